@@ -2,12 +2,12 @@ import { type Command, type CommandOptions, Option } from "commander";
 import { commandLine, inOneLine, wholeNumber } from "../src/operator/command-line.js";
 import { VERSION } from "../src/version.js";
 import * as accounts from "./account.js";
-import { EXIT } from "./exit.js";
+import { EXIT } from "./failure.js";
 import { FORMATS } from "./import/import-file.js";
 import * as memories from "./memories.js";
+import { watch } from "./memories.js";
 import { exportTo, importFrom } from "./transfer.js";
 import { choiceOf, durationGiven, filterGiven, numberOf } from "./values.js";
-import { watch } from "./watch.js";
 
 const NAMESPACE_DEFAULT = "default";
 

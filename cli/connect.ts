@@ -1,11 +1,9 @@
 import { Recalld } from "../clients/typescript/src/index.js";
 import { VERSION } from "../src/version.js";
-import { EXIT } from "./exit.js";
-import { UsageError } from "./failure.js";
+import { EXIT, UsageError } from "./failure.js";
 import type { Output } from "./output.js";
 import { type Named, serverOf } from "./profile.js";
 
-/** Options that each command has. */
 export interface Common extends Output, Named {}
 
 export interface In extends Common {

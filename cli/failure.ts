@@ -1,7 +1,32 @@
 import { RecalldError } from "../clients/typescript/src/index.js";
-import { MemoryError } from "../src/errors.js";
+import { MemoryError, messageOf } from "../src/errors.js";
 import { whole } from "../src/operator/show.js";
-import { EXIT, exitCodeFor } from "./exit.js";
+
+/** Exit codes: a script can tell apart what it can do something about. */
+export const EXIT = {
+  /** The server refused, or failed. */
+  failed: 1,
+  /** The line was not understood, or the server did not accept what was given. */
+  notUnderstood: 2,
+  /** There is no key, or it may not do this. */
+  denied: 3,
+  /** There is no such memory or namespace. */
+  notFound: 4,
+  /** The plan's calls are used up, or the key calls too often. */
+  limited: 5,
+  /** The server cannot be reached, or is not available now. */
+  unavailable: 6,
+} as const;
+
+const BY_CODE: Readonly<Record<string, number>> = {
+  invalid_argument: EXIT.notUnderstood,
+  unauthenticated: EXIT.denied,
+  permission_denied: EXIT.denied,
+  not_found: EXIT.notFound,
+  resource_exhausted: EXIT.limited,
+  unavailable: EXIT.unavailable,
+  deadline_exceeded: EXIT.unavailable,
+};
 
 /** A line that cannot be carried out as it stands. */
 export class UsageError extends Error {
@@ -50,6 +75,10 @@ function lineOf(error: unknown): { exitCode: number; line: string } {
     return { exitCode: exitCodeFor(error.code), line };
   }
   if (error instanceof UsageError) return { exitCode: error.exitCode, line: `recalld: ${error.message}` };
-  const message = error instanceof Error ? error.message : String(error);
-  return { exitCode: EXIT.failed, line: `recalld: ${message}` };
+  return { exitCode: EXIT.failed, line: `recalld: ${messageOf(error)}` };
+}
+
+/** Returns the exit code for an error's code, as the server names it. */
+function exitCodeFor(code: string): number {
+  return BY_CODE[code] ?? EXIT.failed;
 }

@@ -1,6 +1,5 @@
 const LF = 0x0a;
 
-/** A line without its end. */
 export interface LineBytes {
   readonly bytes: Buffer;
   /** Number of bytes of the whole line; more than there are in `bytes` if it is too long. */
@@ -37,4 +36,19 @@ export async function* linesIn(
     keep(chunk.subarray(start));
   }
   if (length > 0) yield take();
+}
+
+/** Index of the first byte that belongs to no character of UTF-8: what comes before it is whole. */
+export function firstBroken(bytes: Buffer): number {
+  let [whole, broken] = [0, bytes.length];
+  while (whole < broken) {
+    const middle = Math.ceil((whole + broken) / 2);
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      whole = middle;
+    } catch {
+      broken = middle - 1;
+    }
+  }
+  return whole;
 }

@@ -1,7 +1,9 @@
+import complete from "@bomb.sh/tab/commander";
+import type { Command } from "commander";
 import { userCommands } from "./commands.js";
-import { addCompletion } from "./completion.js";
-import { EXIT } from "./exit.js";
-import { failureOf } from "./failure.js";
+import { EXIT, failureOf } from "./failure.js";
+
+const COMMAND = "completion";
 
 const program = userCommands();
 addCompletion(program, process.argv.slice(2));
@@ -11,3 +13,21 @@ program.parseAsync().catch((error: unknown) => {
   for (const line of lines) console.error(line);
   process.exitCode = exitCode ?? EXIT.failed;
 });
+
+/**
+ * Adds `completion SHELL`, which prints a script, and `complete`, which that script asks at each press of the
+ * key. What the commands are called and take is read from the commands themselves.
+ */
+export function addCompletion(program: Command, [asked]: readonly string[]): void {
+  if (asked !== COMMAND && asked !== "complete") {
+    program.command(`${COMMAND} <SHELL>`).description("prints a completion script for bash, zsh or fish");
+    return;
+  }
+  // The overview for people lists a group's commands in place of the group, which cannot be completed so.
+  for (const each of [program, ...program.commands]) each.configureHelp({ visibleCommands });
+  complete(program, { completionCommandName: COMMAND });
+}
+
+function visibleCommands({ commands }: Command): Command[] {
+  return [...commands];
+}

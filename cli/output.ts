@@ -40,13 +40,11 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Makes a table of rows, with the columns' names above. */
 export function tableOf<Row>(columns: Columns<Row>, rows: readonly Row[]): string[] {
   const names = Object.keys(columns);
   return inColumns([names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))]);
 }
 
-/** Formats a number for people. */
 export function grouped(value: number): string {
   return value.toLocaleString("en-US");
 }

@@ -14,7 +14,6 @@ interface Login {
   readonly api_key?: string;
 }
 
-/** The server that is called, and the key for it. */
 export interface Server {
   readonly url: string;
   readonly key: string | undefined;
@@ -25,7 +24,6 @@ interface Profile extends Partial<Login> {
   readonly others?: readonly Login[];
 }
 
-/** Options that name the server and the key. */
 export interface Named {
   readonly url?: string;
   readonly profile?: string;
@@ -90,7 +88,6 @@ export function checkWritable(env: NodeJS.ProcessEnv): void {
   write(path, readLogins(path));
 }
 
-/** True if the profile names a server. */
 export function hasLogin(env: NodeJS.ProcessEnv): boolean {
   return readLogins(profilePath(env)).length > 0;
 }

@@ -1,6 +1,10 @@
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
 import { UsageError } from "./failure.js";
 import { lostIn, parseJson } from "./import/readers/json.js";
+import { firstBroken } from "./lines.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -9,7 +13,7 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
  *
  * @throws UsageError if it is none, or if a number in it would come back as another.
  */
-export function jsonGiven(option: string, json: string): Json {
+function jsonGiven(option: string, json: string): Json {
   const value = parsed(option, json);
   const lost = lostIn(value);
   if (lost === undefined) return value as Json;
@@ -29,7 +33,6 @@ function parsed(option: string, json: string): unknown {
   }
 }
 
-/** Parses a filter, which is a JSON object. */
 export function filterGiven(json: string): Metadata {
   const filter = jsonGiven("--filter", json);
   if (typeof filter === "object" && filter !== null && !Array.isArray(filter)) return filter as Metadata;
@@ -60,7 +63,6 @@ export function choiceOf(option: string, choices: readonly string[]) {
   };
 }
 
-/** Makes a parser of an option that takes a number. */
 export function numberOf(option: string) {
   return (given: string): number => {
     const value = Number(given);
@@ -68,4 +70,77 @@ export function numberOf(option: string) {
       throw new UsageError(`${option} ${given}: it must be a number`);
     return value;
   };
+}
+
+/**
+ * Returns the text that was given: as words of the line, from a file, or from the standard input, which `-`
+ * names.
+ *
+ * @throws UsageError if none or several were given, or if it is not UTF-8.
+ */
+export async function textGiven(given: readonly string[], file: string | undefined): Promise<string> {
+  if (given.length > 0 && file !== undefined) throw new UsageError("give a text or --file, not both");
+  if (file !== undefined && file !== "-") return decoded(read(file), file);
+  const text = given.join(" ");
+  if (given.length > 0 && text !== "-") return text;
+  if (file === undefined && given.length === 0 && process.stdin.isTTY === true) {
+    throw new UsageError("give a text, --file, or pipe one in");
+  }
+  return decoded(await readAll(process.stdin), "the standard input").replace(/\r?\n$/, "");
+}
+
+function read(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new UsageError(`--file ${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Decodes a text, without the mark that some programs put at its beginning. */
+function decoded(bytes: Buffer, source: string): string {
+  const mark = bytes.subarray(0, 2).toString("hex");
+  if (mark === "fffe" || mark === "feff") throw new UsageError(`${source} is UTF-16: save it as UTF-8`);
+  if (!isUtf8(bytes)) {
+    throw new UsageError(`${source} is not UTF-8, first at byte ${firstBroken(bytes)}: save it as UTF-8`);
+  }
+  if (bytes.includes(0) && isUtf16(bytes)) throw new UsageError(`${source} is UTF-16: save it as UTF-8`);
+  return new TextDecoder().decode(bytes);
+}
+
+/** True if every second byte is zero: what Latin letters are in UTF-16. */
+function isUtf16(bytes: Buffer): boolean {
+  const isZero = (rest: number) => bytes.every((byte, i) => i % 2 !== rest || byte === 0);
+  return bytes.length % 2 === 0 && (isZero(0) || isZero(1));
+}
+
+/**
+ * Parses metadata: a JSON object, or `key=value` pairs, whose values are JSON where they can be, else texts.
+ *
+ * @throws UsageError if it is neither, or holds a number that would come back as another.
+ */
+export function metadataGiven(given: readonly string[]): Metadata | undefined {
+  if (given.length === 0) return undefined;
+  const [first = ""] = given;
+  if (given.length === 1 && first.trimStart().startsWith("{")) {
+    return jsonGiven("--metadata", first) as Metadata;
+  }
+  const metadata: Record<string, Json> = Object.create(null);
+  for (const pair of given) {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new UsageError(`--metadata ${pair}: give key=value, or one JSON object`);
+    const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (key in metadata) throw new UsageError(`--metadata has the key ${key} twice`);
+    metadata[key] = isJson(value) ? jsonGiven(`--metadata ${key}`, value) : value;
+  }
+  return metadata;
+}
+
+function isJson(value: string): boolean {
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

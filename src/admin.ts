@@ -4,9 +4,10 @@ import { modelOf } from "./compose/models.js";
 import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
-import { MemoryError } from "./errors.js";
+import { failedPrecondition, MemoryError } from "./errors.js";
+import { count } from "./memory/input/count.js";
 import { type Verified, verify } from "./memory/log/verify.js";
-import { Pins } from "./memory/models/pins.js";
+import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import type { Generation } from "./memory/ports/generation.js";
 import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";
@@ -56,8 +57,7 @@ const program = adminCommands(async ({ operation, given }, { json }) => {
 function operateBy(operation: string): Run {
   return async (config, given) => {
     if (operation === "accounts close" && given.force !== true) {
-      throw new MemoryError(
-        "failed_precondition",
+      throw failedPrecondition(
         `all of account ${given.account} would be erased, and nothing brings it back; set --force to do it`,
       );
     }
@@ -187,12 +187,8 @@ async function compact(config: Config): Promise<Said> {
   return { lines, json: { bytes_before: before, bytes_after: after } };
 }
 
-function count(value: number): string {
-  return value.toLocaleString("en-US");
-}
-
 function refuse(message: string): never {
-  throw new MemoryError("failed_precondition", message);
+  throw failedPrecondition(message);
 }
 
 function fail(code: number, lines: readonly unknown[]): never {

@@ -13,7 +13,7 @@ import { warn } from "./compose/warn.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/convention/find-convention.js";
-import { dropAll } from "./memory/erasure/drop-all.js";
+import { dropAll } from "./memory/erasure/drop.js";
 import { parseExpiry } from "./memory/input/expiry.js";
 import { parseNamespace } from "./memory/input/namespace.js";
 import { warm } from "./memory/log/warm.js";
@@ -26,7 +26,6 @@ import { within } from "./storage/within.js";
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
-/** Running service. */
 export interface Service {
   /** Address of the one port, such as `http://127.0.0.1:8080`. */
   readonly address: string;
@@ -41,7 +40,6 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly logger: FastifyBaseLogger;
-  /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
   /** Aborted when the program is to end, maybe before it has started. */
   readonly stopping: AbortSignal;

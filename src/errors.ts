@@ -95,6 +95,17 @@ export function invalid(field: string, message: string, recorded = message): Mem
   return new MemoryError("invalid_argument", `${field} ${message}`, options);
 }
 
+/** Expects a whole number within limits. @throws MemoryError `invalid_argument` */
+export function parseWhole(field: string, value: unknown, [min, max]: readonly [number, number]): number {
+  if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+  throw invalid(field, `is ${value}; it must be a whole number from ${min} to ${max}`);
+}
+
+/** Creates the error for what cannot be done as things stand. */
+export function failedPrecondition(message: string, options?: ErrorOptions): MemoryError {
+  return new MemoryError("failed_precondition", message, options);
+}
+
 /** Creates the error for something that is away for now; trying again later is right. */
 export function unavailable(message: string, cause?: unknown, retryAfterMs = 1000): MemoryError {
   return new MemoryError("unavailable", message, { cause, retryAfterMs });
@@ -112,4 +123,9 @@ export function notWritable(cause?: unknown): MemoryError {
 
 export function isNotWritable(error: unknown): boolean {
   return error instanceof MemoryError && error.reason === "STORAGE_NOT_WRITABLE";
+}
+
+/** Returns the message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

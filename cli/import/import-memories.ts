@@ -6,9 +6,7 @@ import { parseMetadata } from "../../src/memory/input/metadata.js";
 import { parseText } from "../../src/memory/input/text.js";
 import type { Imported, Read } from "./imported.js";
 
-/** Memories stored at a time. */
 export const STORING_MAX = 8;
-/** Maximum number of problems that a report names. */
 const PROBLEMS_MAX = 10;
 
 /** A memory to store, with the external id under which a namespace holds it once. */
@@ -16,7 +14,6 @@ export interface Storing extends Imported {
   readonly externalId: string;
 }
 
-/** Counts of an import so far. */
 export interface Progress {
   /** Memories, and other parts of the file, that were read. */
   readonly read: number;
@@ -44,7 +41,6 @@ export interface Problem {
 }
 
 export interface ImportOptions {
-  /** The memories, from a reader. */
   readonly read: AsyncIterable<Read>;
   /**
    * Stores a memory, unless the namespace holds one with its external id; answers whether it does. Left out

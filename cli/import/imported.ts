@@ -10,7 +10,6 @@ export interface Imported {
   readonly metadata: JsonObject;
   /** The external id that it had in a namespace of recalld. */
   readonly externalId?: string;
-  /** Time when it expires, in RFC 3339. */
   readonly expireTime?: string;
 }
 
@@ -35,7 +34,6 @@ export type Line = { readonly number: number } & ({ readonly text: string } | { 
 
 /** A file of memories, which can be read more than once. */
 export interface Source {
-  /** Reads it line by line, without the end of each line. */
   lines(): AsyncIterable<Line>;
   /** Reads it as one JSON value, which is kept. @throws NotThatFormat if it is too large, or no JSON */
   json(): Promise<unknown>;

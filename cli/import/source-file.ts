@@ -3,8 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LineBytes, linesIn } from "../lines.js";
-import { firstBroken } from "../utf8.js";
+import { firstBroken, type LineBytes, linesIn } from "../lines.js";
 import { type Line, NotThatFormat, OtherFormat, type Source, Unreadable } from "./imported.js";
 import { parseJson } from "./readers/json.js";
 

@@ -8,11 +8,9 @@ import { unavailable } from "../../src/errors.js";
 import { commandLine } from "../../src/operator/command-line.js";
 import { flushLog, openLog } from "../../src/server/logging.js";
 import { askOwner } from "../../src/storage/local/owner/owner.js";
-import { EXIT } from "../exit.js";
-import { failureOf } from "../failure.js";
+import { EXIT, failureOf } from "../failure.js";
 import { hasLogin, serverOf } from "../profile.js";
-import { sharing } from "./embedded.js";
-import { keyIn } from "./key-file.js";
+import { keyIn, sharing } from "./embedded.js";
 import { type FindPlace, Remote } from "./remote.js";
 import { serveOnStdio } from "./stdio.js";
 
@@ -57,7 +55,6 @@ async function serve(options: Options): Promise<void> {
   });
 }
 
-/** Returns the folder for what is kept on this machine. */
 function dataFolder(env: NodeJS.ProcessEnv): string {
   return env.DATA_DIR || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "recalld");
 }

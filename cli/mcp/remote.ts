@@ -32,7 +32,6 @@ export interface RemoteOptions {
   readonly query: string;
 }
 
-/** Result of a message, as the protocol has it. */
 export interface Result {
   readonly isError?: boolean;
   readonly [more: string]: unknown;

@@ -20,13 +20,11 @@ export interface Account {
   readonly createdAtMs: number;
 }
 
-/** A key of an account, by its id. */
 export interface KeyOf {
   readonly accountId: string;
   readonly keyId: string;
 }
 
-/** One use of a key or a session. */
 export interface KeyUse {
   readonly accountId: string;
   /** Hash of the key, or of the session. */
@@ -42,9 +40,7 @@ export interface KeyUse {
  * All methods throw MemoryError `unavailable` when the database cannot answer.
  */
 export interface Accounts {
-  /** Creates an account, which survives a crash once this resolves. */
   create(account: Account): Promise<void>;
-  /** Finds an account by its id, with its living keys. */
   find(accountId: string): Promise<Account | undefined>;
   /** Lists accounts in the order of their ids, which is the order of creation, after the given id. */
   list(of: { after: string; limit: number }): Promise<Account[]>;
@@ -80,7 +76,6 @@ export interface Accounts {
   removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
   /** Lets a key end at the given time, unless it ends earlier already. */
   expireKey(of: KeyOf & { atMs: number }): Promise<void>;
-  /** Records that a key no longer replaces another one. */
   settleKey(of: KeyOf): Promise<void>;
   /** Records when keys and sessions were last used; removed ones are ignored. */
   touch(uses: readonly KeyUse[]): Promise<void>;

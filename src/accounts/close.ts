@@ -11,7 +11,6 @@ export interface CloseOptions {
   readonly grants: { removeOf(accountId: string): Promise<void> };
   readonly usage: Pick<Usage, "remove">;
   readonly calls: Pick<Calls, "erase">;
-  /** Erases all memories of an account; answers their number. */
   eraseMemories(accountId: string): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-import { type Background, type BackgroundOptions, inBackground } from "./background.js";
+import { type Background, type BackgroundOptions, inBackground } from "../every.js";
 import { type AccountDay, type Counts, type DayUsage, dateOf, NOTHING, type Usage } from "./usage.js";
 
 /** Days of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */

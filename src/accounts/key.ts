@@ -19,7 +19,6 @@ const SHOWN_CHARS = 8;
 /** The end of a key that never ends: the last second that a wire timestamp can hold. */
 export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** Permissions of a key. */
 export type KeyAccess = "full" | "read_only";
 
 /** A key as the database holds it: everything but the secret. */
@@ -117,7 +116,6 @@ export function livingKeys(keys: readonly Key[], nowMs = Date.now()): Key[] {
   return living.map((key) => withSessions(key, (session) => session.expiresAtMs > nowMs));
 }
 
-/** Returns the key with those of its sessions that are wanted. */
 export function withSessions(key: Key, isWanted: (session: Session) => boolean): Key {
   const { sessions, ...bare } = key;
   if (sessions === undefined) return key;

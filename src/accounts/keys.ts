@@ -1,4 +1,4 @@
-import { invalid, MemoryError, type Reason } from "../errors.js";
+import { failedPrecondition, invalid, MemoryError, type Reason } from "../errors.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
@@ -31,11 +31,7 @@ export interface CreateKeyRequest {
   readonly expiry?: KeyExpiry | undefined;
 }
 
-/**
- * Creates a key in the caller's account.
- *
- * @throws MemoryError as `createKeyIn`, and `permission_denied`.
- */
+/** Creates a key in the caller's account. @throws MemoryError as `createKeyIn`, and `permission_denied`. */
 export async function createKey(
   options: KeysOptions,
   { caller, ...request }: CreateKeyRequest,
@@ -103,8 +99,7 @@ export async function revokeKeyIn(
   if (await accounts.removeKey({ accountId: found.id, keyId: id, force })) return;
   // Another call may have revoked it meanwhile.
   keyWith(await account(), { field: "id", id });
-  throw new MemoryError(
-    "failed_precondition",
+  throw failedPrecondition(
     "this is the account's last key, and nobody gets in without one; set force to revoke it",
     { reason: "LAST_KEY" },
   );
@@ -184,9 +179,8 @@ function parseGraceSeconds({ graceSeconds = 0 }: Pick<CreateKeyRequest, "graceSe
   return graceSeconds;
 }
 
-/** Creates the error for an account that has all the keys it may have. */
 export function tooManyKeys(): MemoryError {
-  return new MemoryError("failed_precondition", `the account has ${KEYS_MAX} keys; revoke one first`, {
+  return failedPrecondition(`the account has ${KEYS_MAX} keys; revoke one first`, {
     reason: "KEYS_LIMIT",
   });
 }

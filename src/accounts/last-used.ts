@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { type Background, type BackgroundOptions, inBackground } from "../every.js";
 import type { Accounts, KeyUse } from "./account.js";
 import { type Authenticated, proofOf } from "./authenticate.js";
-import { type Background, type BackgroundOptions, inBackground } from "./background.js";
 
 /** Keys whose last use is remembered; the least recently used are forgotten first. */
 const KEYS_NOTED_MAX = 10_000;

@@ -1,7 +1,12 @@
-import { MemoryError } from "../errors.js";
+import { failedPrecondition, MemoryError } from "../errors.js";
+import type { Accounts } from "./account.js";
 import type { Rate } from "./bucket.js";
 
-/** Limits of an account. */
+export interface SetPlanOptions {
+  readonly accounts: Pick<Accounts, "setPlan">;
+  readonly plans: Plans;
+}
+
 export interface Plan {
   readonly name: string;
   /** Successful stores and recalls in the account's lifetime; UNLIMITED_CALLS means no limit. */
@@ -20,7 +25,6 @@ export const ACCOUNT_TIMES = 4;
 /** Number of calls that means no limit: more than anyone can make. It is counted down like any other. */
 export const UNLIMITED_CALLS = 2 ** 50;
 
-/** The plan of accounts that sign up. */
 export const FREE = "free";
 
 /** Limits of a key in the built-in plan: far more than one agent needs, and less than a process can do. */
@@ -31,7 +35,6 @@ export function builtInPlans(freeCalls: number): Plans {
   return new Plans([{ name: FREE, calls: freeCalls, ...FREE_LIMITS }]);
 }
 
-/** The plans by name. */
 export class Plans {
   readonly #plans: ReadonlyMap<string, Plan>;
 
@@ -47,10 +50,26 @@ export class Plans {
   get(name: string): Plan {
     const plan = this.#plans.get(name);
     if (plan !== undefined) return plan;
-    throw new MemoryError(
-      "failed_precondition",
+    throw failedPrecondition(
       `there is no plan ${JSON.stringify(name)} here; there are ${this.names.join(", ")}`,
       { reason: "PLAN_UNKNOWN" },
     );
   }
+}
+
+/**
+ * Gives an account another plan. Used calls stay used, so none are left of a plan with fewer. Running
+ * services follow within a minute.
+ *
+ * @throws MemoryError `failed_precondition` (PLAN_UNKNOWN), or `not_found` for the account.
+ */
+export async function setPlan(
+  { accounts, plans }: SetPlanOptions,
+  { accountId, plan }: { accountId: string; plan: string },
+): Promise<void> {
+  const { name, calls } = plans.get(plan);
+  if (await accounts.setPlan({ accountId, plan: name, callsLimit: calls })) return;
+  throw new MemoryError("not_found", `there is no account ${JSON.stringify(accountId)}`, {
+    field: "account_id",
+  });
 }

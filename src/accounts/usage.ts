@@ -1,4 +1,4 @@
-import { invalid } from "../errors.js";
+import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { getAccount } from "./quota.js";
@@ -18,7 +18,6 @@ export interface Counts {
 
 export const NOTHING: Counts = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
 
-/** Usage of an account on one day. */
 export interface DayUsage extends Counts {
   /** The day in UTC, such as `2026-11-21`. */
   readonly date: string;
@@ -34,7 +33,6 @@ export interface Usage {
   add(days: readonly AccountDay[]): Promise<void>;
   /** Reads the account's days that have counts, from the given one on, in order. */
   read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
-  /** Forgets all of an account's days. */
   remove(accountId: string): Promise<void>;
 }
 
@@ -62,9 +60,7 @@ export async function usageOf(
   usage: Pick<Usage, "read">,
   { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },
 ): Promise<DayUsage[]> {
-  if (!Number.isInteger(days) || days < 1 || days > USAGE_DAYS_MAX) {
-    throw invalid("days", `is ${days}; it must be a whole number from 1 to ${USAGE_DAYS_MAX}`);
-  }
+  parseWhole("days", days, [1, USAGE_DAYS_MAX]);
   const nowMs = Date.now();
   const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
   const kept = await usage.read({ accountId, from: dates[0] as string });

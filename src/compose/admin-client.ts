@@ -2,18 +2,17 @@ import { FREE } from "../accounts/plan.js";
 import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
 import { unavailable } from "../errors.js";
-import { dropAll } from "../memory/erasure/drop-all.js";
+import { dropAll } from "../memory/erasure/drop.js";
 import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { Generations } from "../memory/models/generations.js";
-import { Pins } from "../memory/models/pins.js";
+import { Pins } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
-import { askOwner } from "../storage/local/owner/owner.js";
-import type { Answering } from "../storage/local/owner/request.js";
+import { type Answering, askOwner } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
 import { openStorage, openVectors, openWordIndexes } from "./storage.js";
 
@@ -54,23 +53,9 @@ export async function openAdminClient(
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const { accounts, grants, usage, calls, systemRecords, log, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
-  const ports = {
-    accounts,
-    grants,
-    usage,
-    calls,
-    systemRecords,
-    log,
-    plans,
-    parseNamespace,
-    parseExpiry,
-    eraseMemories,
-    backUp,
-    freeCalls,
-  };
+  const ports = { ...storage, plans, parseNamespace, parseExpiry, eraseMemories, freeCalls };
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { MemoryError } from "../errors.js";
-import type { Answering } from "../storage/local/owner/request.js";
+import type { Answering } from "../storage/local/owner/owner.js";
 
 /** Answers the operator, and logs each request and each failure's cause, which the operator is not told. */
 export function audited(logger: FastifyBaseLogger, answer: Answering): Answering {

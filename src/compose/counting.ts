@@ -9,6 +9,7 @@ import type { Quota } from "../memory/ports/quota.js";
 import type { Readiness } from "../server/port/readiness.js";
 import type { Storage } from "../storage/storage.js";
 import { StorageWatch } from "../storage/watch.js";
+import type { ChargeOutcome } from "../telemetry/metrics.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
 import { warn } from "./warn.js";
@@ -16,22 +17,18 @@ import { warn } from "./warn.js";
 /** Time between two writes of what was counted. */
 const FLUSH_MS = 5_000;
 
+interface CountingOptions {
+  readonly storage: Storage;
+  readonly logger: FastifyBaseLogger;
+  readonly closers: Closers;
+  readonly readiness: Readiness;
+  readonly telemetry: Telemetry;
+}
+
 /** Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used. */
 export function openCounting(
   { callRecordDays, callRecordsMax }: Config,
-  {
-    storage,
-    logger,
-    closers,
-    readiness,
-    telemetry,
-  }: {
-    storage: Storage;
-    logger: FastifyBaseLogger;
-    closers: Closers;
-    readiness: Readiness;
-    telemetry: Telemetry;
-  },
+  { storage, logger, closers, readiness, telemetry }: CountingOptions,
 ) {
   const { accounts } = storage;
   const onTrouble = warn({ logger, telemetry });
@@ -44,7 +41,7 @@ export function openCounting(
     accounts,
     days: callRecordDays,
     max: callRecordsMax,
-    onLost: (records) => telemetry.lostCallRecords(records),
+    onLost: (records) => telemetry.metrics?.lostCallRecords.inc(records),
     onTrouble: onTrouble("calls", "calls are not recorded; it is tried again"),
   });
   closers.push(() => calls.close());
@@ -61,10 +58,11 @@ export function openCounting(
         { err: trouble },
         isNotWritable(trouble) ? "the database cannot write" : "the database is away",
       );
-    telemetry.storageIsAway(away);
+    telemetry.metrics?.storageAvailable.set(away ? 0 : 1);
     readiness.setAway(away);
   });
   closers.push(() => watch.close());
+  const refunded = (outcome: ChargeOutcome, calls = 1) => telemetry.metrics?.charges.inc({ outcome }, calls);
   const quota: Quota = {
     charge: async (caller, calls) => {
       watch.expectThere();
@@ -76,9 +74,9 @@ export function openCounting(
     },
     refund: ({ accountId }, calls) =>
       accounts.refund(accountId, calls).then(
-        () => telemetry.refunded("refunded", calls),
+        () => refunded("refunded", calls),
         (error) => {
-          telemetry.refunded("refund_failed", calls);
+          refunded("refund_failed", calls);
           logger.warn({ err: error, accountId }, "a call that failed stays paid");
         },
       ),

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Grants } from "../accounts/oauth/grants.js";
 import { openDocuments } from "../client-metadata/documents.js";
 import type { Config } from "../config/config.js";
-import { packageRoot } from "../embedding/download/package-root.js";
+import { packageRoot } from "../embedding/download/locate.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
 import { Load } from "../server/load.js";
@@ -26,7 +26,6 @@ interface DoorsOptions
   readonly grants: Grants;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
   readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
-  /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
 }
 
@@ -69,7 +68,6 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   return { address, metricsAddress, leave, calls };
 }
 
-/** Chooses what OAuth needs, where the server has a public address. */
 function oauthOf(
   { publicUrl: issuer }: Config,
   { accounts, grants, fetchDocument }: DoorsOptions,

@@ -29,7 +29,6 @@ interface MemoryOptions {
 
 export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
-/** Opens the room with all its ports. */
 export function openMemory(
   config: Config,
   { storage, generations, quota, calls, logger, closers, telemetry }: MemoryOptions,
@@ -42,26 +41,25 @@ export function openMemory(
   const vectors = openVectors(config, {
     dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
     steps: telemetry.steps,
-    onChecked: (checked) => telemetry.recallChecked(checked),
+    onChecked: ({ found, of }) => {
+      telemetry.metrics?.recallChecked.inc(of);
+      telemetry.metrics?.recallFound.inc(found);
+    },
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
   closers.push(() => vectors.close());
   const words = openWordIndexes(config);
   closers.push(() => words.close());
+  const common = { log, generations, erasures, clock, vectors, words };
   const namespaces = new Namespaces({
-    log,
-    generations,
-    erasures,
-    clock,
-    vectors,
-    words,
+    ...common,
     recent,
     exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
     steps: telemetry.steps,
-    onCaughtUp: (entries) => telemetry.caughtUp(entries),
+    onCaughtUp: (entries) => telemetry.metrics?.caughtUp.inc(entries),
     onLost: (logId, { sequence, entry }) => {
-      telemetry.lostEntry();
+      telemetry.metrics?.lostEntries.inc();
       logger.error({ logId, sequence, reason: entry.reason }, "an entry of the log is lost");
     },
     onTrouble: onTrouble("index", "index maintenance"),
@@ -69,17 +67,13 @@ export function openMemory(
   closers.push(() => namespaces.close());
   const idempotency = new Idempotency({ claims, log, clock, exclusive });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
-  const indexes = { vectors, words, recallMode: config.recallMode };
   const memory = {
-    ...indexes,
-    generations,
+    ...common,
+    recallMode: config.recallMode,
     namespaces,
     quota,
-    log,
-    erasures,
     idempotency,
     eraseCalls: (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs }),
-    clock,
     news,
     streams: new OpenStreams(clock),
   };

@@ -6,8 +6,7 @@ import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedd
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
 import { Generations } from "../memory/models/generations.js";
-import { modelFor, pinned } from "../memory/models/pin.js";
-import { Pins } from "../memory/models/pins.js";
+import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
@@ -16,7 +15,6 @@ import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { warn } from "./warn.js";
 
-/** Models that are open. */
 export type Models = Set<OpenEmbedder>;
 
 interface ModelOptions {
@@ -100,7 +98,6 @@ export async function openModel(
   };
 }
 
-/** Describes the model that reads new texts. */
 export function describeNewest(generations: Generations): ModelDescription | undefined {
   const model = generations.pins.modelOf(generations.newest);
   return model && describeModel(model.id);
@@ -115,7 +112,6 @@ export function longest(models: Models): OpenEmbedder["waiting"] {
   };
 }
 
-/** Converts the length of each of the model's queues to a share of its maximum. */
 export function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder["waiting"] {
   return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
 }
@@ -137,7 +133,6 @@ export function openMoving(
   moving.start();
 }
 
-/** Reads the model that the settings name, and what they say of it. */
 export function modelOf(config: Config) {
   const { model, modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
   const settings = {

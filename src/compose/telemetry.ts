@@ -47,7 +47,6 @@ interface Watched
   readonly models: Models;
 }
 
-/** Registers what is measured when `/metrics` is asked for. */
 export function watchGauges(
   telemetry: Telemetry,
   { readiness, generations, namespaces, models, ...sources }: Watched,

@@ -5,7 +5,7 @@ import type { Telemetry } from "../telemetry/telemetry.js";
 /** Logs and counts a failure that calls do not see. */
 export function warn({ logger, telemetry }: { logger: FastifyBaseLogger; telemetry: Telemetry }) {
   return (component: Component, message: string) => (error: unknown) => {
-    telemetry.trouble(component);
+    telemetry.metrics?.troubles.inc({ part: component });
     logger.warn({ err: error }, message);
   };
 }

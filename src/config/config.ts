@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import { misspelt } from "./misspelt.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -117,7 +116,6 @@ export type Config = {
   readonly [Name in Setting as CamelCase<Name>]: z.output<(typeof SCHEMA)[Name]>;
 };
 
-/** Error with all problems of the settings, a line each. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -126,11 +124,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the settings. An empty variable counts as absent.
- *
- * @throws ConfigError with every problem at once.
- */
+/** Reads the settings. An empty variable counts as absent. @throws ConfigError with every problem at once. */
 export function loadConfig(env: Environment): Config {
   const given: Environment = {
     MODELS_DIR: `${env.DATA_DIR || "./data"}/models`,
@@ -205,4 +199,28 @@ function isOrigin(text: string): boolean {
 
 function camelCase(name: string): string {
   return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Variables that are one or two letters from a setting's name: those are never meant. */
+export function misspelt(env: object, settings: readonly string[]): string[] {
+  return Object.keys(env).flatMap((name) => {
+    if (settings.includes(name)) return [];
+    // Short names (PORT, HOST, MODEL) have neighbours such as PATH or SPORT.
+    const meant = settings.find((setting) => setting.length > 5 && distance(name, setting) <= 2);
+    return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`];
+  });
+}
+
+/** Number of edits (Levenshtein) that make one name of the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
 }

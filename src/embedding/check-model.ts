@@ -1,6 +1,5 @@
 import { type Embedder, SERVICE } from "../memory/ports/embedder.js";
 
-/** Shortest time for which the model is timed. */
 const TIMING_MS = 2000;
 /** Largest difference between a vector's length and 1: float32 over some thousand numbers. */
 const LENGTH_ERROR_MAX = 1e-3;

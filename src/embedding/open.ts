@@ -1,4 +1,4 @@
-import { MemoryError } from "../errors.js";
+import { failedPrecondition } from "../errors.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
 import {
   type ConventionSettings,
@@ -32,7 +32,6 @@ export interface EmbedderOptions extends ModelPlace {
 
 export interface OpenEmbedder extends Embedder {
   readonly convention: FoundConvention;
-  /** Number of texts that wait for a thread, by the request's field. */
   readonly waiting: Readonly<Record<EmbedInput["field"], number>>;
   /** Finishes the texts that are being read; those that wait are `unavailable`. */
   close(): Promise<void>;
@@ -58,7 +57,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     const { convention, from } = found;
     const why = convention.pooling === "model" ? ` (so says ${from.pooling})` : "";
     const message = `model ${options.model} in ${folder} could not be loaded: ${reason}${why}`;
-    throw new MemoryError("failed_precondition", message, { cause: error });
+    throw failedPrecondition(message, { cause: error });
   });
   return new PooledEmbedder(options.model, sameModel, pool);
 }

@@ -4,7 +4,6 @@ import type { Given } from "./operations.js";
 export interface CommandLineOptions {
   /** Name of the program, as typed before a command, such as `recalld-admin`. */
   readonly name: string;
-  /** Exit code for a line that is not understood. */
   readonly exitCode: number;
 }
 

@@ -2,11 +2,10 @@ import type { Account, Accounts } from "../accounts/account.js";
 import { type CloseOptions, eraseAccount } from "../accounts/close.js";
 import { type Key, NEVER_MS } from "../accounts/key.js";
 import { createKeyIn, type KeysOptions, revokeKeyIn } from "../accounts/keys.js";
-import { type Plan, type Plans, UNLIMITED_CALLS } from "../accounts/plan.js";
-import { setPlan } from "../accounts/set-plan.js";
+import { type Plan, type Plans, setPlan, UNLIMITED_CALLS } from "../accounts/plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
-import { invalid, MemoryError, unavailable } from "../errors.js";
+import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } from "../errors.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
 import type { Log } from "../memory/ports/log.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
@@ -16,7 +15,6 @@ import { abandon, look, pin } from "../memory/reembedding/change-model.js";
 export const ACCOUNTS_MAX = 1_000;
 const ACCOUNTS_DEFAULT = 100;
 
-/** Ports that the operator's commands use. */
 export type OperatorPorts = KeysOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;
@@ -71,7 +69,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 export function operate(ports: OperatorPorts, { operation, given }: Request): Promise<unknown> {
   const asked = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
   if (asked === undefined) {
-    throw new MemoryError("failed_precondition", `the server knows no command ${operation}: is it older?`);
+    throw failedPrecondition(`the server knows no command ${operation}: is it older?`);
   }
   return asked(ports, given);
 }
@@ -91,11 +89,8 @@ export class Operator {
 }
 
 async function listAccounts({ accounts }: OperatorPorts, given: Given) {
-  const limit = given.limit ?? ACCOUNTS_DEFAULT;
-  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > ACCOUNTS_MAX) {
-    throw invalid("limit", `is ${limit}; it must be a whole number from 1 to ${ACCOUNTS_MAX}`);
-  }
-  const found = await accounts.list({ after: text(given, "after"), limit: Number(limit) });
+  const limit = parseWhole("limit", given.limit ?? ACCOUNTS_DEFAULT, [1, ACCOUNTS_MAX]);
+  const found = await accounts.list({ after: text(given, "after"), limit });
   return found.map(shownAccount);
 }
 
@@ -149,10 +144,7 @@ async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
 
 async function backUp(ports: OperatorPorts, given: Given) {
   if (ports.backUp === undefined) {
-    throw new MemoryError(
-      "failed_precondition",
-      "MongoDB has tools of its own for this: see docs/backup.md on mongodump",
-    );
+    throw failedPrecondition("MongoDB has tools of its own for this: see docs/backup.md on mongodump");
   }
   await ports.backUp(text(given, "path"));
 }

@@ -1,4 +1,4 @@
-import { MemoryError } from "../errors.js";
+import { failedPrecondition } from "../errors.js";
 import { VERSION } from "../version.js";
 
 /** Format of all records. A program reads and writes this one alone, so each change to a record raises it. */
@@ -24,8 +24,7 @@ export function expectOurFormat(what: string, found: Partial<Format> | null | un
   if (format === FORMAT) return;
   const other =
     typeof format === "number" ? `of format ${format}, by recalld ${program}` : "of an earlier format";
-  throw new MemoryError(
-    "failed_precondition",
+  throw failedPrecondition(
     `${what} is ${other}; this is recalld ${VERSION}, which uses format ${FORMAT} alone: export the memories ` +
       "with the program that wrote them (recalld export), and import them into a new database (recalld import)",
   );

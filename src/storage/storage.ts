@@ -21,11 +21,7 @@ export interface Storage {
   readonly recent: Recent;
   /** Whether no other process can use this database at the same time. */
   readonly exclusive: boolean;
-  /**
-   * Checks that the database answers.
-   *
-   * @throws MemoryError `unavailable` when it does not.
-   */
+  /** Checks that the database answers. @throws MemoryError `unavailable` when it does not. */
   check(): Promise<void>;
   /** Writes a copy of the whole database into a new file; only where the database can copy itself. */
   backUp?(path: string): Promise<void>;

@@ -1,12 +1,10 @@
 import { isNotWritable, unavailable } from "../errors.js";
 import type { Storage } from "./storage.js";
 
-/** Interval between checks that the database answers. */
 const CHECK_MS = 2000;
 
 /** Tracks whether the database answers, so that callers need not find out by waiting for it. */
 export class StorageWatch {
-  /** Error of the last check, if it failed. */
   #trouble: unknown;
   /** End of the last check; one that began earlier tells nothing new. */
   #endedMs = 0;
@@ -23,11 +21,7 @@ export class StorageWatch {
     this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /**
-   * Refuses a call while the database is known not to answer.
-   *
-   * @throws MemoryError `unavailable` at once.
-   */
+  /** Refuses a call while the database is known not to answer. @throws MemoryError `unavailable` at once. */
   expectThere(): void {
     // A database that only cannot write is still read; each write reports its own failure.
     const isAway = this.#trouble !== undefined && !isNotWritable(this.#trouble);

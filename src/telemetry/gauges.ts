@@ -1,21 +1,18 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Held } from "../memory/log/open-namespaces.js";
 import type { EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
+import type { Metrics } from "./metrics.js";
 
-/** Sources that are read at each scrape. */
 export interface Sources {
   readonly ready: () => boolean;
   readonly held: () => Held;
   readonly indexMemoryBytesMax: number;
-  /** The loaded models. */
   readonly models: () => readonly ModelIdentity[];
-  /** Texts waiting for an embedding thread, by the request's field. */
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
   /** Log lines dropped since the start, because the output did not take them. */
   readonly droppedLines: () => number;
   readonly connections: Connections;
   readonly connectionsMax: number;
-  /** Maximum length of each queue. */
   readonly queueLimits: Readonly<Record<Queue, number>>;
 }
 
@@ -28,33 +25,33 @@ export interface Connections {
 
 export type Queue = "embed_query" | "embed_text" | "append" | "index";
 
-/** Adds the metrics that are read at a scrape. */
-export function addGauges(registry: Registry, sources: Sources): void {
-  const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Gauge<L>({ name, help, labelNames, registers: [registry] });
-
+export function addGauges(metrics: Metrics, sources: Sources): void {
   const depth = new Gauge({
     name: "recalld_queue_depth",
     help: "What waits; of append and index, which each namespace has for itself, in the longest.",
     labelNames: ["queue"],
-    registers: [registry],
+    registers: [metrics.registry],
     // A registry collects in the order of registration: this one reads for those that follow.
     collect: () => collect(),
   });
-  const limit = gauge("recalld_queue_limit", "Maximum number that may wait; further calls are unavailable.", [
-    "queue",
-  ]);
-  for (const [queue, most] of Object.entries(sources.queueLimits)) limit.set({ queue }, most);
-  const ready = gauge("recalld_ready", "1 while /readyz says 200, else 0.");
-  const namespaces = gauge("recalld_index_namespaces", "Namespaces held open.");
-  const memories = gauge("recalld_index_memories", "Memories in open indexes.");
-  const bytes = gauge("recalld_index_bytes", "What open indexes take in memory, about.");
-  gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
-  const model = gauge("recalld_model_info", "Always 1 for each model that is loaded.", ["model", "revision"]);
+  const most = "Maximum number that may wait; further calls are unavailable.";
+  const limit = metrics.gauge("recalld_queue_limit", most, "queue");
+  for (const [queue, max] of Object.entries(sources.queueLimits)) limit.set({ queue }, max);
+  const ready = metrics.gauge("recalld_ready", "1 while /readyz says 200, else 0.");
+  const namespaces = metrics.gauge("recalld_index_namespaces", "Namespaces held open.");
+  const memories = metrics.gauge("recalld_index_memories", "Memories in open indexes.");
+  const bytes = metrics.gauge("recalld_index_bytes", "What open indexes take in memory, about.");
+  metrics.gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
+  const model = metrics.gauge(
+    "recalld_model_info",
+    "Always 1 for each model that is loaded.",
+    "model",
+    "revision",
+  );
 
-  gauge("recalld_connections_limit", "CONNECTIONS_MAX.").set(sources.connectionsMax);
-  const open = gauge("recalld_connections_open", "Open connections to the port for calls.");
-  addCounts(registry, sources);
+  metrics.gauge("recalld_connections_limit", "CONNECTIONS_MAX.").set(sources.connectionsMax);
+  const open = metrics.gauge("recalld_connections_open", "Open connections to the port for calls.");
+  addCounts(metrics.registry, sources);
 
   function collect(): void {
     const held = sources.held();
@@ -73,7 +70,6 @@ export function addGauges(registry: Registry, sources: Sources): void {
   }
 }
 
-/** Adds the counters that are kept elsewhere. */
 function addCounts(registry: Registry, { droppedLines, connections }: Sources): void {
   const counter = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
     const shown = new Counter({

@@ -1,13 +1,62 @@
 import { MemoryError } from "../errors.js";
+import { Sealed } from "../memory/log/replica.js";
+import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { Steps } from "../memory/ports/steps.js";
-import { isFault } from "./fault.js";
+import type { CallStep, Steps } from "../memory/ports/steps.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
 
-const onBegin = () => {};
+/** A call that has begun. */
+export interface Begun {
+  /** `service/method` of the contract. */
+  readonly method: string;
+  readonly protocol: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
 
-/** Times steps into the histogram. */
+export interface Ongoing {
+  readonly traceId?: string | undefined;
+  readonly steps: Steps<CallStep>;
+  end(ended: Ended): void;
+}
+
+interface Ended {
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly ms: number;
+  /** Undefined for a caller without a living key. */
+  readonly accountId: string | undefined;
+}
+
+/** Reasons for which the server ends a call: its caller has gone, or its time is over. */
+const ENDED = ["AbortError", "ConnectError"];
+
+/**
+ * Tells whether a step failed through a fault of the service. A used-up plan, a namespace that moved, and
+ * a call that was ended are no faults.
+ */
+export function isFault(error: unknown): boolean {
+  if (error instanceof MemoryError) return error.code === "unavailable" || error.code === "internal";
+  if (error instanceof Error && ENDED.includes(error.name)) return false;
+  return !(error instanceof Sealed);
+}
+
+export function measureCall({ method, protocol }: Begun, metrics: Metrics): Ongoing["end"] {
+  metrics.callsInFlight.inc({ rpc_method: method });
+  return ({ code, ms, accountId }) => {
+    metrics.countCall(accountId, code);
+    metrics.callsInFlight.dec({ rpc_method: method });
+    const labels = {
+      rpc_system_name: systemOf(protocol),
+      rpc_method: method,
+      rpc_response_status_code: code,
+      protocol,
+    };
+    metrics.callSeconds.observe(labels, ms / 1000);
+  };
+}
+
 export function measuredSteps({ stepSeconds }: Metrics): Steps {
+  const onBegin = () => {};
   return {
     time: async (step, work) => {
       const startMs = performance.now();
@@ -50,4 +99,34 @@ function refusalOf(error: unknown): ChargeOutcome {
   if (!(error instanceof MemoryError)) return "failed";
   if (error.code === "unauthenticated") return "unauthenticated";
   return error.reason === "QUOTA_EXHAUSTED" ? "quota_exhausted" : "failed";
+}
+
+/** Decorates an embedder with timings: each text's wait for a thread, and its time in it. */
+export function measuredEmbed(embedder: Pick<Embedder, "embed">, metrics: Metrics): Embedder["embed"] {
+  const { embedWaitSeconds, embedRunSeconds, embedMainThread, cachedQueries } = metrics;
+  return async (input: EmbedInput): Promise<Embedding> => {
+    const { field } = input;
+    const startMs = performance.now();
+    let begunMs: number | undefined;
+    const onBegin = (thread: EmbeddingThread) => {
+      if (thread === "main") embedMainThread.inc({ field });
+      // For a text in several parts, the first one counts.
+      begunMs ??= performance.now();
+      input.onBegin?.(thread);
+    };
+    const embedding = await embedder.embed({ ...input, onBegin });
+    if (begunMs === undefined) {
+      // No thread was needed.
+      cachedQueries.inc();
+      return embedding;
+    }
+    embedWaitSeconds.observe({ field }, (begunMs - startMs) / 1000);
+    embedRunSeconds.observe({ field }, (performance.now() - begunMs) / 1000);
+    return embedding;
+  };
+}
+
+/** OpenTelemetry's names of our protocols: two are gRPC's, and all others ask RPCs as Connect does. */
+export function systemOf(protocol: string): "connectrpc" | "grpc" {
+  return protocol.startsWith("grpc") ? "grpc" : "connectrpc";
 }

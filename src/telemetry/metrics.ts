@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Step } from "../memory/ports/steps.js";
-import { AccountCalls } from "./account-calls.js";
+import { CALL_STEPS, SHARED_STEPS } from "../memory/ports/steps.js";
 
 /**
  * OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds.
@@ -14,21 +13,8 @@ const STEP_SECONDS = [
 ];
 const EMBED_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-const STEPS: Readonly<Record<Step, true>> = {
-  charge: true,
-  refund: true,
-  embed: true,
-  append: true,
-  catch_up: true,
-  words: true,
-  filter: true,
-  search: true,
-  fetch: true,
-  write: true,
-  read: true,
-  restore: true,
-  seal: true,
-};
+/** The shared label of all accounts beyond the limit. */
+const OTHER = "other";
 
 /** Outcomes of charging a call, or of refunding it. */
 export const CHARGE_OUTCOMES = [
@@ -57,114 +43,104 @@ export type Component = (typeof PARTS)[number];
 /** The instruments, in their own registry. All sets of label values are bounded; callers choose none. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly callSeconds = new Histogram({
-    name: "rpc_server_call_duration_seconds",
-    help: "Duration of calls, from the request's head to the answer's last byte.",
-    labelNames: ["rpc_system_name", "rpc_method", "rpc_response_status_code", "protocol"],
-    buckets: CALL_SECONDS,
-    registers: [this.registry],
-  });
-  readonly callsInFlight = new Gauge({
-    name: "recalld_calls_in_flight",
-    help: "Calls that have begun and not ended.",
-    labelNames: ["rpc_method"],
-    registers: [this.registry],
-  });
-  readonly stepSeconds = new Histogram({
-    name: "recalld_step_duration_seconds",
-    help: "Duration of the steps of calls, and of the maintenance of indexes.",
-    labelNames: ["step", "outcome"],
-    buckets: STEP_SECONDS,
-    registers: [this.registry],
-  });
-  readonly embedWaitSeconds = new Histogram({
-    name: "recalld_embed_wait_seconds",
-    help: "How long texts waited for an embedding thread.",
-    labelNames: ["field"],
-    buckets: EMBED_SECONDS,
-    registers: [this.registry],
-  });
-  readonly embedRunSeconds = new Histogram({
-    name: "recalld_embed_run_seconds",
-    help: "From when a thread took a text to its last vector.",
-    labelNames: ["field"],
-    buckets: EMBED_SECONDS,
-    registers: [this.registry],
-  });
-  readonly embedMainThread = new Counter({
-    name: "recalld_embed_main_thread_total",
-    help: "Texts that the main thread embedded, because nothing else waited.",
-    labelNames: ["field"],
-    registers: [this.registry],
-  });
-  readonly cachedQueries = new Counter({
-    name: "recalld_cached_queries_total",
-    help: "Queries whose vectors were known already.",
-    registers: [this.registry],
-  });
-  readonly charges = new Counter({
-    name: "recalld_charges_total",
-    help: "Calls taken from plans and given back, by what came of it.",
-    labelNames: ["outcome"],
-    registers: [this.registry],
-  });
-  readonly tokens = new Counter({
-    name: "recalld_tokens_total",
-    help: "Tokens of the texts and queries of calls that succeeded.",
-    labelNames: ["call"],
-    registers: [this.registry],
-  });
-  readonly caughtUp = new Counter({
-    name: "recalld_catch_up_entries_total",
-    help: "Log entries read into indexes: at their opening, or because another process wrote them.",
-    registers: [this.registry],
-  });
-  readonly lostEntries = new Counter({
-    name: "recalld_lost_entries_total",
-    help: "Log entries found missing or unreadable, each time their namespace is opened.",
-    registers: [this.registry],
-  });
-  readonly lostCallRecords = new Counter({
-    name: "recalld_call_records_lost_total",
-    help: "Records of calls that were not written, because the database did not take them in time.",
-    registers: [this.registry],
-  });
-  readonly troubles = new Counter({
-    name: "recalld_troubles_total",
-    help: "Failures behind the calls, each logged as a warning and tried again.",
-    labelNames: ["part"],
-    registers: [this.registry],
-  });
-  readonly recallChecked = new Counter({
-    name: "recalld_recall_checked_total",
-    help: "Nearest vectors of served queries that were searched again exactly.",
-    registers: [this.registry],
-  });
-  readonly recallFound = new Counter({
-    name: "recalld_recall_found_total",
-    help: "Those of recalld_recall_checked_total that the served search had found.",
-    registers: [this.registry],
-  });
-  readonly storageAvailable = new Gauge({
-    name: "recalld_storage_available",
-    help: "1 while the database answers, else 0.",
-    registers: [this.registry],
-  });
+  readonly callSeconds = this.#histogram(
+    "rpc_server_call_duration_seconds",
+    "Duration of calls, from the request's head to the answer's last byte.",
+    {
+      labels: ["rpc_system_name", "rpc_method", "rpc_response_status_code", "protocol"],
+      buckets: CALL_SECONDS,
+    },
+  );
+  readonly callsInFlight = this.gauge(
+    "recalld_calls_in_flight",
+    "Calls that have begun and not ended.",
+    "rpc_method",
+  );
+  readonly stepSeconds = this.#histogram(
+    "recalld_step_duration_seconds",
+    "Duration of the steps of calls, and of the maintenance of indexes.",
+    { labels: ["step", "outcome"], buckets: STEP_SECONDS },
+  );
+  readonly embedWaitSeconds = this.#histogram(
+    "recalld_embed_wait_seconds",
+    "How long texts waited for an embedding thread.",
+    { labels: ["field"], buckets: EMBED_SECONDS },
+  );
+  readonly embedRunSeconds = this.#histogram(
+    "recalld_embed_run_seconds",
+    "From when a thread took a text to its last vector.",
+    { labels: ["field"], buckets: EMBED_SECONDS },
+  );
+  readonly embedMainThread = this.#counter(
+    "recalld_embed_main_thread_total",
+    "Texts that the main thread embedded, because nothing else waited.",
+    "field",
+  );
+  readonly cachedQueries = this.#counter(
+    "recalld_cached_queries_total",
+    "Queries whose vectors were known already.",
+  );
+  readonly charges = this.#counter(
+    "recalld_charges_total",
+    "Calls taken from plans and given back, by what came of it.",
+    "outcome",
+  );
+  readonly tokens = this.#counter(
+    "recalld_tokens_total",
+    "Tokens of the texts and queries of calls that succeeded.",
+    "call",
+  );
+  readonly caughtUp = this.#counter(
+    "recalld_catch_up_entries_total",
+    "Log entries read into indexes: at their opening, or because another process wrote them.",
+  );
+  readonly lostEntries = this.#counter(
+    "recalld_lost_entries_total",
+    "Log entries found missing or unreadable, each time their namespace is opened.",
+  );
+  readonly lostCallRecords = this.#counter(
+    "recalld_call_records_lost_total",
+    "Records of calls that were not written, because the database did not take them in time.",
+  );
+  readonly troubles = this.#counter(
+    "recalld_troubles_total",
+    "Failures behind the calls, each logged as a warning and tried again.",
+    "part",
+  );
+  readonly recallChecked = this.#counter(
+    "recalld_recall_checked_total",
+    "Nearest vectors of served queries that were searched again exactly.",
+  );
+  readonly recallFound = this.#counter(
+    "recalld_recall_found_total",
+    "Those of recalld_recall_checked_total that the served search had found.",
+  );
+  readonly storageAvailable = this.gauge(
+    "recalld_storage_available",
+    "1 while the database answers, else 0.",
+  );
+  readonly #accountCalls = this.#counter(
+    "recalld_account_calls_total",
+    "Calls by account, as far as METRICS_ACCOUNTS_MAX has them named.",
+    "account",
+    "code",
+  );
+  /** Accounts with labels of their own. */
+  readonly #named = new Set<string>();
 
-  readonly accountCalls: AccountCalls;
-
-  constructor({ version, accountsMax }: { version: string; accountsMax: number }) {
-    this.accountCalls = new AccountCalls(this.registry, accountsMax);
-    new Gauge({
-      name: "recalld_build_info",
-      help: "Always 1; its labels say what runs.",
-      labelNames: ["version", "node_version"],
-      registers: [this.registry],
-    }).set({ version, node_version: process.versions.node }, 1);
+  /** @param accountsMax number of accounts that have their own label */
+  constructor(
+    version: string,
+    private readonly accountsMax: number,
+  ) {
+    this.gauge("recalld_build_info", "Always 1; its labels say what runs.", "version", "node_version").set(
+      { version, node_version: process.versions.node },
+      1,
+    );
     collectDefaultMetrics({ register: this.registry });
     this.storageAvailable.set(1);
     // Present from the first scrape on, so that the first failure shows as an increase.
-    for (const step of Object.keys(STEPS)) {
+    for (const step of [...CALL_STEPS, ...SHARED_STEPS]) {
       for (const outcome of ["ok", "error"]) this.stepSeconds.zero({ step, outcome });
     }
     for (const field of ["query", "text"]) {
@@ -174,5 +150,27 @@ export class Metrics {
     for (const outcome of CHARGE_OUTCOMES) this.charges.inc({ outcome }, 0);
     for (const call of ["store", "recall"]) this.tokens.inc({ call }, 0);
     for (const part of PARTS) this.troubles.inc({ part }, 0);
+  }
+
+  countCall(accountId: string | undefined, code: string): void {
+    if (this.accountsMax === 0 || accountId === undefined) return;
+    if (this.#named.size < this.accountsMax) this.#named.add(accountId);
+    this.#accountCalls.inc({ account: this.#named.has(accountId) ? accountId : OTHER, code });
+  }
+
+  gauge<L extends string = never>(name: string, help: string, ...labelNames: L[]): Gauge<L> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #counter<L extends string = never>(name: string, help: string, ...labelNames: L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram<L extends string>(
+    name: string,
+    help: string,
+    { labels: labelNames, buckets }: { labels: readonly L[]; buckets: number[] },
+  ): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
   }
 }

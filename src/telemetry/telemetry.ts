@@ -1,11 +1,16 @@
 import type { Embedder } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { type Steps, untimed } from "../memory/ports/steps.js";
-import { type Begun, measureCall, type Ongoing } from "./calls.js";
-import { measuredEmbed } from "./embedding.js";
 import { addGauges, type Sources } from "./gauges.js";
-import { measuredQuota, measuredSteps } from "./measured.js";
-import { type ChargeOutcome, type Component, Metrics } from "./metrics.js";
+import {
+  type Begun,
+  measureCall,
+  measuredEmbed,
+  measuredQuota,
+  measuredSteps,
+  type Ongoing,
+} from "./measured.js";
+import { Metrics } from "./metrics.js";
 import { Tracing } from "./tracing.js";
 
 /** Minimum time between two complaints about a collector that cannot be reached. */
@@ -16,10 +21,8 @@ const COMPLAINT_CHARS_MAX = 1_000;
 
 export interface TelemetryOptions {
   readonly version: string;
-  /** `accountsMax` is the number of accounts that have their own label. */
   readonly metrics: { readonly accountsMax: number } | undefined;
   readonly tracing: boolean;
-  /** Called with the complaints of tracing. */
   onTrouble(message: string): void;
 }
 
@@ -32,14 +35,15 @@ export class Telemetry {
   readonly steps: Steps;
 
   private constructor(
-    private readonly metrics: Metrics | undefined,
+    /** The instruments; undefined without metrics. */
+    readonly metrics: Metrics | undefined,
     private readonly tracing: Tracing | undefined,
   ) {
     this.steps = metrics ? measuredSteps(metrics) : untimed;
   }
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
-    const opened = metrics && new Metrics({ version, ...metrics });
+    const opened = metrics && new Metrics(version, metrics.accountsMax);
     let loading = true;
     let quietUntilMs = 0;
     const complain = (message: string) => {
@@ -54,7 +58,6 @@ export class Telemetry {
     return new Telemetry(opened, tracer);
   }
 
-  /** Called by the server for each call. */
   readonly begin = (call: Begun): Ongoing => {
     const measured = this.metrics && measureCall(call, this.metrics);
     const { traceId, steps = this.steps, end } = this.tracing?.begin(call, this.steps) ?? {};
@@ -77,39 +80,8 @@ export class Telemetry {
     return measuredEmbed(embedder, this.metrics);
   }
 
-  /** Sets the sources that are read at each scrape. */
   watch(sources: Sources): void {
-    if (this.metrics !== undefined) addGauges(this.metrics.registry, sources);
-  }
-
-  /** Called by the quota after each refund with its outcome; the quota itself never throws. */
-  refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">, calls = 1): void {
-    this.metrics?.charges.inc({ outcome }, calls);
-  }
-
-  storageIsAway(away: boolean): void {
-    this.metrics?.storageAvailable.set(away ? 0 : 1);
-  }
-
-  caughtUp(entries: number): void {
-    this.metrics?.caughtUp.inc(entries);
-  }
-
-  recallChecked({ found, of }: { found: number; of: number }): void {
-    this.metrics?.recallChecked.inc(of);
-    this.metrics?.recallFound.inc(found);
-  }
-
-  lostEntry(): void {
-    this.metrics?.lostEntries.inc();
-  }
-
-  lostCallRecords(records: number): void {
-    this.metrics?.lostCallRecords.inc(records);
-  }
-
-  trouble(part: Component): void {
-    this.metrics?.troubles.inc({ part });
+    if (this.metrics !== undefined) addGauges(this.metrics, sources);
   }
 
   /** The metrics in Prometheus' text format; undefined without metrics. */

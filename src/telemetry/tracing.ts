@@ -1,8 +1,7 @@
 import type { Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
 import type { CallStep, Steps } from "../memory/ports/steps.js";
-import { type Begun, type Ongoing, systemOf } from "./calls.js";
-import { isFault } from "./fault.js";
+import { type Begun, isFault, type Ongoing, systemOf } from "./measured.js";
 
 /** Codes that OpenTelemetry's conventions treat as a server's error. */
 const SERVER_ERRORS = new Set([
@@ -17,7 +16,6 @@ const SERVER_ERRORS = new Set([
 /** Time to deliver the last spans at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-/** The parent of a call's spans. */
 interface SpanPosition {
   readonly within: Context;
   /**
@@ -109,7 +107,6 @@ export class Tracing {
     this.#tracer.startSpan(`${name} run`, { startTime: begun }, within).end(end);
   }
 
-  /** Sends the remaining spans within the time limit. */
   async close(): Promise<void> {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
     await Promise.race([this.library.provider.shutdown().catch(() => {}), timeout]);

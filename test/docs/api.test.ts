@@ -8,9 +8,9 @@ import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.j
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
-import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/memory/idempotency/request.js";
+import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/memory/idempotency/idempotency.js";
 import { count } from "../../src/memory/input/count.js";
-import { IDS_MAX } from "../../src/memory/input/ids.js";
+import { IDS_MAX } from "../../src/memory/input/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../../src/memory/input/metadata.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/input/page.js";

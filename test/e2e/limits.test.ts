@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { hashKey } from "../../src/accounts/key.js";
-import { setPlan } from "../../src/accounts/set-plan.js";
+import { setPlan } from "../../src/accounts/plan.js";
 import { parsePlans } from "../../src/config/plans.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { signUp } from "../support/caller.js";

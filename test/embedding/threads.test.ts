@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { packageRoot } from "../../src/embedding/download/package-root.js";
+import { packageRoot } from "../../src/embedding/download/locate.js";
 import { PLAIN } from "../../src/embedding/encode/convention.js";
 import { openEmbedder, Thread } from "./built.js";
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { MemoryError } from "../../src/errors.js";
+import { narrowed } from "../../src/memory/filter/condition.js";
+import { instantOf, parseInstant } from "../../src/memory/filter/instant.js";
+import { matches } from "../../src/memory/filter/matches.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,
@@ -7,11 +10,8 @@ import {
   FILTER_LIST_MAX,
   FILTER_PATH_BYTES_MAX,
   FILTER_STRING_BYTES_MAX,
-} from "../../src/memory/filter/bounds.js";
-import { narrowed } from "../../src/memory/filter/created-between.js";
-import { instantOf, parseInstant } from "../../src/memory/filter/instant.js";
-import { matches } from "../../src/memory/filter/matches.js";
-import { parseFilter } from "../../src/memory/filter/parse.js";
+  parseFilter,
+} from "../../src/memory/filter/parse.js";
 import { count } from "../../src/memory/input/count.js";
 import type { Json, JsonObject } from "../../src/memory/input/metadata.js";
 import { chanceOf } from "../support/chance.js";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
-import { IDEMPOTENCY_KEPT_MS } from "../../src/memory/idempotency/request.js";
+import { IDEMPOTENCY_KEPT_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { withChanges } from "../support/with-changes.js";
 import {
   aProcess,

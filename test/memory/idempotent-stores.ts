@@ -1,6 +1,10 @@
 import { afterEach, beforeEach } from "vitest";
-import { Idempotency, type IdempotentWork, type Outcome } from "../../src/memory/idempotency/idempotency.js";
-import type { IdempotentRequest } from "../../src/memory/idempotency/request.js";
+import {
+  Idempotency,
+  type IdempotentRequest,
+  type IdempotentWork,
+  type Outcome,
+} from "../../src/memory/idempotency/idempotency.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";

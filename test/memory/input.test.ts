@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/idempotency/request.js";
+import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/idempotency/idempotency.js";
 import { newMemoryId, parseMemoryId } from "../../src/memory/input/id.js";
 import {
   type Json,

@@ -1,5 +1,5 @@
 import { Generations, type GenerationsOptions } from "../../src/memory/models/generations.js";
-import { Pins } from "../../src/memory/models/pins.js";
+import { Pins } from "../../src/memory/models/pin.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";

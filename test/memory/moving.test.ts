@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { endCopy } from "../../src/memory/erasure/erase-log.js";
+import { endCopy } from "../../src/memory/erasure/erase.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { newOperationId } from "../../src/memory/input/id.js";
 import { verify } from "../../src/memory/log/verify.js";
@@ -7,8 +7,7 @@ import type { Generations } from "../../src/memory/models/generations.js";
 import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Dropped, Log } from "../../src/memory/ports/log.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
-import { NOTHING } from "../../src/memory/reembedding/copy.js";
-import { tend } from "../../src/memory/reembedding/move.js";
+import { NOTHING, tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { LeftoverPorts } from "../../src/memory/erasure/leftovers.js";
-import { keepSweeping } from "../../src/memory/erasure/sweeping.js";
+import { keepSweeping, type LeftoverPorts } from "../../src/memory/erasure/sweeping.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,6 +1,6 @@
 import type { Account } from "../../src/accounts/account.js";
 import { unavailable } from "../../src/errors.js";
-import { Pins } from "../../src/memory/models/pins.js";
+import { Pins } from "../../src/memory/models/pin.js";
 import type { Claim } from "../../src/memory/ports/claims.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import type { Entry, Scope } from "../../src/memory/ports/log.js";

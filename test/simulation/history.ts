@@ -1,6 +1,6 @@
 import { MemoryError } from "../../src/errors.js";
 import type { BatchResult } from "../../src/memory/calls/several/batch.js";
-import { Pins } from "../../src/memory/models/pins.js";
+import { Pins } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import { generationOf } from "../../src/memory/ports/generation.js";
 import { type Entry, isEnd } from "../../src/memory/ports/log.js";

@@ -10,14 +10,13 @@ import {
 import { type StoreBatchRequest, storeBatch } from "../../src/memory/calls/several/store-batch.js";
 import { type StoreRequest, store } from "../../src/memory/calls/store.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
-import { dropAll } from "../../src/memory/erasure/drop-all.js";
+import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
 import { Generations, type OpenModel } from "../../src/memory/models/generations.js";
-import { modelFor, pinned } from "../../src/memory/models/pin.js";
-import { Pins } from "../../src/memory/models/pins.js";
+import { modelFor, Pins, pinned } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../src/embedding/download/package-root.js";
+import { packageRoot } from "../../src/embedding/download/locate.js";
 import { newDataDir } from "./server.js";
 
 export const OTHER_MODEL = "test/other";

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Key } from "../../src/accounts/key.js";
 import { LocalAccounts } from "../../src/storage/local/accounts.js";
 import { BEHIND_CALLS, BEHIND_MS } from "../../src/storage/local/charges.js";
+import { writesOf } from "../../src/storage/local/durably.js";
 import { openLocal } from "../../src/storage/local/open.js";
-import { writesOf } from "../../src/storage/local/writes.js";
 import { aMemory, anAccount, anLogId } from "../contract/samples.js";
 
 let dataDir: string;

@@ -8,7 +8,7 @@ import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
-import { IDS_MAX } from "../../src/memory/input/ids.js";
+import { IDS_MAX } from "../../src/memory/input/id.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";

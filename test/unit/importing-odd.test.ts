@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { readAsFound } from "../../cli/import/detect.js";
+import { READERS, readAsFound } from "../../cli/import/import-file.js";
 import type { Read } from "../../cli/import/imported.js";
-import { READERS } from "../../cli/import/readers/readers.js";
 import { openSource } from "../../cli/import/source-file.js";
 
 async function fileOf(content: string | Buffer): Promise<string> {

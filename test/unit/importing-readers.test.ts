@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { READERS } from "../../cli/import/import-file.js";
 import { type Imported, NotThatFormat, type Read } from "../../cli/import/imported.js";
-import { READERS } from "../../cli/import/readers/readers.js";
 import { openSource } from "../../cli/import/source-file.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/imports");

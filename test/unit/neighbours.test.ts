@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { atMost, type Read } from "../../src/embedding/encode/neighbours.js";
+import { atMost, type Read } from "../../src/embedding/pool/task.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 import { VECTORS_MAX } from "../../src/vectors/snapshot/keys.js";
 

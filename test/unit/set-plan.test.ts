@@ -1,6 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { Plans } from "../../src/accounts/plan.js";
-import { setPlan } from "../../src/accounts/set-plan.js";
+import { Plans, setPlan } from "../../src/accounts/plan.js";
 
 const TEAM = { name: "team", calls: 50, rate: undefined, concurrency: undefined, accountTimes: 4 };
 const plans = new Plans([TEAM]);

@@ -39,15 +39,13 @@ it("without metrics and traces leaves steps as they are, and has nothing to show
   const { telemetry } = await open(false);
   expect(telemetry.steps).toBe(untimed);
   expect(telemetry.exposition).toBeUndefined();
-  telemetry.refunded("refunded");
-  telemetry.trouble("index");
-  telemetry.caughtUp(3);
+  expect(telemetry.metrics).toBeUndefined();
   await telemetry.close();
 });
 
 it("keeps the metrics of two services in one process apart", async () => {
   const [one, other] = [await open(), await open()];
-  one.telemetry.caughtUp(5);
+  one.telemetry.metrics?.caughtUp.inc(5);
   expect(await one.value("recalld_catch_up_entries_total")).toBe(5);
   expect(await other.value("recalld_catch_up_entries_total")).toBe(0);
 });
@@ -73,18 +71,18 @@ it.each([
 
 it("counts what is given back, what is caught up with, and what fails behind the calls", async () => {
   const { telemetry, value } = await open();
-  telemetry.refunded("refunded");
-  telemetry.refunded("refund_failed");
-  telemetry.refunded("refund_failed");
-  telemetry.lostEntry();
-  telemetry.trouble("index");
-  telemetry.storageIsAway(true);
+  telemetry.metrics?.charges.inc({ outcome: "refunded" });
+  telemetry.metrics?.charges.inc({ outcome: "refund_failed" });
+  telemetry.metrics?.charges.inc({ outcome: "refund_failed" });
+  telemetry.metrics?.lostEntries.inc();
+  telemetry.metrics?.troubles.inc({ part: "index" });
+  telemetry.metrics?.storageAvailable.set(0);
   expect(await value('recalld_charges_total{outcome="refunded"}')).toBe(1);
   expect(await value('recalld_charges_total{outcome="refund_failed"}')).toBe(2);
   expect(await value("recalld_lost_entries_total")).toBe(1);
   expect(await value('recalld_troubles_total{part="index"}')).toBe(1);
   expect(await value("recalld_storage_available")).toBe(0);
-  telemetry.storageIsAway(false);
+  telemetry.metrics?.storageAvailable.set(1);
   expect(await value("recalld_storage_available")).toBe(1);
 });
 

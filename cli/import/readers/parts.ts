@@ -27,12 +27,10 @@ export function parsedObject(line: string): JsonObject | undefined {
   }
 }
 
-/** Refuses a file of another kind. */
 export function otherFormat(expected: string): OtherFormat {
   return new OtherFormat(`the file is not ${expected}`);
 }
 
-/** A part of a file, with the path to it. */
 export interface Placed {
   readonly value: unknown;
   readonly place: string;

@@ -1,6 +1,9 @@
-import type { JsonObject } from "../../../src/memory/input/metadata.js";
+import type { Json, JsonObject } from "../../../src/memory/input/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { imported, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
+import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
+
+/** Members of a document that say where it comes from. */
+const FACTS = ["customId", "title", "type", "url", "containerTags", "createdAt", "updatedAt"];
 
 /** Members of a payload in which programs keep the text: the first that is there counts. */
 const TEXTS = ["text", "document", "page_content", "content", "memory", "data", "body"];
@@ -24,4 +27,45 @@ function parted(payload: JsonObject): { text: string | undefined; metadata: Json
   if (name === undefined) return { text: undefined, metadata: payload };
   const { [name]: text, ...metadata } = payload;
   return { text: textOf(text), metadata };
+}
+
+/** Reads what Chroma's `collection.get()` answers, as JSON: a list of ids, and of documents and metadatas. */
+export async function* readChroma(source: Source): AsyncGenerator<Read> {
+  const got = objectOf(await source.json());
+  const [ids, documents] = [listOf(got?.ids), listOf(got?.documents)];
+  const metadatas = listOf(got?.metadatas);
+  if (
+    ids === undefined ||
+    documents?.length !== ids.length ||
+    (metadatas !== undefined && metadatas.length !== ids.length)
+  ) {
+    throw otherFormat("what Chroma's collection.get() answers, with its documents");
+  }
+  for (const [i, id] of ids.entries()) {
+    yield imported({
+      ...{ program: "chroma", place: `$.documents[${i}]`, id, text: textOf(documents[i]) },
+      metadata: metadatas?.[i],
+    });
+  }
+}
+
+/**
+ * Reads what Supermemory's `POST /v3/documents/list` answers with `includeContent`: `{"memories": […]}`, or a
+ * list of such pages. Of a document without content the summary is taken.
+ */
+export async function* readSupermemory(source: Source): AsyncGenerator<Read> {
+  const documents = pagedIn(await source.json(), "memories");
+  if (documents === undefined) throw otherFormat("what Supermemory's documents list answers");
+  for (const { value, place } of documents) {
+    const document = objectOf(value);
+    if (document === undefined) {
+      yield skip("supermemory", place, "it is not a document");
+      continue;
+    }
+    const facts = Object.fromEntries(FACTS.map((name) => [name, document[name] as Json | undefined]));
+    yield imported({
+      ...{ program: "supermemory", place, id: document.id, metadata: document.metadata, facts },
+      text: textOf(document.content) ?? textOf(document.summary),
+    });
+  }
 }

@@ -28,9 +28,7 @@ export interface CallsQuery {
   /** Id of the last record of the page before; undefined begins with the newest. */
   readonly before?: string | undefined;
   readonly limit: number;
-  /** True if only calls that failed are wanted. */
   readonly errorsOnly?: boolean;
-  /** Only calls of this key. */
   readonly keyId?: string | undefined;
 }
 
@@ -46,7 +44,6 @@ export interface CallsErasure {
 export interface Calls {
   /** Adds records. One whose id is there already stays as it is, so a write may be repeated. */
   add(records: readonly CallRecord[]): Promise<void>;
-  /** Lists an account's records, the newest first. */
   list(query: CallsQuery): Promise<CallRecord[]>;
   erase(erasure: CallsErasure): Promise<void>;
   /**

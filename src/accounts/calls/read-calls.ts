@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { invalid } from "../../errors.js";
+import { invalid, parseWhole } from "../../errors.js";
 import type { Account, Accounts } from "../account.js";
 import type { Authenticated } from "../authenticate.js";
 import { sum } from "../count-usage.js";
@@ -26,16 +26,13 @@ export interface CallsRequest {
   readonly caller: Authenticated;
   readonly pageSize?: number | undefined;
   readonly pageToken: string;
-  /** True if only calls that failed are wanted. */
   readonly errorsOnly: boolean;
 }
 
 export interface CallsPage {
   /** Calls, the newest first. The id of a key that is gone is empty. */
   readonly calls: readonly CallRecord[];
-  /** Token of the next page; empty on the last page. */
   readonly nextPageToken: string;
-  /** Time since when calls are recorded. */
   readonly sinceMs: number;
 }
 
@@ -45,9 +42,9 @@ export interface CallsPage {
  */
 export async function listRecentCalls(
   { accounts, calls }: ReadPorts,
-  { caller, pageSize, pageToken, errorsOnly }: CallsRequest,
+  { caller, pageSize = CALLS_PAGE_DEFAULT, pageToken, errorsOnly }: CallsRequest,
 ): Promise<CallsPage> {
-  const size = parsePageSize(pageSize);
+  const size = parseWhole("page_size", pageSize, [1, CALLS_PAGE_MAX]);
   const before = parseToken(pageToken);
   const account = await getAccount(accounts, caller);
   const keyId = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
@@ -59,14 +56,6 @@ export async function listRecentCalls(
     nextPageToken: found.length > size ? (shown.at(-1)?.id ?? "") : "",
     sinceMs: sinceMs(account, calls),
   };
-}
-
-function parsePageSize(value: number | undefined): number {
-  if (value === undefined) return CALLS_PAGE_DEFAULT;
-  if (!Number.isInteger(value) || value < 1 || value > CALLS_PAGE_MAX) {
-    throw invalid("page_size", `is ${value}; it must be a whole number from 1 to ${CALLS_PAGE_MAX}`);
-  }
-  return value;
 }
 
 /** Parses a token, which is the id of the last call of the page before. */
@@ -85,7 +74,6 @@ export interface Shares {
   /** Shares of keys, named by their ids; keys that are gone are in the rest. */
   readonly keys: readonly Share[];
   readonly namespaces: readonly Share[];
-  /** Time since when they are counted. */
   readonly sinceMs: number;
 }
 

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { typeid } from "typeid-js";
-import { every } from "../../every.js";
+import { type Background, every, inBackground } from "../../every.js";
 import type { Accounts } from "../account.js";
-import { type Background, inBackground } from "../background.js";
 import { sum } from "../count-usage.js";
 import { type Counts, DAY_MS, NOTHING } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsQuery } from "./calls.js";
@@ -13,7 +12,6 @@ export const WRITE_MS = 500;
 export const WAITING_BYTES_MAX = 4_194_304;
 /** Approximate size of a record in memory, without its namespace and message. */
 const RECORD_BYTES = 512;
-/** Records written at a time. */
 const WRITE_MANY = 200;
 /** Age at which a record that could not be written is lost: an erasure waits longer before it looks again. */
 export const LATE_MS = 30_000;
@@ -28,7 +26,6 @@ export interface CallRecorderOptions {
   /** Days for which records are kept, and their number for each account; 0 keeps none. */
   readonly days: number;
   readonly max: number;
-  /** Called with a number of records that are lost. */
   onLost(records: number): void;
   onTrouble(error: unknown): void;
 }

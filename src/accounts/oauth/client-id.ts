@@ -11,7 +11,6 @@ const ID_CHARS_MAX = 4_096;
 /** Gives out ids of clients, and reads them. */
 export interface ClientIds {
   issue(client: Omit<OAuthClient, "id">): Promise<string>;
-  /** Returns the client that an id was given to. */
   read(id: string): Promise<OAuthClient | undefined>;
 }
 

@@ -10,7 +10,6 @@ import { placeOf } from "./redirects.js";
 const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
-/** Lifetime of a code. */
 export const CODE_TTL_MS = 60_000;
 /** Time after a consent in which a code that comes again ends the key that it gave. */
 const KEPT_MS = 60 * 60_000;
@@ -22,12 +21,10 @@ export interface GrantingOptions {
   parseNamespace(value: string): string;
 }
 
-/** Rights that an account's owner gives an application. */
 export interface Choice {
   readonly access: KeyAccess;
   /** Empty means all namespaces. */
   readonly namespace: string;
-  /** Days after which the key ends. */
   readonly days: number;
 }
 

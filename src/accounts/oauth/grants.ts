@@ -14,11 +14,9 @@ export interface Grant {
   readonly resource: string;
   /** Application as the key's owner will know it. */
   readonly client: string;
-  /** Name of the key. */
   readonly keyName: string;
   readonly access: KeyAccess;
   readonly namespace?: string;
-  /** Lifetime of the key. */
   readonly keyTtlMs: number;
   /** Time from which the code is refused. */
   readonly expiresAtMs: number;
@@ -49,6 +47,5 @@ export interface Grants {
   take(of: { codeHash: string; keyId: string }): Promise<boolean>;
   /** Records that a used code came again; answers the grant as it is then. */
   markReplayed(codeHash: string): Promise<KeptGrant | undefined>;
-  /** Removes the grants of an account. */
   removeOf(accountId: string): Promise<void>;
 }

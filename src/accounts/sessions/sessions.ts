@@ -12,7 +12,6 @@ const BRIEF_MS = 12 * 60 * 60 * 1000;
 /** Lifetime of a session that is to stay. */
 const STAYING_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** A session that was opened. */
 export interface Opened {
   readonly secret: string;
   readonly session: Session;

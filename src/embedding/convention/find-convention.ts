@@ -1,7 +1,12 @@
 import { type Convention, PLAIN, type Pooling } from "../encode/convention.js";
+import { WHOLE_TOKENS } from "../encode/windows.js";
 import { familyOf } from "./families.js";
-import { windowIn } from "./find-window.js";
-import { poolingIn, prefixesIn } from "./sentence-transformers.js";
+import { asObject, readJson } from "./model-json.js";
+import { poolingIn, prefixesIn, WINDOW_FILE } from "./sentence-transformers.js";
+
+/** Models whose positions are counted from the number after the padding token's. */
+const SHIFTED = /roberta|camembert|mpnet/;
+const SHIFT = 2;
 
 /** The operator's settings; missing parts are looked up. An empty prefix means none. */
 export interface ConventionSettings {
@@ -74,4 +79,18 @@ export function settled(found: FoundConvention, pooling: Pooling): FoundConventi
 
 function set<T>(value: T | undefined, setting: string): readonly [value: T, from: string] | undefined {
   return value === undefined ? undefined : [value, setting];
+}
+
+/**
+ * Returns the number of tokens that the model in a folder reads at once, including special tokens and
+ * prefix.
+ */
+async function windowIn(folder: string): Promise<number> {
+  const config = asObject(await readJson(folder, "config.json"));
+  const tokenizer = asObject(await readJson(folder, "tokenizer_config.json"));
+  const trained = asObject(await readJson(folder, WINDOW_FILE));
+  const shift = SHIFTED.test(String(config?.model_type)) ? SHIFT : 0;
+  const positions = Number(config?.max_position_embeddings ?? config?.n_positions) - shift;
+  const limits = [positions, Number(tokenizer?.model_max_length), Number(trained?.max_seq_length)];
+  return Math.min(WHOLE_TOKENS, ...limits.filter((limit) => limit > 0));
 }

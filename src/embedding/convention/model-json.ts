@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition } from "../../errors.js";
 
 /** Reads a JSON file of a model; returns undefined if it is missing. */
 export async function readJson(folder: string, file: string): Promise<unknown> {
@@ -12,7 +12,7 @@ export async function readJson(folder: string, file: string): Promise<unknown> {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch (error) {
-    throw new MemoryError("failed_precondition", `${path} is not JSON`, { cause: error });
+    throw failedPrecondition(`${path} is not JSON`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition } from "../../errors.js";
 import type { Pooling } from "../encode/convention.js";
 import { asObject, readJson } from "./model-json.js";
 
@@ -47,8 +47,7 @@ export async function poolingIn(folder: string): Promise<readonly [Pooling, file
   const pooling = modes.length === 1 ? POOLINGS[modes[0] as string] : undefined;
   if (pooling !== undefined && config.include_prompt !== false) return [pooling, POOLING_FILE];
   const asked = config.include_prompt === false ? "include_prompt false" : modes.join(" and ") || "none";
-  throw new MemoryError(
-    "failed_precondition",
+  throw failedPrecondition(
     `${join(folder, POOLING_FILE)} asks for pooling ${asked}, which there is not here; ` +
       "take another model, or set MODEL_POOLING",
   );

@@ -33,11 +33,7 @@ export async function listModels(modelsDir: string): Promise<string[]> {
   return [BUNDLED, ...ids.filter((id) => id !== BUNDLED && isModelId(id)).sort()];
 }
 
-/**
- * Describes a model that is whole.
- *
- * @throws MemoryError when a file of the model cannot be read.
- */
+/** Describes a model that is whole. @throws MemoryError when a file of the model cannot be read. */
 export async function summarise({
   settings,
   ...place

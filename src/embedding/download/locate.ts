@@ -1,7 +1,8 @@
-import { join, resolve } from "node:path";
-import { invalid, MemoryError } from "../../errors.js";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { failedPrecondition, invalid } from "../../errors.js";
 import { missingFiles } from "./model-files.js";
-import { packageRoot } from "./package-root.js";
 import { type ModelPlace, pullModel } from "./pull.js";
 
 /** Id of the model that comes with the program. */
@@ -22,7 +23,6 @@ export async function locateModel(place: ModelPlace): Promise<string> {
   return folder;
 }
 
-/** Returns the folder in which a model is, or would be. */
 export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
   if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
   if (isModelId(model)) return resolve(modelsDir, model);
@@ -36,5 +36,12 @@ export function isModelId(model: string): boolean {
 async function checkBundled(folder: string): Promise<void> {
   const missing = await missingFiles(folder);
   if (missing.length === 0) return;
-  throw new MemoryError("failed_precondition", `the bundled model in ${folder} lacks ${missing.join(", ")}`);
+  throw failedPrecondition(`the bundled model in ${folder} lacks ${missing.join(", ")}`);
+}
+
+/** Finds the folder of the nearest package.json above, the same one from src/ and from dist/src/. */
+export function packageRoot(from = fileURLToPath(import.meta.url)): string {
+  const folder = dirname(from);
+  if (folder === from) throw new Error("no package.json above the program's files");
+  return existsSync(join(folder, "package.json")) ? folder : packageRoot(folder);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition } from "../../errors.js";
 import { asObject, readJson } from "../convention/model-json.js";
 
 /** Name of the record that a download leaves beside a model's files; a folder copied by hand has none. */
@@ -20,7 +20,7 @@ export interface ModelManifest {
 export async function readManifest(folder: string): Promise<ModelManifest | undefined> {
   const manifest = await readJson(folder, MANIFEST_FILE);
   if (manifest === undefined || isManifest(manifest)) return manifest;
-  throw new MemoryError("failed_precondition", `${join(folder, MANIFEST_FILE)} is not as it was written`);
+  throw failedPrecondition(`${join(folder, MANIFEST_FILE)} is not as it was written`);
 }
 
 function isManifest(value: unknown): value is ModelManifest {

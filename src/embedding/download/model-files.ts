@@ -32,7 +32,6 @@ export async function missingFiles(folder: string): Promise<string[]> {
   return (await knownFiles(folder)).filter((file) => !existsSync(join(folder, file)));
 }
 
-/** Lists the required files, and those of a download. */
 async function knownFiles(folder: string): Promise<string[]> {
   const { files = {} } = (await readManifest(folder)) ?? {};
   return [...new Set([...(await requiredFiles(folder)), ...Object.keys(files)])];

@@ -1,12 +1,18 @@
 import type { MessagePort } from "node:worker_threads";
 import { AutoModel, AutoTokenizer, env, LogLevel, type ProgressInfo } from "@xenova/transformers";
 import { handleCalls } from "../../concurrency/worker-handlers.js";
-import type { Progress } from "./progress.js";
 
 // Transformers.js downloads what it loads, and an error while it writes ends the thread.
 
 env.allowLocalModels = false;
 env.logLevel = LogLevel.NONE;
+
+export interface Progress {
+  readonly file: string;
+  readonly bytes: number;
+  /** Size of the whole file; absent when the server does not tell it. */
+  readonly bytesTotal?: number | undefined;
+}
 
 export interface Load {
   readonly model: string;

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
 import { WorkerClient } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
+import { barOf, ProgressLine, type Screen } from "../../progress.js";
 import { type ModelManifest, readManifest, writeManifest, writeWhole } from "./manifest.js";
 import {
   MODEL_FILES,
@@ -13,8 +14,13 @@ import {
   sha256Of,
   WEIGHTS_FILE,
 } from "./model-files.js";
-import { type ProgressBar, progressBar } from "./progress.js";
-import type { PullHandlers } from "./pull-worker.js";
+import type { Progress, PullHandlers } from "./pull-worker.js";
+
+export interface ProgressBar {
+  report(progress: Progress): void;
+  /** Ends the line of a bar that has not reached its end. */
+  end(): void;
+}
 
 export const HUB = "https://huggingface.co";
 /** Time for one of the small files that describe a model. */
@@ -151,4 +157,24 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return reasonOf(error.cause);
   return (error.message || (error as NodeJS.ErrnoException).code || error.name).replace(/\.$/, "");
+}
+
+/** Draws a bar in place on a terminal, ten times a second, and a plain line every 5 seconds elsewhere. */
+export function progressBar(screen: Screen, now: () => number = () => performance.now()): ProgressBar {
+  const line = new ProgressLine(screen, { redrawMs: 100, lineEveryMs: 5000, now });
+  return {
+    report: (progress) =>
+      line.show(progressText(progress), { isLast: progress.bytes === progress.bytesTotal }),
+    end: () => line.end(),
+  };
+}
+
+/** Says how far a file is, such as `X/y/onnx/model.onnx [############            ]  50 %  11.6 of 23.3 MB`. */
+export function progressText({ file, bytes, bytesTotal }: Progress): string {
+  if (!bytesTotal) return `${file} ${megabytes(bytes)} MB`;
+  return `${file} ${barOf(bytes / bytesTotal)}  ${megabytes(bytes)} of ${megabytes(bytesTotal)} MB`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

@@ -11,7 +11,6 @@ env.useFSCache = false;
 // When a run fails the library logs its inputs, and a text's tokens are as private as the text.
 env.logLevel = LogLevel.NONE;
 
-/** Input of a thread. */
 export type Question = Pick<EmbedInput, "text" | "field">;
 
 /**
@@ -26,7 +25,6 @@ type Read =
   | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
   | { readonly tokens: number; readonly parts: readonly Part[] };
 
-/** A tokenized text. */
 export interface Prepared {
   /** Number of tokens, with those of the prefix and special ones. */
   readonly length: number;
@@ -72,7 +70,6 @@ export class Encoder {
     return this.prepare(question).run();
   }
 
-  /** Tokenizes a text. */
   prepare({ text, field }: Question): Prepared {
     const prefix = this.#prefixes[field];
     const alone = this.#tokenize(text);
@@ -95,7 +92,6 @@ export class Encoder {
     return scriptsOf(this.tokenizer);
   }
 
-  /** Frees the model's memory. */
   async close(): Promise<void> {
     await this.model.dispose();
   }

@@ -10,15 +10,38 @@ import {
 import { cuttingCostOf } from "../encode/cost.js";
 import type { Question, Reading } from "../encode/encoder.js";
 import { Abandoned } from "./abandoned.js";
-import { admit, giveUpLate, type Prospect } from "./admission.js";
 import { EmbedQueue } from "./embed-queue.js";
 import type { MainThread } from "./main-thread.js";
-import { ReadingSpeed } from "./reading-speed.js";
 import { type Piece, Task } from "./task.js";
+
+/** Model time that the average covers, so that a change of the machine's load shows soon. */
+const AVERAGED_MS = 5_000;
+/** Weight of the first measurement, as model time. */
+const FIRST_MS = 500;
+
+/**
+ * Share of a call's remaining time within which a text must be expected to be done to be admitted. The
+ * rest is left for later arrivals, because other accounts take turns too.
+ */
+const ADMITTED_SHARE = 0.7;
+/** Share of a call's time after which a text is given up; the rest is for storing its memory. */
+const USABLE_SHARE = 0.9;
+/**
+ * A waiting text is given up only if this share of the estimate is too long, because a machine may be
+ * busy for a moment.
+ */
+const CERTAIN_SHARE = 0.7;
+/** Limits of the pause that a refused caller is told. */
+const RETRY_MS = { min: 1_000, max: 30_000 };
+
+/** The waiting texts, and the time that all readers together need for a cost of 1. */
+interface Prospect {
+  readonly waiting: EmbedQueue;
+  readonly msPerCost: number;
+}
 
 /** Number of readers on which a text is tried. There is no third, because the text may be what kills them. */
 const ATTEMPTS_MAX = 2;
-/** Pause between attempts to start a reader. */
 const RESTART_PAUSE_MS = 1000;
 /** Interval between checks that waiting texts can still be done in time. */
 const LOOK_MS = 250;
@@ -37,11 +60,7 @@ export interface Reader {
   readonly msPerCost?: number;
   /** Resolves when its thread has ended, which for a stuck one is after `onLost`. */
   readonly ended: Promise<unknown>;
-  /**
-   * Reads a text.
-   *
-   * @throws WorkerLostError when the reader failed; any other error is about the text.
-   */
+  /** Reads a text. @throws WorkerLostError when the reader failed; any other error is about the text. */
   read(question: Question): Promise<Reading>;
   close(): Promise<void>;
 }
@@ -306,4 +325,69 @@ function costRead({ text, cost }: Piece, reading: Reading): number {
 
 function stopping(): MemoryError {
   return unavailable("the server is stopping");
+}
+
+/**
+ * Refuses a text that would not be done before its call's deadline. If nothing else waits it is admitted
+ * anyway: otherwise an estimate that is too high would never be corrected.
+ *
+ * @throws MemoryError `unavailable` (MODEL_BUSY).
+ */
+function admit(task: Task, { waiting, msPerCost }: Prospect): void {
+  const { deadlineMs, owner } = task.input;
+  if (deadlineMs === undefined || owner === SERVICE || waiting.size === 0) return;
+  const untilMs = waiting.costUntil(task) * msPerCost;
+  const allowedMs = (deadlineMs - task.arrivedMs) * ADMITTED_SHARE;
+  if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
+}
+
+/** Gives up admitted texts that can no longer be done in time. */
+function giveUpLate({ waiting, msPerCost }: Prospect): void {
+  const nowMs = performance.now();
+  const allowedMs = ({ input, arrivedMs }: Task) => {
+    const { deadlineMs = Number.POSITIVE_INFINITY } = input;
+    return arrivedMs + (deadlineMs - arrivedMs) * USABLE_SHARE - nowMs;
+  };
+  const late = waiting.late(msPerCost, (task, untilMs) => {
+    // A reader may as well finish what it has.
+    return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
+  });
+  for (const task of late) {
+    waiting.remove(task);
+    task.reject(busy({ untilMs: waiting.costUntil(task) * msPerCost, allowedMs: allowedMs(task) }));
+  }
+}
+
+function busy({ untilMs, allowedMs }: { untilMs: number; allowedMs: number }): MemoryError {
+  const retryAfterMs = Math.min(RETRY_MS.max, Math.max(RETRY_MS.min, Math.ceil(untilMs - allowedMs)));
+  const seconds = Math.ceil(untilMs / 1000);
+  return new MemoryError(
+    "unavailable",
+    `the model has too much to read before this: it would take about ${seconds} s, and the call has less`,
+    { reason: "MODEL_BUSY", retryAfterMs },
+  );
+}
+
+/** Moving average of the time that a reader needs for one unit of `costOf`. */
+class ReadingSpeed {
+  #ms = 0;
+  #cost = 0;
+
+  /** Milliseconds for a cost of 1; 0 before the first measurement. */
+  get msPerCost(): number {
+    return this.#cost === 0 ? 0 : this.#ms / this.#cost;
+  }
+
+  /** Takes the first measurement; later ones, from readers that start again, change nothing. */
+  begin(msPerCost: number): void {
+    if (this.#cost > 0 || msPerCost <= 0) return;
+    this.#ms = FIRST_MS;
+    this.#cost = FIRST_MS / msPerCost;
+  }
+
+  note({ ms, cost }: { ms: number; cost: number }): void {
+    const kept = Math.exp(-ms / AVERAGED_MS);
+    this.#ms = this.#ms * kept + ms;
+    this.#cost = this.#cost * kept + cost;
+  }
 }

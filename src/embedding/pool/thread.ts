@@ -28,11 +28,7 @@ export class Thread implements Reader {
 
   private constructor(private readonly readTimeoutMs: number) {}
 
-  /**
-   * Starts a thread and waits until its model is loaded.
-   *
-   * @throws Error with the reason as its cause.
-   */
+  /** Starts a thread and waits until its model is loaded. @throws Error with the reason as its cause. */
   static async start({ readTimeoutMs = READ_TIMEOUT_MS, ...onDisk }: ThreadOptions) {
     const thread = new Thread(readTimeoutMs);
     const loaded = await thread.#load(onDisk);

@@ -7,7 +7,7 @@ import { onLiving } from "../log/append-direct.js";
 import type { Scope } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
 import { isExpired, noSuchMemory } from "../versions/standing.js";
-import type { MemoryRequest } from "./memory-request.js";
+import type { MemoryRequest } from "./get.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
 export const VERSIONS_MAX = 20;

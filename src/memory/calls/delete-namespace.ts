@@ -2,12 +2,11 @@ import { drop } from "../erasure/drop.js";
 import type { ErasurePorts } from "../erasure/erase.js";
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Quota } from "../ports/quota.js";
 import { noSuchNamespace } from "./get-namespace.js";
+import type { NamespaceRequest } from "./ports.js";
 
-export interface DropRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface DropRequest extends NamespaceRequest {
   /** Required if the namespace is not empty. */
   readonly force: boolean;
 }

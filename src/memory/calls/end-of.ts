@@ -3,7 +3,6 @@ import type { Log, Scope } from "../ports/log.js";
 /** A log that holds something and that no drop has ended. */
 export interface LogEnd {
   readonly logId: string;
-  /** The number of its last entry. */
   readonly last: number;
 }
 

@@ -7,7 +7,11 @@ import type { Quota } from "../ports/quota.js";
 import { findMemory } from "../reading/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
-import type { MemoryRequest } from "./memory-request.js";
+import type { NamespaceRequest } from "./ports.js";
+
+export interface MemoryRequest extends NamespaceRequest {
+  readonly id: string;
+}
 
 /**
  * Finds one memory by its id. Costs nothing.

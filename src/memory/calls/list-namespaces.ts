@@ -54,7 +54,6 @@ export async function listNamespaces(
   return { items, nextPageToken: pageToken(["namespaces", after, ...(prefix === "" ? [] : [prefix])]) };
 }
 
-/** Reads the name after which a page begins; a token belongs to one prefix. */
 function placeIn(prefix: string, token: string): string {
   const [after = "", of = ""] = parsePageToken(token, ["namespaces", prefix === "" ? 1 : 2]) ?? ["", prefix];
   if (of !== prefix) throw badToken();

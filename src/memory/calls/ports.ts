@@ -2,12 +2,12 @@ import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
-import type { Quota } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import type { CallStep, Steps } from "../ports/steps.js";
 
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
 
-/** Ports that a store and a recall need. */
 export interface Ports {
   readonly generations: Generations;
   readonly quota: Quota;
@@ -16,4 +16,18 @@ export interface Ports {
   readonly clock: Clock;
   /** Order of a recall that asks for none; by meaning alone if left out. */
   readonly recallMode?: RecallMode | undefined;
+}
+
+/** Request about one namespace of the caller's account. */
+export interface NamespaceRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+}
+
+/** Request that costs calls. */
+export interface PaidRequest extends NamespaceRequest {
+  readonly signal?: AbortSignal | undefined;
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
+  readonly deadlineMs?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
 }

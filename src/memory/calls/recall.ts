@@ -1,4 +1,4 @@
-import { narrowed } from "../filter/created-between.js";
+import { narrowed } from "../filter/condition.js";
 import { parseFilter } from "../filter/parse.js";
 import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
@@ -11,23 +11,34 @@ import { countShown } from "../log/counting.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { untimed } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Ranked, rank } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
-import { fitOf, fitting, type Omitted } from "./fit.js";
-import type { Ports, RecallMode } from "./ports.js";
+import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
+
+/** A memory that was left out of an answer because it fits the query too little. */
+interface Omitted {
+  readonly id: string;
+  readonly score: number;
+  readonly words: number;
+  readonly fit: number;
+}
+
+interface Candidate {
+  readonly entry: { readonly id: string };
+  readonly score: number;
+  /** Share of the query's words; undefined in an order by meaning alone. */
+  readonly words?: number | undefined;
+}
 
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 export const SPARE_CANDIDATES = 8;
 
-export interface RecallRequest {
-  readonly caller: Caller;
+export interface RecallRequest extends PaidRequest {
   readonly query: string;
-  readonly namespace: string;
   readonly topK?: number | undefined;
   /** Order of the results; the one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
@@ -46,13 +57,8 @@ export interface RecallRequest {
   readonly includeSuperseded?: boolean | undefined;
   /** Names of the fields that results are answered with; all if left out. */
   readonly fields?: readonly string[] | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
-/** A recalled memory. */
 export interface Found extends Ranked {
   /** Id of the memory that superseded it. */
   readonly supersededBy?: string | undefined;
@@ -62,7 +68,7 @@ export interface Found extends Ranked {
 }
 
 /** Reasons for a result's place. */
-export interface Explanation {
+interface Explanation {
   /** Number that results are ordered by, the highest first. */
   readonly rank: number;
   /** Weight of words in this recall, 0 to 1. */
@@ -86,7 +92,7 @@ export interface Recalled {
   readonly omitted?: readonly Omitted[] | undefined;
 }
 
-export type RecallPorts = Ports & { readonly log: Log };
+type RecallPorts = Ports & { readonly log: Log };
 
 /**
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
@@ -192,4 +198,27 @@ async function withSuccessors(
 async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
   const [{ tokens }] = await Promise.all([embedding, paid]);
   return { results: [], queryTokens: tokens, considered: 0 };
+}
+
+/**
+ * Says how well a memory fits a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
+ * memories, so one floor serves all namespaces (docs/decisions.md).
+ */
+export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">): number {
+  return score + words / 2;
+}
+
+/** Leaves out the results that do not fit, and says which if reasons were asked for. */
+function fitting<F extends Candidate>(
+  results: readonly F[],
+  { minFit, explain }: { minFit: number | undefined; explain: boolean },
+): { results: readonly F[]; omitted?: readonly Omitted[] } {
+  if (minFit === undefined) return { results };
+  const fits = (each: F) => fitOf(each) >= minFit;
+  const omitted = results.filter((each) => !fits(each)).map(omit);
+  return { results: results.filter(fits), ...(explain && { omitted }) };
+}
+
+function omit({ entry, score, words = 0 }: Candidate): Omitted {
+  return { id: entry.id, score, words, fit: fitOf({ score, words }) };
 }

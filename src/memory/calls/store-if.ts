@@ -22,7 +22,6 @@ const SIMILAR_MAX = 3;
 /** Candidates beyond those: the version that is replaced is none of them, and the index rounds. */
 const SPARE_CANDIDATES = 8;
 
-/** Ports that a store with wishes needs. */
 export type WishPorts = Ports & ErasurePorts;
 
 /**

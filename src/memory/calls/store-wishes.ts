@@ -1,8 +1,8 @@
 import { invalid } from "../../errors.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { parseExternalId } from "../input/external-id.js";
-import { parseSimilarAbove } from "../input/similar-above.js";
-import { parseSupersedes } from "../input/supersedes.js";
+import { parseSimilarAbove } from "../input/floors.js";
+import { parseSupersedes } from "../input/id.js";
 import type { OnConflict, StoreConditions } from "../versions/deciding-stores.js";
 
 /** Fields of a store beyond those of a memory. */
@@ -11,7 +11,6 @@ export interface WishRequest {
   readonly externalId?: string | undefined;
   readonly onConflict?: OnConflict | undefined;
   readonly expiry?: Expiry | undefined;
-  /** Ids of the memories that it supersedes. */
   readonly supersedes?: readonly string[] | undefined;
   /** Lowest score of the similar memories to list; none are listed if left out. */
   readonly similarAbove?: number | undefined;

@@ -1,5 +1,9 @@
-import type { Answered, Attempt, Outcome } from "../idempotency/idempotency.js";
-import { parseIdempotencyKey } from "../idempotency/request.js";
+import {
+  type Answered,
+  type Attempt,
+  type Outcome,
+  parseIdempotencyKey,
+} from "../idempotency/idempotency.js";
 import { authorize } from "../input/authorize.js";
 import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
@@ -8,26 +12,19 @@ import { parseText } from "../input/text.js";
 import type { Appending } from "../log/namespaces.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import type { Ports } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { asMemory, findStanding, viewNow, type WishPorts, writeByWishes } from "./store-if.js";
 import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
 import { withinQuota } from "./within-quota.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
-export interface StoreRequest extends WishRequest {
-  readonly caller: Caller;
+export interface StoreRequest extends PaidRequest, WishRequest {
   readonly text: string;
-  readonly namespace: string;
   readonly metadata?: JsonObject | undefined;
   /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 export interface StoreOutcome extends Outcome {
@@ -78,7 +75,6 @@ function isPaid({ outcome }: Answered): boolean {
   return outcome !== "KEPT";
 }
 
-/** Charges, embeds and appends one memory. */
 async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
   const { caller, text, metadata, scope, attempt, wishes, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;

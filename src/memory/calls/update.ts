@@ -1,7 +1,6 @@
 import { invalid } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
-import type { Attempt } from "../idempotency/idempotency.js";
-import { parseIdempotencyKey } from "../idempotency/request.js";
+import { type Attempt, parseIdempotencyKey } from "../idempotency/idempotency.js";
 import { authorize, authorizeFree } from "../input/authorize.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { newMemoryId, parseMemoryId } from "../input/id.js";
@@ -14,19 +13,16 @@ import { weightOf } from "../pacing/bounds.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Scope, Stored } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { untimed } from "../ports/steps.js";
 import { findMemory } from "../reading/fetch.js";
 import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
-import type { Ports } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { unlessWritten } from "./store-if.js";
 import { withinQuota } from "./within-quota.js";
 
-export interface UpdateRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface UpdateRequest extends PaidRequest {
   readonly id: string;
   readonly text?: string | undefined;
   readonly metadata?: JsonObject | undefined;
@@ -39,10 +35,6 @@ export interface UpdateRequest {
   readonly etag?: string | undefined;
   /** Calls with the same key update once. */
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
   /**
    * Called before a change that costs no call of the plan, with about as many bytes as it writes. What it throws
    * refuses the change.
@@ -83,7 +75,6 @@ export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): 
   return { memory, replayed };
 }
 
-/** Changes before the text is embedded. */
 interface Wanted extends Omit<Changes, "text"> {
   readonly text: string | undefined;
   /** The changes as they were asked for, by which two requests are compared. */
@@ -154,7 +145,6 @@ async function once(
   return { memory, replayed: outcome.replayed };
 }
 
-/** Charges and embeds a new text, and appends the new version. */
 async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown> {
   const { caller, wanted, steps = untimed } = writing;
   const { quota } = ports;
@@ -185,7 +175,6 @@ async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: 
   return current?.entry.tokens ?? 0;
 }
 
-/** Appends the new version, and erases the old one. */
 async function append(
   ports: UpdatePorts,
   { scope, id, etag, wanted, attempt, steps = untimed }: Writing,

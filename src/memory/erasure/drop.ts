@@ -1,8 +1,11 @@
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, type MemoryError } from "../../errors.js";
+import { count } from "../input/count.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
+
+const LIST_MANY = 100;
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
 const ERASE_AT_ONCE_MAX = 10_000;
@@ -54,8 +57,21 @@ async function seal(
 }
 
 function notEmpty(size: number): MemoryError {
-  const memories = size === 1 ? "1 memory" : `${size.toLocaleString("en-US")} memories`;
-  return new MemoryError("failed_precondition", `the namespace holds ${memories}; set force to drop it`, {
+  const memories = size === 1 ? "1 memory" : `${count(size)} memories`;
+  return failedPrecondition(`the namespace holds ${memories}; set force to drop it`, {
     reason: "NAMESPACE_NOT_EMPTY",
   });
+}
+
+/** Drops and erases all namespaces of an account; answers how many memories they held. */
+export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
+  let dropped = 0;
+  for (let after = ""; ; ) {
+    const heads = await ports.log.list({ accountId, after, limit: LIST_MANY });
+    for (const { namespace } of heads) {
+      dropped += (await drop(ports, { accountId, namespace }, { force: true })) ?? 0;
+      after = namespace;
+    }
+    if (heads.length < LIST_MANY) return dropped;
+  }
 }

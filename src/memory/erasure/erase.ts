@@ -1,14 +1,28 @@
 import { newOperationId } from "../input/id.js";
+import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
+import type { LeavePorts } from "../log/leave.js";
 import type { Namespaces } from "../log/namespaces.js";
+import { Sealed } from "../log/replica.js";
 import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
-import type { Log, Scope } from "../ports/log.js";
+import type { Deleted, Log, Scope } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
 import type { Words } from "../ports/words.js";
-import { endCopy, eraseEntries } from "./erase-log.js";
-import { bury } from "./tombstone.js";
+
+interface BurialPorts extends LeavePorts {
+  readonly namespaces: Namespaces;
+}
+
+interface Burial {
+  readonly scope: Scope;
+  readonly logId: string;
+  readonly tombstone: Deleted;
+}
+
+/** Memories of a dropped namespace erased at a time. */
+const ERASE_MANY = 256;
 
 export interface ErasurePorts {
   readonly vectors: Vectors;
@@ -51,7 +65,6 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-/** Ports that the erasing of an entry needs. */
 export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "words" | "generations">;
 
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
@@ -101,4 +114,58 @@ export async function release(ports: ErasurePorts, { scope, logId, begunAtMs }: 
 /** Erases the records of calls that began before an erasure, by the clock of any replica. */
 function eraseCalls(ports: ErasurePorts, { scope, begunAtMs }: Pick<Erasure, "scope" | "begunAtMs">) {
   return ports.eraseCalls(scope, begunAtMs + CLOCKS_DIFFER_MS);
+}
+
+/**
+ * Ends and erases a copy that is no longer needed, even if another process still writes to it.
+ *
+ * @throws MemoryError `unavailable` if others write to it without a pause; nothing is erased then.
+ */
+export async function endCopy(ports: DirectPorts, logId: string): Promise<void> {
+  // The answer does not matter: another process may have ended the copy already.
+  await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
+  await eraseEntries(ports.log, logId);
+}
+
+async function eraseEntries(log: Log, logId: string): Promise<void> {
+  for (let from = 1; ; ) {
+    const { entries, complete } = await log.read({ logId, from, limit: ERASE_MANY, what: "head" });
+    await log.erase({ logId, sequences: entries.map(({ sequence }) => sequence) });
+    if (complete) return;
+    from += entries.length;
+  }
+}
+
+/**
+ * Appends a tombstone to the log, or to the one it moved to, and answers which log has it. A dropped log
+ * needs none, because no replica uses it any more.
+ */
+async function bury(ports: BurialPorts, { scope, logId, tombstone }: Burial): Promise<string> {
+  const buried = await onLiving(ports, scope, async (living) => {
+    if (baseOf(living.logId) !== baseOf(logId)) return logId;
+    if (await appendHere(ports, { scope, living, tombstone })) return living.logId;
+    const entry = tombstone;
+    // Undefined if the log has ended: the tombstone belongs into the next one.
+    return (await appendDirect(ports, { ...living, entry })) ? living.logId : undefined;
+  });
+  return buried ?? logId;
+}
+
+/** Appends through the open namespace, which avoids races with its stores; false if it is not ready. */
+async function appendHere(
+  { namespaces }: BurialPorts,
+  { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
+): Promise<boolean> {
+  const appended = await namespaces.ifOpen(scope, async ({ replica, appender }) => {
+    if (replica.logId !== living.logId || !replica.isNear(living.last)) return false;
+    try {
+      await appender.append(tombstone);
+      return true;
+    } catch (error) {
+      // The log has ended meanwhile: the direct append finds that out, and follows.
+      if (error instanceof Sealed) return false;
+      throw error;
+    }
+  });
+  return appended ?? false;
 }

@@ -1,8 +1,22 @@
 import { every } from "../../every.js";
-import { isEnd } from "../ports/log.js";
-import { type ErasurePorts, finish } from "./erase.js";
-import { eraseExpired, eraseReplaced } from "./expired.js";
-import { type LeftoverPorts, Leftovers } from "./leftovers.js";
+import { leave } from "../log/leave.js";
+import { baseOf } from "../ports/generation.js";
+import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
+import { drop } from "./drop.js";
+import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
+
+const NAMES_MAX = 100;
+
+export interface LeftoverPorts extends ErasurePorts {
+  /** Tells whether an account was closed. An account that is merely missing leads to no erasure. */
+  isClosed(accountId: string): Promise<boolean>;
+}
+
+/** Maximum number of memories erased in one sweep, and of those listed at a time. */
+const ERASED_MAX = 10_000;
+const LIST_MANY = 500;
+/** Maximum number of lists read in one sweep: they may be of logs that have no name. */
+const LISTS_MAX = 100;
 
 /** Time between two sweeps for interrupted erasures. */
 const SWEEP_MS = 60_000;
@@ -10,7 +24,7 @@ const SWEEP_MS = 60_000;
 const SWEEP_MAX = 1000;
 const UNFINISHED_MS = 60_000;
 
-export interface SweepingOptions {
+interface SweepingOptions {
   onSwept(finished: number): void;
   /** Called if a sweep fails; the next one follows in a minute. */
   onTrouble(error: unknown): void;
@@ -24,7 +38,6 @@ export class Sweeper {
     this.#leftovers = new Leftovers(ports);
   }
 
-  /** Runs one sweep; answers how many erasures and leftovers it found. */
   async run(): Promise<number> {
     // Each runs even if the other fails.
     const work = [
@@ -74,5 +87,84 @@ async function discardOrphans({ vectors, words, log }: ErasurePorts): Promise<vo
       const last = await log.last(logId);
       if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
     }
+  }
+}
+
+/** Erases versions that were replaced, and whose erasure a crash interrupted; answers their number. */
+export async function eraseReplaced(ports: EntryErasurePorts): Promise<number> {
+  const left = await ports.log.unerased(LIST_MANY);
+  for (const { logId, sequence } of left) await eraseEntry(ports, { logIds: [logId], sequence });
+  return left.length;
+}
+
+/** Erases memories that have expired, each with a tombstone of its own; answers their number. */
+export async function eraseExpired(ports: ErasurePorts): Promise<number> {
+  const { log, clock } = ports;
+  const untilMs = clock.wallMs();
+  let erased = 0;
+  let after: Expiring | undefined;
+  for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
+    const some = await log.expired({ untilMs, after, limit: LIST_MANY });
+    const scopes = new Map<string, Scope | undefined>();
+    for (const { logId } of some) if (!scopes.has(logId)) scopes.set(logId, await log.scopeOf(logId));
+    for (const each of some) {
+      const scope = scopes.get(each.logId);
+      // A log without a name is a copy, which is erased with its original, or has ended.
+      if (scope === undefined) continue;
+      await eraseOne(ports, { ...each, scope });
+      erased++;
+    }
+    after = some.at(-1);
+    if (some.length < LIST_MANY) break;
+  }
+  return erased;
+}
+
+async function eraseOne(
+  ports: ErasurePorts,
+  { scope, logId, sequence }: Expiring & { scope: Scope },
+): Promise<void> {
+  // Every process makes the same record and the same tombstone.
+  const id = `expiry:${baseOf(logId)}:${sequence}`;
+  const erasure = { id, scope, logId, sequence, begunAtMs: ports.clock.wallMs() };
+  await ports.erasures.begin(erasure);
+  await finish(ports, erasure);
+}
+
+/**
+ * Examines every name in turn, some at a time, for leftovers of processes that died or slept: names of logs
+ * that have ended, and names of accounts that were closed during a store.
+ */
+export class Leftovers {
+  #after: Scope | undefined;
+
+  constructor(private readonly ports: LeftoverPorts) {}
+
+  async next(): Promise<number> {
+    const named = await this.ports.log.names({ after: this.#after, limit: NAMES_MAX });
+    const closed = await this.#closedAmong(named);
+    let cleared = 0;
+    for (const each of named) if (await this.#clear(each, closed)) cleared++;
+    this.#after = named.length < NAMES_MAX ? undefined : named.at(-1)?.scope;
+    return cleared;
+  }
+
+  async #closedAmong(named: readonly Named[]): Promise<Set<string>> {
+    const closed = new Set<string>();
+    for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
+      if (await this.ports.isClosed(accountId)) closed.add(accountId);
+    }
+    return closed;
+  }
+
+  async #clear({ scope, logId }: Named, closed: ReadonlySet<string>): Promise<boolean> {
+    const entry = (await this.ports.log.last(logId))?.entry;
+    if (entry !== undefined && isEnd(entry)) {
+      await leave(this.ports, { scope, logId, end: entry });
+      return true;
+    }
+    if (!closed.has(scope.accountId)) return false;
+    await drop(this.ports, scope, { force: true });
+    return true;
   }
 }

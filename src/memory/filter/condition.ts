@@ -1,3 +1,9 @@
+/** Instants in milliseconds since 1970; a memory that was stored at one of them is out. */
+interface Between {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+}
+
 /** A value that filters compare. */
 export type Scalar = string | number | boolean | null;
 
@@ -32,9 +38,22 @@ export interface Filter {
   readonly key: string;
 }
 
-/** Lists the tests in a condition. */
 export function* testsOf(condition: Condition): Generator<Extract<Condition, { kind: "test" }>> {
   if (condition.kind === "test") yield condition;
   else if (condition.kind === "not") yield* testsOf(condition.of);
   else for (const each of condition.of) yield* testsOf(each);
+}
+
+/** Narrows a filter to memories that were stored between two instants. */
+export function narrowed(filter: Filter | undefined, { after, before }: Between): Filter | undefined {
+  const tests: Condition[] = [];
+  if (after !== undefined) tests.push(created({ op: "gt", than: after }));
+  if (before !== undefined) tests.push(created({ op: "lt", than: before }));
+  if (tests.length === 0) return filter;
+  const of = filter === undefined ? tests : [...tests, filter.condition];
+  return { condition: { kind: "all", of }, key: JSON.stringify([filter?.key, after, before]) };
+}
+
+function created(test: { op: "gt" | "lt"; than: number }): Condition {
+  return { kind: "test", field: "$created_at", test };
 }

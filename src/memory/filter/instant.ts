@@ -26,7 +26,6 @@ function millisecondsIn(nanoseconds: string): number {
   return instantOf({ seconds: 0, nanos: Number(nanoseconds) });
 }
 
-/** Makes an instant of seconds since 1970 and nanoseconds after them. */
 export function instantOf({ seconds, nanos }: { seconds: number; nanos: number }): number {
   const rest = nanos % 1_000_000;
   return seconds * 1000 + (nanos - rest) / 1_000_000 + (rest > 0 ? 0.5 : 0);

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../input/metadata.js";
 import { CONTAINER, type Condition, type Field, type Order, type Test, type Value } from "./condition.js";
 import { eachValue, type See } from "./path.js";
-import { compareText, isPlain } from "./text-order.js";
+
+/** Code units from here on are not in the order of the code points that they belong to. */
+const SURROGATES_FROM = 0xd800;
+const SURROGATES_TO = 0xe000;
 
 /** Fields of a memory that filters look at; `metadata` is JSON of an object. */
 export interface Subject {
@@ -13,7 +16,6 @@ export interface Subject {
   readonly externalId?: string | undefined;
 }
 
-/** Tells whether a memory matches a condition. */
 export function matches(condition: Condition, subject: Subject): boolean {
   let metadata: JsonObject | undefined;
   const parsed = () => (metadata ??= JSON.parse(subject.metadata) as JsonObject);
@@ -42,7 +44,6 @@ function eachOf(
   else if (subject.externalId !== undefined) see(subject.externalId, false);
 }
 
-/** Makes a function that tests one value. */
 export function testerOf(test: Test): (value: Value, isElement: boolean) => boolean {
   if (test.op === "exists") return () => true;
   if (test.op === "in") return (value) => value !== CONTAINER && test.values.has(value);
@@ -70,4 +71,25 @@ function orderTester({ op, than }: { op: Order; than: string | number }): (value
   if (op === "lte") return (value) => typeof value === "string" && !isAfter(value);
   if (op === "gte") return (value) => typeof value === "string" && (value === than || isAfter(value));
   return (value) => typeof value === "string" && value !== than && !isAfter(value);
+}
+
+/** Tells whether JavaScript's own order of a text and any other is that of their code points. */
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= SURROGATES_FROM) return false;
+  return true;
+}
+
+/** Compares texts by their code points, which is the order of their bytes in UTF-8 as well. */
+function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (left !== right) return rankOf(left) - rankOf(right);
+  }
+  return a.length - b.length;
+}
+
+/** Moves surrogates, which stand for code points above all others, behind the rest. */
+function rankOf(unit: number): number {
+  return unit >= SURROGATES_FROM && unit < SURROGATES_TO ? unit + SURROGATES_TO : unit;
 }

@@ -7,16 +7,22 @@ import {
   type JsonObject,
   METADATA_DEPTH_MAX,
 } from "../input/metadata.js";
-import {
-  FILTER_BYTES_MAX,
-  FILTER_CLAUSES_MAX,
-  FILTER_DEPTH_MAX,
-  FILTER_LIST_MAX,
-  FILTER_PATH_BYTES_MAX,
-} from "./bounds.js";
-import type { Condition, Field, Filter, Order, SystemField, Test } from "./condition.js";
-import { kindOf, parseList, parseOrdered, parseScalar, parseString } from "./operand.js";
+import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "./condition.js";
+import { parseInstant } from "./instant.js";
 import { keysOf } from "./path.js";
+
+export const FILTER_BYTES_MAX = 65_536;
+/** Levels of `$and`, `$or` and `$not`, the filter itself included. */
+export const FILTER_DEPTH_MAX = 5;
+/** Operators that test a field, in the whole filter. */
+export const FILTER_CLAUSES_MAX = 200;
+/** Values in the list of a `$in` or `$nin`. */
+export const FILTER_LIST_MAX = 256;
+/** Bytes of a text that a field is compared with, and of a path. */
+export const FILTER_STRING_BYTES_MAX = 4_096;
+export const FILTER_PATH_BYTES_MAX = 512;
+
+type FieldKind = "id" | "time" | "text" | "any";
 
 const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$external_id"];
 const GROUPS: readonly string[] = ["$and", "$or", "$not"];
@@ -180,4 +186,55 @@ function all(conditions: readonly Condition[]): Condition {
 function shown(key: string): string {
   const whole = key.toWellFormed();
   return whole.length <= SHOWN_CHARS ? whole : `${whole.slice(0, SHOWN_CHARS).toWellFormed()}…`;
+}
+
+function kindOf(field: Field): FieldKind {
+  if (field === "$id") return "id";
+  if (field === "$external_id") return "text";
+  return field === "$created_at" || field === "$updated_at" ? "time" : "any";
+}
+
+/** Parses a value that a field of this kind can be equal to. `at` is where the filter has it. */
+function parseScalar(value: Json | undefined, kind: FieldKind, at: string): Scalar {
+  if (kind === "time") return parseTime(value, at);
+  if (kind !== "any") return parseString(value, at);
+  if (typeof value === "string") return parseString(value, at);
+  if (typeof value === "number") return parseNumber(value, at);
+  if (typeof value === "boolean" || value === null) return value;
+  throw invalid(at, "is an array or an object; it must be a string, a number, true, false or null");
+}
+
+/** Parses a value that others can be less or greater than. */
+function parseOrdered(value: Json | undefined, kind: FieldKind, at: string): string | number {
+  if (kind === "time") return parseTime(value, at);
+  if (kind === "any" && typeof value === "number") return parseNumber(value, at);
+  if (typeof value === "string") return parseString(value, at);
+  throw invalid(at, kind === "any" ? "must be a number or a string" : "must be a string");
+}
+
+function parseString(value: Json | undefined, at: string): string {
+  if (typeof value !== "string") throw invalid(at, "must be a string");
+  if (!value.isWellFormed()) throw invalid(at, "is not well-formed Unicode (a lone surrogate)");
+  const bytes = Buffer.byteLength(value);
+  if (bytes <= FILTER_STRING_BYTES_MAX) return value;
+  throw invalid(at, `is ${count(bytes)} bytes; the limit is ${count(FILTER_STRING_BYTES_MAX)}`);
+}
+
+function parseList(value: Json | undefined, kind: FieldKind, at: string): Set<Scalar> {
+  if (!Array.isArray(value)) throw invalid(at, "must be an array");
+  if (value.length === 0 || value.length > FILTER_LIST_MAX) {
+    throw invalid(at, `has ${count(value.length)} values; it must have 1 to ${FILTER_LIST_MAX}`);
+  }
+  return new Set(value.map((each, i) => parseScalar(each, kind, `${at}[${i}]`)));
+}
+
+function parseNumber(value: number, at: string): number {
+  if (Number.isFinite(value)) return value;
+  throw invalid(at, "is a number that is not finite");
+}
+
+function parseTime(value: Json | undefined, at: string): number {
+  const instant = typeof value === "string" ? parseInstant(value) : undefined;
+  if (instant !== undefined) return instant;
+  throw invalid(at, "must be a time of RFC 3339, such as 2026-01-31T09:30:00Z");
 }

@@ -1,11 +1,24 @@
-import { randomUUID } from "node:crypto";
-import { MemoryError, unavailable } from "../../errors.js";
+import { createHash, randomUUID } from "node:crypto";
+import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
+import { newMemoryId } from "../input/id.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
 import { findMemory } from "../reading/fetch.js";
-import { type IdempotentRequest, newClaim } from "./request.js";
+
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
+/** Lifetime of a key. */
+export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+
+export interface IdempotentRequest {
+  readonly scope: Scope;
+  readonly idempotencyKey: string;
+  /** Content by which two requests are compared. */
+  readonly content: readonly string[];
+  /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
+  readonly several?: boolean;
+}
 
 /**
  * Time after which an owner without an answer counts as dead: enough to embed, to append, and for clocks that
@@ -21,7 +34,7 @@ const ANSWER_ATTEMPTS_MAX = 3;
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
 
-export interface OncePorts {
+interface OncePorts {
   readonly claims: Claims;
   readonly log: Log;
   readonly clock: Clock;
@@ -271,8 +284,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 export function deletedSince(): MemoryError {
-  return new MemoryError(
-    "failed_precondition",
+  return failedPrecondition(
     "the memory that this Idempotency-Key stored was deleted since; store it with another key",
     { field: "Idempotency-Key", reason: "IDEMPOTENT_MEMORY_DELETED" },
   );
@@ -283,4 +295,34 @@ function reused(): MemoryError {
     field: "Idempotency-Key",
     reason: "IDEMPOTENCY_KEY_REUSED",
   });
+}
+
+/** Parses an idempotency key: 1–255 characters. */
+export function parseIdempotencyKey(value: string): string {
+  if (value === "") throw invalid("Idempotency-Key", "is empty");
+  if (value.length <= IDEMPOTENCY_KEY_CHARS_MAX) return value;
+  throw invalid(
+    "Idempotency-Key",
+    `is ${value.length} characters; the limit is ${IDEMPOTENCY_KEY_CHARS_MAX}`,
+  );
+}
+
+/** Makes the claim with which an owner asks for a request's key. */
+function newClaim(
+  { scope, idempotencyKey, content }: IdempotentRequest,
+  { owner, claimedAtMs }: { owner: string; claimedAtMs: number },
+): Claim {
+  return {
+    id: `${scope.accountId}:${sha256([idempotencyKey])}`,
+    requestHash: sha256([scope.namespace, ...content]),
+    memoryId: newMemoryId(),
+    owner,
+    claimedAtMs,
+    expiresAtMs: claimedAtMs + IDEMPOTENCY_KEPT_MS,
+  };
+}
+
+/** Hashes several strings, encoded so that different lists never collide. */
+function sha256(parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -1,11 +1,10 @@
-import { invalid } from "../../errors.js";
+import { invalid, parseWhole } from "../../errors.js";
 
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Token of the next page; empty on the last page. */
   readonly nextPageToken: string;
 }
 
@@ -43,12 +42,8 @@ export function noPage(token: string[] | undefined): Page<never> {
 }
 
 /** Parses the maximum number of items of a page: 1–100, default 50. */
-export function parsePageSize(value: number | undefined): number {
-  if (value === undefined) return PAGE_SIZE_DEFAULT;
-  if (!Number.isInteger(value) || value < 1 || value > PAGE_SIZE_MAX) {
-    throw invalid("page_size", `is ${value}; it must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
-  }
-  return value;
+export function parsePageSize(value = PAGE_SIZE_DEFAULT): number {
+  return parseWhole("page_size", value, [1, PAGE_SIZE_MAX]);
 }
 
 export function badToken() {

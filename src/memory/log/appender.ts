@@ -1,12 +1,24 @@
 import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
-import { SLICE_BYTES_MAX, weightOf } from "../pacing/bounds.js";
+import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
-import { DecidingTurn } from "../pacing/deciding-turn.js";
-import { WaitingBytes } from "../pacing/waiting-bytes.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { Behind, type Conditional, type Decision } from "../versions/condition.js";
 import { type Replica, Sealed } from "./replica.js";
+
+/** Number of decided entries after which other processes get time for one. */
+const DECIDED_MAX = 32;
+/** That time beyond the pause after a lost race, in multiples of what one of them has taken: others read first. */
+const DECISIONS_LEFT_OUT = 3;
+const OTHERS_TIME_MS_MAX = 500;
+
+interface DecidingTurnOptions {
+  readonly clock: Clock;
+  /** True if no other process can write to the log. */
+  readonly exclusive: boolean;
+  /** Maximum of the pause after a lost race. */
+  readonly pauseMsMax: number;
+}
 
 /** Maximum number of entries in one write, which also holds at most a slice in bytes. */
 const GROUP_MAX = 64;
@@ -28,7 +40,7 @@ interface PendingAppend {
   reject(error: unknown): void;
 }
 
-export interface AppenderOptions {
+interface AppenderOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
@@ -302,4 +314,44 @@ function isConditional(what: Appended | Conditional): what is Conditional {
 
 function isAway(error: unknown): boolean {
   return error instanceof MemoryError && error.code === "unavailable";
+}
+
+/**
+ * A process's turn to decide entries of a log. The process that wrote last has nothing to read before it decides
+ * again, so without pauses the others would always be too late.
+ */
+class DecidingTurn {
+  /** Number of entries decided in this turn, and the time when the first of them began. */
+  #decided = 0;
+  #sinceMs = 0;
+
+  constructor(private readonly options: DecidingTurnOptions) {}
+
+  get isOver(): boolean {
+    return !this.options.exclusive && this.#decided >= DECIDED_MAX;
+  }
+
+  /** Begins a decision. */
+  begin(): void {
+    if (this.#decided === 0) this.#sinceMs = this.options.clock.nowMs();
+  }
+
+  /** Counts an entry that was decided. */
+  count(): void {
+    this.#decided++;
+  }
+
+  /** Ends the turn: another process has written. */
+  end(): void {
+    this.#decided = 0;
+  }
+
+  /** Ends the turn, and leaves other processes time to decide an entry. */
+  async passOn(): Promise<void> {
+    const { clock, pauseMsMax } = this.options;
+    const eachMs = (clock.nowMs() - this.#sinceMs) / this.#decided;
+    this.end();
+    const othersMs = pauseMsMax + eachMs * DECISIONS_LEFT_OUT;
+    await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
+  }
 }

@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import type { Generations } from "../models/generations.js";
-import { WaitingBytes } from "../pacing/waiting-bytes.js";
+import { WaitingBytes } from "../pacing/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";

@@ -84,7 +84,6 @@ interface Subject {
   readonly logId: string;
   readonly verified: Verified;
   readonly pending: readonly Pending[];
-  /** Logs that have a name. */
   readonly living: ReadonlySet<string>;
 }
 

@@ -8,7 +8,6 @@ const WARM_TIMEOUT_MS = 60_000;
 export interface WarmOptions {
   readonly recent: Recent;
   readonly namespaces: Namespaces;
-  /** Aborted when the process must end. */
   readonly stopping: AbortSignal;
   /** Called after each namespace. */
   onProgress?(done: number, of: number): void;

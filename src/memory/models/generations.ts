@@ -1,11 +1,10 @@
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
 import type { Generation } from "../ports/generation.js";
 import type { SystemRecords } from "../ports/system-records.js";
-import { describe, isSame } from "./pin.js";
-import { Pins } from "./pins.js";
+import { describe, isSame, Pins } from "./pin.js";
 
 /** Time that a call waits for a model that is being loaded. */
 const LOADING_TIMEOUT_MS = 20_000;
@@ -16,7 +15,6 @@ const IDLE_MS = 300_000;
 /** Share of a text that the model may fail to read without anybody being told. */
 const UNREAD_SHARE_TOLD = 0.5;
 
-/** A model that is open. */
 export interface OpenModel extends Embedder {
   close(): Promise<void>;
 }
@@ -77,7 +75,6 @@ export class Generations {
     return (all.findLast(({ model }) => this.#loaded(model)) ?? present).generation;
   }
 
-  /** The loaded models. */
   get models(): ModelIdentity[] {
     return this.#loading.flatMap(({ model }) => model?.model ?? []);
   }
@@ -162,10 +159,7 @@ export class Generations {
     if (isSame(model.model, identity)) return model;
     await model.close();
     const [wanted, found] = [identity, model.model].map(describe);
-    throw new MemoryError(
-      "failed_precondition",
-      `the database has vectors of ${wanted}, but here is ${found}`,
-    );
+    throw failedPrecondition(`the database has vectors of ${wanted}, but here is ${found}`);
   }
 
   /** Waits for a model to be loaded. @throws the signal's reason if it is aborted */

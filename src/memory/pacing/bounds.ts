@@ -5,10 +5,13 @@
 
 import type { Entry, Numbered, Stored } from "../ports/log.js";
 
+/** Maximum bytes of waiting entries in all namespaces of a process. */
+const ALL_WAITING_BYTES_MAX = 134_217_728;
+
 /** Bytes of a slice of the log. The entry that reaches this size is the last, whatever its own size. */
 export const SLICE_BYTES_MAX = 4_194_304;
 /** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
-export const PIECE_MS_MAX = 5;
+const PIECE_MS_MAX = 5;
 
 /** Bytes of an entry's objects, including the cost of reading the shortest. */
 const ENTRY_BYTES = 1024;
@@ -59,5 +62,18 @@ export class Piece {
 
   get isOver(): boolean {
     return performance.now() >= this.#endsMs;
+  }
+}
+
+/** Bytes of the waiting entries in all namespaces of a process. */
+export class WaitingBytes {
+  #bytes = 0;
+
+  get isFull(): boolean {
+    return this.#bytes >= ALL_WAITING_BYTES_MAX;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
   }
 }

@@ -12,7 +12,6 @@ export interface Erasure {
   readonly begunAtMs: number;
 }
 
-/** Erasure of a log, or of one memory in it. */
 export type LogErasure = Erasure & { readonly logId: string };
 
 /** The port to the running erasures. Every adapter passes `test/contract/erasures.ts`. */

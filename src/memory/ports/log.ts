@@ -123,7 +123,6 @@ export function remainderOf(memory: Seen["head"]): Erased {
   };
 }
 
-/** An entry and its number. */
 export interface Numbered<E extends Entry<"head"> = Entry> {
   readonly sequence: number;
   readonly entry: E;
@@ -249,14 +248,12 @@ export interface Special extends Pick<Stored, "supersedes" | "expiresAtMs"> {
   readonly sequence: number;
 }
 
-/** A memory that expires. */
 export interface Expiring {
   readonly logId: string;
   readonly sequence: number;
   readonly expiresAtMs: number;
 }
 
-/** Entries of one log. */
 export interface Several {
   readonly logId: string;
   readonly sequences: readonly number[];
@@ -270,7 +267,6 @@ export interface Range<W extends What = What> {
   readonly what: W;
 }
 
-/** A part of an account's namespaces. */
 export interface Listed {
   readonly accountId: string;
   readonly after?: string | undefined;
@@ -278,14 +274,12 @@ export interface Listed {
   readonly limit: number;
 }
 
-/** A slice of a log. */
 export interface Tail<W extends What> {
   readonly entries: Numbered<Entry<W>>[];
   /** True if these were all entries at some moment after the call began. */
   readonly complete: boolean;
 }
 
-/** A slice of the requested memories. */
 export interface Fetched<W extends What> {
   readonly found: Numbered<Seen[W]>[];
   /** Numbers that were not looked up; all are lower than those that were. */
@@ -311,7 +305,6 @@ export function hasVectors(what: What): boolean {
   return what === "all" || what === "vectors";
 }
 
-/** Contents of a namespace in numbers. */
 export interface Measured {
   readonly memories: number;
   /** Bytes of all texts and metadata. */

@@ -1,16 +1,18 @@
-/** Steps of a call. */
-export type CallStep =
-  | "charge"
-  | "refund"
-  | "embed"
-  | "append"
-  | "catch_up"
-  | "words"
-  | "filter"
-  | "search"
-  | "fetch";
+export const CALL_STEPS = [
+  "charge",
+  "refund",
+  "embed",
+  "append",
+  "catch_up",
+  "words",
+  "filter",
+  "search",
+  "fetch",
+] as const;
+export type CallStep = (typeof CALL_STEPS)[number];
 /** Steps of work that all calls on a namespace share. */
-export type SharedStep = "write" | "read" | "restore" | "seal";
+export const SHARED_STEPS = ["write", "read", "restore", "seal"] as const;
+export type SharedStep = (typeof SHARED_STEPS)[number];
 export type Step = CallStep | SharedStep;
 
 /** The port to the timing of steps. It passes the work's outcome on unchanged. */

@@ -8,7 +8,6 @@ export function vectorsOf({ vectors, windows }: Pick<Embedding, "vectors" | "win
   return Array.from({ length: count }, (_, i) => vectors.subarray(i * dimensions, (i + 1) * dimensions));
 }
 
-/** Makes a window of a memory's whole text. */
 export function wholeOf({ text }: Pick<Stored, "text">): Window {
   return { start: 0, end: codePointsIn(text) };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, MemoryError } from "../../errors.js";
+import { count } from "../input/count.js";
 import { allNames } from "../log/walk.js";
-import { describe, isSame } from "../models/pin.js";
-import { Pins } from "../models/pins.js";
+import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import { isEnd, type Log } from "../ports/log.js";
@@ -34,10 +34,12 @@ export async function pin(
   const models = await systemRecords.models();
   const present = models.at(-1);
   if (present === undefined)
-    throw refused(`the database holds nothing yet: start the service with MODEL=${model.id}`);
+    throw failedPrecondition(`the database holds nothing yet: start the service with MODEL=${model.id}`);
   if (isSame(present.model, model)) return present.generation;
   if (models.length >= PINS_MAX)
-    throw refused(`the database has had ${PINS_MAX} models, and can have no more: export and import`);
+    throw failedPrecondition(
+      `the database has had ${PINS_MAX} models, and can have no more: export and import`,
+    );
   const generation = randomBytes(4).toString("hex");
   const isPinned = await systemRecords.pin({ after: present.generation, to: { generation, model } });
   // If another command was quicker, the database is looked at anew.
@@ -51,7 +53,8 @@ export async function pin(
  */
 export async function abandon(ports: ChangePorts): Promise<Generation> {
   const before = (await ports.systemRecords.models()).at(-2);
-  if (before === undefined || (await look(ports)).left === 0) throw refused("the model is not being changed");
+  if (before === undefined || (await look(ports)).left === 0)
+    throw failedPrecondition("the model is not being changed");
   return pin(ports, before.model);
 }
 
@@ -147,12 +150,4 @@ function showTrouble(show: (line: string) => void): (error: unknown) => undefine
     show(error.message);
     return undefined;
   };
-}
-
-function count(number: number): string {
-  return number.toLocaleString("en-US");
-}
-
-function refused(message: string): MemoryError {
-  return new MemoryError("failed_precondition", message);
 }

@@ -26,7 +26,6 @@ export class Moving {
   /** Generation that this process moves to, or has moved to. */
   #toward: Generation | undefined;
   #walk: { readonly stopping: AbortController; readonly done: Promise<void> } | undefined;
-  /** Time of the next walk. */
   #dueMs = 0;
   #end: (() => Promise<void>) | undefined;
 

@@ -16,7 +16,6 @@ export type Decision = { readonly entry: Appended } | { readonly standing: Seen[
 /** An entry that depends on the log before it. */
 export interface Conditional {
   readonly opId: string;
-  /** Estimated bytes that it holds while it waits. */
   readonly bytes: number;
   /**
    * Decides from the log before a number. The outcome must depend on that log alone, because a write whose

@@ -1,4 +1,4 @@
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, MemoryError } from "../../errors.js";
 import type { Stored } from "../ports/log.js";
 import type { Decision, LogView } from "./condition.js";
 import { holderOf, type Standing, standingOf, superseded } from "./standing.js";
@@ -6,11 +6,9 @@ import { holderOf, type Standing, standingOf, superseded } from "./standing.js";
 /** Action of a store if another memory has its external id. */
 export type OnConflict = "refuse" | "replace" | "keep";
 
-/** Conditions of a store. */
 export interface StoreConditions {
   readonly externalId: string | undefined;
   readonly onConflict: OnConflict;
-  /** Ids of the memories that it supersedes. */
   readonly supersedes: readonly string[];
 }
 
@@ -29,11 +27,7 @@ export async function decideStore(
   return { entry: holder === undefined ? next : versionAfter(holder, next, view.nowMs) };
 }
 
-/**
- * Answers the memory that a store keeps, if there is one.
- *
- * @throws MemoryError as `decideStore`
- */
+/** Answers the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
 export async function checkStore(
   view: LogView,
   conditions: StoreConditions,
@@ -51,7 +45,6 @@ async function checked(view: LogView, { externalId, onConflict, supersedes }: St
   return { holder, supersedes: await numbersOf(view, { ids: supersedes, holder }) };
 }
 
-/** Makes a memory the next version of another one. */
 export function versionAfter(
   { sequence, entry }: Pick<Standing, "sequence" | "entry">,
   next: Stored,
@@ -77,7 +70,7 @@ async function numbersOf(
     if (standing.supersededBy !== undefined) throw superseded(standing.supersededBy, field);
     if (standing.sequence === holder?.sequence) {
       const message = `${field} is the memory that this store replaces`;
-      throw new MemoryError("failed_precondition", message, { field });
+      throw failedPrecondition(message, { field });
     }
     numbers.push(standing.sequence);
   }

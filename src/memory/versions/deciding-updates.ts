@@ -9,9 +9,7 @@ import { noSuchMemory, type Standing, standingOf, superseded } from "./standing.
 
 /** Changes of a memory. What is left out stays as it is. */
 export interface Changes {
-  /** The new text and its vectors. */
   readonly text?: (Embedding & { readonly text: string }) | undefined;
-  /** Makes the new metadata of the old. */
   readonly metadata?: ((old: JsonObject) => JsonObject) | undefined;
   /** The new time from which it is hidden; null for none. */
   readonly expiresAtMs?: number | null | undefined;
@@ -20,7 +18,6 @@ export interface Changes {
 export interface Update {
   readonly opId: string;
   readonly id: string;
-  /** Etag that the memory must have. */
   readonly etag: string | undefined;
   readonly changes: Changes;
 }

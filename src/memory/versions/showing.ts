@@ -15,7 +15,6 @@ export interface Marked {
   readonly supersededBy?: string | undefined;
 }
 
-/** A memory as callers see it. */
 export type Shown = Seen["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */

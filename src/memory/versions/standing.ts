@@ -1,11 +1,10 @@
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
 import type { Numbered, Seen, Successor } from "../ports/log.js";
 import { Behind, type LogView } from "./condition.js";
 
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
 const LOOKS_MAX = 20;
 
-/** The present version of a memory. */
 export interface Standing extends Numbered<Seen["head"]> {
   /** Id of the memory that superseded it. */
   readonly supersededBy: string | undefined;
@@ -17,7 +16,6 @@ export async function standingOf(view: LogView, id: string): Promise<Standing | 
   return standingAt(view, () => log.locate({ logId, id }));
 }
 
-/** Finds the memory with an external id. */
 export async function holderOf(view: LogView, externalId: string): Promise<Standing | undefined> {
   const { log, logId } = view;
   return standingAt(view, () => log.holder({ logId, externalId }));
@@ -45,7 +43,6 @@ async function standingAt(
   throw unavailable("the memory is changed again and again");
 }
 
-/** Answers the last of a memory's successors. */
 export function lastOf(successors: readonly Successor[]): Successor | undefined {
   return successors.toSorted((a, b) => b.sequence - a.sequence)[0];
 }
@@ -54,10 +51,9 @@ export function isExpired({ expiresAtMs }: { expiresAtMs?: number | undefined },
   return expiresAtMs !== undefined && expiresAtMs <= nowMs;
 }
 
-/** Makes the error for a change of a memory that was superseded. */
 export function superseded(by: string, field?: string): MemoryError {
   const what = field === undefined ? "the memory" : `${field}: the memory`;
-  return new MemoryError("failed_precondition", `${what} was superseded by ${by}; change that one`, {
+  return failedPrecondition(`${what} was superseded by ${by}; change that one`, {
     ...(field !== undefined && { field }),
     reason: "MEMORY_SUPERSEDED",
     metadata: { superseded_by: by },

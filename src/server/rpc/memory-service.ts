@@ -9,7 +9,7 @@ import { recall } from "../../memory/calls/recall.js";
 import { countMemories } from "../../memory/calls/several/count.js";
 import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
 import { getMemories } from "../../memory/calls/several/get-memories.js";
-import { listMatching } from "../../memory/calls/several/list-matching.js";
+import { listMatching } from "../../memory/calls/several/list.js";
 import { storeBatch } from "../../memory/calls/several/store-batch.js";
 import { store } from "../../memory/calls/store.js";
 import { updateMemory } from "../../memory/calls/update.js";

@@ -8,7 +8,6 @@ import { durably, reading } from "./durably.js";
 /** An account as it is written, without the latest charges. */
 type Written = Account & Pick<Charged, "group">;
 
-/** Accounts in LMDB, with an index from the hashes of keys and sessions to accounts. */
 export class LocalAccounts implements Accounts {
   /** The charges that are not written yet. */
   readonly charges: Charges<Written>;
@@ -166,7 +165,6 @@ export class LocalAccounts implements Accounts {
     });
   }
 
-  /** Finds an account as it is now. */
   #find(accountId: string): Account | undefined {
     const written = this.#accounts.get(accountId);
     return written && this.#current(written);
@@ -203,7 +201,6 @@ export class LocalAccounts implements Accounts {
   }
 }
 
-/** Hashes of an account's keys and sessions. */
 function hashesOf(account: Account | undefined): string[] {
   const keys = account?.keys ?? [];
   return keys.flatMap(({ hash, sessions = [] }) => [hash, ...sessions.map((session) => session.hash)]);

@@ -10,7 +10,6 @@ const AFTER_ALL = "~";
 /** Records read or removed at a time, which takes about a millisecond. */
 const SLICE = 250;
 
-/** Records of calls in LMDB. */
 export class LocalCalls implements Calls {
   readonly #calls: Database<StoredCall, Key>;
 

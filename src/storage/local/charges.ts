@@ -2,15 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { Database } from "lmdb";
 import { unavailable } from "../../errors.js";
 import { TooLate, within } from "../within.js";
-import { committed, WRITE_TIMEOUT_MS } from "./durably.js";
-import { type Writes, writesOf } from "./writes.js";
+import { committed, WRITE_TIMEOUT_MS, type Writes, writesOf } from "./durably.js";
 
 /** Time that charges are collected before they are written together. */
 const GROUP_MS = 10;
 /** Age of the oldest unwritten charge, and their number, from which further charges wait for the disk. */
 export const BEHIND_MS = 100;
 export const BEHIND_CALLS = 1_000;
-/** Pause after a failed write. */
 const RETRY_MS = 1_000;
 
 /** The written state of an account, as far as charges are concerned. */
@@ -150,7 +148,6 @@ export class Charges<A extends Charged = Charged> {
     }
   }
 
-  /** Makes a group of all that is pending. */
   #begin(): Group {
     const sinceMs = this.#pendingSinceMs ?? performance.now();
     const id = `${this.#process}-${++this.#number}`;

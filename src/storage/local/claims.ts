@@ -5,7 +5,6 @@ import { durably } from "./durably.js";
 /** Number of expired claims that each new one removes: more than one, so that none pile up. */
 const EXPIRED_MAX = 2;
 
-/** Claims in LMDB, with an index by expiry. */
 export class LocalClaims implements Claims {
   readonly #claims: Database<Claim, string>;
   readonly #expiries: Database<true, [expiresAtMs: number, id: string]>;

@@ -2,7 +2,6 @@ import type { Database, RootDatabase } from "lmdb";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
 import { durably, reading } from "./durably.js";
 
-/** Erasures under way, in LMDB. */
 export class LocalErasures implements Erasures {
   readonly #erasures: Database<Erasure, string>;
 

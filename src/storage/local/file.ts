@@ -1,10 +1,9 @@
 import { existsSync, rmSync } from "node:fs";
 import { open, type RootDatabase } from "lmdb";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition } from "../../errors.js";
 import { findDamage } from "./check/check-file.js";
 
 export const FILE = "recalld.mdb";
-/** Name of the lock file that LMDB keeps beside an open file. */
 export const LOCK = `${FILE}-lock`;
 /** Mode of created folders: texts are private, so only this user has access. */
 export const FOLDER_MODE = 0o700;
@@ -31,7 +30,12 @@ export function openFile(
 ): RootDatabase {
   const isThere = existsSync(path);
   const damage = isThere ? findDamage(path, { readOnly, limitMs: checkLimitMs }) : undefined;
-  if (damage !== undefined) throw damaged(path, damage);
+  if (damage !== undefined) {
+    const advice = "restore a backup into an empty folder with recalld-admin restore, see docs/backup.md";
+    throw failedPrecondition(
+      `the database ${path} is damaged: ${damage}. It is left as it is; to go on, ${advice}`,
+    );
+  }
   try {
     // LMDB's types lack the mode.
     const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX, readOnly };
@@ -43,13 +47,6 @@ export function openFile(
     if (!isThere) rmSync(path, { force: true });
     throw error;
   }
-}
-
-function damaged(path: string, damage: string): MemoryError {
-  return new MemoryError(
-    "failed_precondition",
-    `the database ${path} is damaged: ${damage}. It is left as it is; to go on, restore a backup into an empty folder with recalld-admin restore, see docs/backup.md`,
-  );
 }
 
 /**

@@ -1,25 +1,23 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
-import { DatabaseSnapshots } from "./backup/snapshots.js";
+import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls } from "./calls.js";
 import type { Charges } from "./charges.js";
 import { LocalClaims } from "./claims.js";
-import { durably, reading, settled } from "./durably.js";
+import { durably, reading, settled, writesOf } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
 import { LocalLog } from "./log/log.js";
 import { LocalGrants } from "./oauth/grants.js";
-import { claim } from "./owner/owner.js";
-import type { Answering } from "./owner/request.js";
+import { type Answering, claim } from "./owner/owner.js";
 import { LocalRecent } from "./recent.js";
 import { LocalSystemRecords, type Meta } from "./system-records.js";
 import { LocalUsage } from "./usage.js";
-import { writesOf } from "./writes.js";
 
 /** Name of the file that a compaction writes; it replaces the database when it is complete. */
 export const DRAFT = `compact-${FILE}`;
@@ -108,11 +106,7 @@ async function checkFormat(root: RootDatabase, { meta, path }: { meta: Meta; pat
   else expectOurFormat(`the database ${path}`, found as Format | undefined);
 }
 
-/**
- * Expects that the folder holds a database.
- *
- * @throws MemoryError `failed_precondition` when it does not.
- */
+/** Expects that the folder holds a database. @throws MemoryError `failed_precondition` when it does not. */
 export async function expectLocal({ dataDir }: { dataDir: string }): Promise<void> {
   await stat(join(dataDir, FILE)).catch((error) => {
     throw unusable(dataDir, error);
@@ -140,10 +134,7 @@ async function close(
 
 function unusable(dataDir: string, error: unknown): MemoryError {
   if (error instanceof MemoryError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} cannot be used: ${reason}`, {
-    cause: error,
-  });
+  return failedPrecondition(`DATA_DIR ${dataDir} cannot be used: ${messageOf(error)}`, { cause: error });
 }
 
 async function check(path: string, meta: Meta): Promise<void> {

@@ -3,7 +3,6 @@ import type { Scope } from "../../memory/ports/log.js";
 import type { Recent } from "../../memory/ports/recent.js";
 import { durably, reading } from "./durably.js";
 
-/** Times at which namespaces were last used, in LMDB. */
 export class LocalRecent implements Recent {
   readonly #usedMs: Database<number, [accountId: string, namespace: string]>;
 

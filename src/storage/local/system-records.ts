@@ -5,7 +5,6 @@ import { durably, reading } from "./durably.js";
 /** Records about the whole database, by name. */
 export type Meta = Database<unknown, string>;
 
-/** Records about the whole database, in LMDB. */
 export class LocalSystemRecords implements SystemRecords {
   constructor(private readonly meta: Meta) {}
 

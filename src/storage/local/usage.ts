@@ -16,7 +16,6 @@ type Key = [accountId: string, date: string];
 /** Key that sorts after every date. */
 const AFTER_ALL = "~";
 
-/** Usage in LMDB. */
 export class LocalUsage implements Usage {
   readonly #days: Database<Counts, Key>;
 

@@ -1,11 +1,10 @@
-import { type Collection, type Db, MongoServerError } from "mongodb";
+import type { Collection, Db, Filter, FindOneAndUpdateOptions, UpdateFilter } from "mongodb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
 import { livingKeys } from "../../accounts/key.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import { DUPLICATE_KEY } from "./find-or-insert.js";
+import { isTaken } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
-/** Number of attempts to set a plan while others set it too. */
 const PLAN_ATTEMPTS_MAX = 5;
 
 interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
@@ -23,14 +22,12 @@ export class MongoAccounts implements Accounts {
     this.#closed = db.collection("closed_accounts");
   }
 
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#accounts.createIndex({ "keys.hash": 1 });
-    await this.#accounts.createIndex({ "keys.sessions.hash": 1 });
-  }
-
-  create({ id, createdAtMs, ...account }: Account): Promise<void> {
-    return withTimeout(this.#insert({ _id: id, ...account, createdAt: new Date(createdAtMs) }));
+  async create({ id, createdAtMs, ...account }: Account): Promise<void> {
+    const record = { _id: id, ...account, createdAt: new Date(createdAtMs) };
+    const inserting = this.#accounts.insertOne(record).catch((error) => {
+      throw isTaken(error) ? new MemoryError("already_exists", `account ${id} exists already`) : error;
+    });
+    await withTimeout(inserting);
   }
 
   async find(accountId: string): Promise<Account | undefined> {
@@ -48,20 +45,18 @@ export class MongoAccounts implements Accounts {
     return record === null ? undefined : fromRecord(record);
   }
 
-  async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
+  charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
     const payable = { _id: accountId, ...holding(keyHash), callsLeft: { $gte: calls } };
-    const paid = this.#accounts.findOneAndUpdate(payable, { $inc: { callsLeft: -calls } }, ONLY_WHETHER);
-    return (await withTimeout(paid)) !== null;
+    return this.#change(payable, { $inc: { callsLeft: -calls } });
   }
 
   async refund(accountId: string, calls = 1): Promise<void> {
     // Calls that were taken one by one may have been refunded in part: halved, until no more fit.
     for (let rest = calls, next = calls; rest > 0 && next >= 1; ) {
       const paid = { _id: accountId, $expr: { $lte: [{ $add: ["$callsLeft", next] }, "$callsLimit"] } };
-      const change = { $inc: { callsLeft: next } };
-      const given = await withTimeout(this.#accounts.findOneAndUpdate(paid, change, ONLY_WHETHER));
-      if (given !== null) rest -= next;
-      next = given === null ? Math.floor(next / 2) : Math.min(next, rest);
+      const isGiven = await this.#change(paid, { $inc: { callsLeft: next } });
+      if (isGiven) rest -= next;
+      next = isGiven ? Math.min(next, rest) : Math.floor(next / 2);
     }
   }
 
@@ -73,8 +68,7 @@ export class MongoAccounts implements Accounts {
       // not change.
       const unchanged = { _id: accountId, callsLimit: found.callsLimit };
       const to = { $set: { plan, callsLimit }, $inc: { callsLeft: callsLimit - found.callsLimit } };
-      const changed = this.#accounts.findOneAndUpdate(unchanged, to, ONLY_WHETHER);
-      if ((await withTimeout(changed)) !== null) return true;
+      if (await this.#change(unchanged, to)) return true;
     }
     throw unavailable("the account's plan is changed by others at the same time");
   }
@@ -83,8 +77,7 @@ export class MongoAccounts implements Accounts {
     const expired = { $pull: { keys: { expiresAtMs: { $lte: Date.now() } } } };
     await withTimeout(this.#accounts.updateOne({ _id: accountId }, expired));
     const withRoom = { _id: accountId, [`keys.${KEYS_MAX - 1}`]: { $exists: false } };
-    const added = this.#accounts.findOneAndUpdate(withRoom, { $push: { keys: key } }, ONLY_WHETHER);
-    return (await withTimeout(added)) !== null;
+    return this.#change(withRoom, { $push: { keys: key } });
   }
 
   async addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {
@@ -93,25 +86,22 @@ export class MongoAccounts implements Accounts {
     const expired = { $pull: { [SESSIONS]: { expiresAtMs: { $lte: Date.now() } } } };
     await withTimeout(this.#accounts.updateOne(living, expired, ofKey));
     const added = { $push: { [SESSIONS]: { $each: [session], $slice: -SESSIONS_MAX } } };
-    const adding = this.#accounts.findOneAndUpdate(living, added, { ...ofKey, ...ONLY_WHETHER });
-    return (await withTimeout(adding)) !== null;
+    return this.#change(living, added, ofKey);
   }
 
-  async removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
+  removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
     const has = { _id: accountId, "keys.sessions.id": sessionId };
     const ofKey = { arrayFilters: [{ "key.sessions.id": sessionId }] };
     const without = { $pull: { [SESSIONS]: { id: sessionId } } };
-    const removing = this.#accounts.findOneAndUpdate(has, without, { ...ofKey, ...ONLY_WHETHER });
-    return (await withTimeout(removing)) !== null;
+    return this.#change(has, without, ofKey);
   }
 
-  async removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
+  removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
     const another = withKey({ id: { $ne: keyId }, client: { $exists: false } });
     const ofClient = withKey({ id: keyId, client: { $exists: true } });
     const notLast = force ? {} : { $or: [another, ofClient] };
     const removable = { _id: accountId, "keys.id": keyId, ...notLast };
-    const without = { $pull: { keys: { id: keyId } } };
-    return (await withTimeout(this.#accounts.findOneAndUpdate(removable, without, ONLY_WHETHER))) !== null;
+    return this.#change(removable, { $pull: { keys: { id: keyId } } });
   }
 
   async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
@@ -156,11 +146,14 @@ export class MongoAccounts implements Accounts {
     return (await this.find(accountId)) === undefined;
   }
 
-  async #insert(record: AccountRecord): Promise<void> {
-    await this.#accounts.insertOne(record).catch((error) => {
-      const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY;
-      throw taken ? new MemoryError("already_exists", `account ${record._id} exists already`) : error;
-    });
+  /** Changes the first account that fits a filter in one atomic step; returns whether one did. */
+  async #change(
+    filter: Filter<AccountRecord>,
+    update: UpdateFilter<AccountRecord>,
+    options: FindOneAndUpdateOptions = {},
+  ): Promise<boolean> {
+    const onlyWhether = { ...options, projection: { _id: 1 } };
+    return (await withTimeout(this.#accounts.findOneAndUpdate(filter, update, onlyWhether))) !== null;
   }
 }
 
@@ -174,12 +167,9 @@ function holding(hash: string) {
   return { $or: [withKey({ hash }), withKey(session)] };
 }
 
-/** Makes a filter for accounts that have a valid key like this one. */
 function withKey(key: object) {
   return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
 }
 
 /** The sessions of the key that a filter of the array calls `key`. */
 const SESSIONS = "keys.$[key].sessions";
-
-const ONLY_WHETHER = { projection: { _id: 1 } } as const;

@@ -7,10 +7,8 @@ import { withTimeout } from "./with-timeout.js";
 /** Id of the form `<account>:<id of the record>`, so the collection needs no other index. */
 type CallDocument = Omit<CallRecord, "id" | "accountId"> & { readonly _id: string };
 
-/** Records removed at a time. */
 const REMOVE_MANY = 500;
 
-/** Records of calls in MongoDB. */
 export class MongoCalls implements Calls {
   readonly #calls: Collection<CallDocument>;
 

@@ -9,17 +9,11 @@ interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
   readonly expiresAt: Date;
 }
 
-/** Claims in MongoDB. */
 export class MongoClaims implements Claims {
   readonly #claims: Collection<ClaimRecord>;
 
   constructor(db: Db) {
     this.#claims = db.collection("claims");
-  }
-
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#claims.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   }
 
   async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {

@@ -4,7 +4,6 @@ import { withTimeout } from "./with-timeout.js";
 
 type ErasureDocument = Omit<Erasure, "id"> & { readonly _id: string };
 
-/** Erasures under way, in MongoDB. */
 export class MongoErasures implements Erasures {
   readonly #erasures: Collection<ErasureDocument>;
 

@@ -2,6 +2,11 @@ import { type Collection, type Filter, MongoServerError, type UpdateFilter, type
 
 /** Code of MongoDB's error for a unique key that is taken. */
 export const DUPLICATE_KEY = 11_000;
+
+export function isTaken(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
 /**
  * Number of attempts: of several concurrent inserts all but one may be refused, and find the document
  * next time.
@@ -24,8 +29,7 @@ export async function findOrInsert<T extends { readonly _id: string }>(
       if (found !== null) return found;
       throw new Error("an upsert answered nothing");
     } catch (error) {
-      const refused = error instanceof MongoServerError && error.code === DUPLICATE_KEY;
-      if (!refused || attempt === ATTEMPTS_MAX) throw error;
+      if (!isTaken(error) || attempt === ATTEMPTS_MAX) throw error;
     }
   }
 }

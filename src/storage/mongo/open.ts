@@ -1,5 +1,5 @@
-import { type Db, MongoClient, type MongoClientOptions } from "mongodb";
-import { MemoryError } from "../../errors.js";
+import { type Db, type IndexDescription, MongoClient, type MongoClientOptions } from "mongodb";
+import { failedPrecondition, MemoryError, messageOf } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
@@ -50,6 +50,15 @@ const OPTIONS: MongoClientOptions = {
   waitQueueTimeoutMS: QUEUE_TIMEOUT_MS,
 };
 
+/** Indexes of all collections but the log's. Where one expires, MongoDB removes the documents by itself. */
+const INDEXES: Readonly<Record<string, IndexDescription[]>> = {
+  accounts: [{ key: { "keys.hash": 1 } }, { key: { "keys.sessions.hash": 1 } }],
+  claims: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
+  grants: [{ key: { keptUntil: 1 }, expireAfterSeconds: 0 }],
+  recent: [{ key: { usedAt: -1 } }],
+  usage: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
+};
+
 /**
  * Opens a MongoDB database, which many processes may share: the one in the connection string's path,
  * else `recalld`.
@@ -61,31 +70,26 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const client = clientFor(uri);
   const db = client.db(databaseIn(uri) ?? DATABASE);
   const log = new MongoLog(db);
-  const accounts = new MongoAccounts(db);
-  const claims = new MongoClaims(db);
-  const grants = new MongoGrants(db);
-  const recent = new MongoRecent(db);
-  const usage = new MongoUsage(db);
-  const systemRecords = new MongoSystemRecords(db);
   try {
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
     await checkFormat(db, { creates });
-    await Promise.all([log, accounts, claims, grants, recent, usage].map((each) => each.createIndexes()));
+    const creating = Object.entries(INDEXES).map(([name, all]) => db.collection(name).createIndexes(all));
+    await Promise.all([log.createIndexes(), ...creating]);
   } catch (error) {
     await client.close();
     throw unreachable(error);
   }
   return {
     log,
-    accounts,
-    grants,
-    usage,
+    accounts: new MongoAccounts(db),
+    grants: new MongoGrants(db),
+    usage: new MongoUsage(db),
     calls: new MongoCalls(db),
-    systemRecords,
-    claims,
+    systemRecords: new MongoSystemRecords(db),
+    claims: new MongoClaims(db),
     erasures: new MongoErasures(db),
-    recent,
+    recent: new MongoRecent(db),
     exclusive: false,
     check: async () => {
       await withTimeout(db.command({ ping: 1 }));
@@ -106,7 +110,7 @@ async function checkFormat(db: Db, { creates }: { creates: boolean }): Promise<v
   const isNew = found.every((each) => each === null);
   if (isNew && !creates) {
     const message = `MONGODB_URI: the database ${db.databaseName} holds nothing of recalld`;
-    throw new MemoryError("failed_precondition", message);
+    throw failedPrecondition(message);
   }
   const finding = isNew ? findOrInsert(meta, { _id, ...OUR_FORMAT }) : meta.findOne({ _id });
   expectOurFormat(
@@ -121,7 +125,7 @@ function clientFor(uri: string): MongoClient {
   } catch (error) {
     // The driver quotes a malformed connection string, including the password.
     const reason = uri.includes("@") ? "check its form and its options" : (error as Error).message;
-    throw new MemoryError("failed_precondition", `MONGODB_URI cannot be used: ${reason}`);
+    throw failedPrecondition(`MONGODB_URI cannot be used: ${reason}`);
   }
 }
 
@@ -134,6 +138,6 @@ function databaseIn(uri: string): string | undefined {
 function unreachable(error: unknown): MemoryError {
   if (error instanceof MemoryError && error.code !== "unavailable") return error;
   const cause = error instanceof MemoryError ? error.cause : error;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new MemoryError("unavailable", `MONGODB_URI: MongoDB does not answer: ${reason}`, { cause });
+  const message = `MONGODB_URI: MongoDB does not answer: ${messageOf(cause)}`;
+  return new MemoryError("unavailable", message, { cause });
 }

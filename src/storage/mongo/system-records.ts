@@ -10,7 +10,6 @@ interface MetaRecord {
   readonly models?: readonly Pinned[];
 }
 
-/** Records about the whole database, in MongoDB. */
 export class MongoSystemRecords implements SystemRecords {
   readonly #meta: Collection<MetaRecord>;
 

@@ -17,17 +17,11 @@ interface DayRecord extends Counts {
   readonly expiresAt: Date;
 }
 
-/** Usage in MongoDB, a document for each account and day. */
 export class MongoUsage implements Usage {
   readonly #days: Collection<DayRecord>;
 
   constructor(db: Db) {
     this.#days = db.collection("usage");
-  }
-
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#days.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   }
 
   async add(days: readonly AccountDay[]): Promise<void> {

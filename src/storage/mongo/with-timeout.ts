@@ -11,11 +11,7 @@ export const ANSWER_TIMEOUT_MS = 5_000;
 /** Code of MongoDB's error for a full disk. */
 const OUT_OF_DISK_SPACE = 14_031;
 
-/**
- * Waits for the database.
- *
- * @throws MemoryError `unavailable`, whatever the driver's error is.
- */
+/** Waits for the database. @throws MemoryError `unavailable`, whatever the driver's error is. */
 export async function withTimeout<T>(asking: Promise<T>): Promise<T> {
   try {
     return await within(ANSWER_TIMEOUT_MS, asking);

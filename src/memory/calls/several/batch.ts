@@ -1,8 +1,7 @@
 import { MemoryError } from "../../../errors.js";
 import type { Answered, Attempt } from "../../idempotency/idempotency.js";
 import type { Scope } from "../../ports/log.js";
-import type { Caller } from "../../ports/quota.js";
-import type { CallStep, Steps } from "../../ports/steps.js";
+import type { PaidRequest } from "../ports.js";
 import type { Wishes } from "../store-wishes.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
@@ -17,7 +16,6 @@ export interface BatchItem {
   readonly wishes: Wishes | undefined;
 }
 
-/** Result of one memory of a batch. */
 export type BatchResult = StoredItem | { readonly error: MemoryError };
 
 export interface StoredItem {
@@ -26,15 +24,11 @@ export interface StoredItem {
   readonly unreadShare?: number | undefined;
 }
 
-export interface Batch {
-  readonly caller: Caller;
+export interface Batch extends Omit<PaidRequest, "namespace"> {
   readonly scope: Scope;
   readonly items: readonly BatchItem[];
   /** Absent if no other attempt can store the same memories. */
   readonly attempt: Attempt | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 /** Codes of errors that are about one memory, and not about the call. */

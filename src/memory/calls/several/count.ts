@@ -3,13 +3,11 @@ import { authorizeFree } from "../../input/authorize.js";
 import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
 import { countShown } from "../../log/counting.js";
-import type { Caller } from "../../ports/quota.js";
 import { endOf } from "../end-of.js";
+import type { NamespaceRequest } from "../ports.js";
 import { type ReadingPorts, selectIn } from "./matching.js";
 
-export interface CountRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface CountRequest extends NamespaceRequest {
   /** Filter of the memories; see docs/filters.md. All are counted when left out. */
   readonly filter?: JsonObject | undefined;
   /** True if memories that others superseded count, too. */

@@ -1,24 +1,66 @@
-import { invalid } from "../../../errors.js";
-import type { ErasurePorts } from "../../erasure/erase.js";
+import { invalid, unavailable } from "../../../errors.js";
+import { type ErasurePorts, finish, newErasure } from "../../erasure/erase.js";
 import type { Filter } from "../../filter/condition.js";
+import { matches } from "../../filter/matches.js";
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
-import { parseMemoryIds } from "../../input/ids.js";
+import { IDS_MAX, parseMemoryIds } from "../../input/id.js";
 import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
-import type { Caller, Quota } from "../../ports/quota.js";
+import type { Namespaces } from "../../log/namespaces.js";
+import type { Clock } from "../../pacing/clock.js";
+import { mapSome } from "../../pacing/map-some.js";
+import type { Erasure } from "../../ports/erasures.js";
+import type { Scope } from "../../ports/log.js";
+import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
-import { forget } from "../delete-memory.js";
-import { type Erasing, eraseMatching } from "./erase-matching.js";
-import { type ErasedSome, eraseSome } from "./erase-some.js";
+import { forget, locate, VERSIONS_MAX } from "../delete-memory.js";
+import type { NamespaceRequest } from "../ports.js";
 import { type Matching, readMatching, selectIn } from "./matching.js";
 
-/** Memories that a dry run shows at most. */
-export const SAMPLES_MAX = 20;
+/** Memories that one call deletes by a filter at most. */
+const DELETED_MAX = IDS_MAX;
+/** Interrupted erasures that a call looks through for those of its namespace. */
+const PENDING_MAX = 1_000;
+const READ_MANY = 32;
 
-export interface DeleteMemoriesRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface Erasing extends Matching {
+  readonly scope: Scope;
+  readonly filter: Filter;
+  readonly includeSuperseded: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A memory in the version that matched. */
+interface Matched {
+  readonly id: string;
+  readonly sequence: number;
+}
+
+/** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
+const ERASING_MAX = 8;
+/** Time after which no further erasure begins; a call may take 30 seconds. */
+const BEGIN_MS_MAX = 15_000;
+
+interface ErasedSome {
+  /** Number of memories that were there, and are erased now. */
+  readonly deleted: number;
+  /** True if time ran out before all were erased. */
+  readonly more: boolean;
+}
+
+interface ErasingSome<T> {
+  readonly scope: Scope;
+  readonly of: readonly T[];
+  /** Erases one; answers whether there was one. */
+  erase(each: T): Promise<boolean>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Memories that a dry run shows at most. */
+const SAMPLES_MAX = 20;
+
+export interface DeleteMemoriesRequest extends NamespaceRequest {
   /** Ids of the memories, or none if there is a filter. */
   readonly ids: readonly string[];
   /** Filter of the memories; see docs/filters.md. */
@@ -35,8 +77,7 @@ export interface DeletedMemories extends ErasedSome {
   readonly dry?: DryRun | undefined;
 }
 
-export interface DryRun {
-  /** Number of memories that match. */
+interface DryRun {
   readonly matched: number;
   /** Some of them, the oldest. */
   readonly samples: readonly Shown[];
@@ -104,4 +145,88 @@ async function dryRun(
   const reading = { logId, filter, includeSuperseded, nowMs: clock.wallMs() };
   const samples = await readMatching(log, { ...reading, sequences });
   return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
+}
+
+/**
+ * Erases memories of a namespace one by one, some at a time. After a failure, or when the caller has gone, those
+ * that have begun are finished and no others begin.
+ */
+async function eraseSome<T>(
+  { clock, namespaces }: { readonly clock: Clock; readonly namespaces: Namespaces },
+  { scope, of, erase, signal }: ErasingSome<T>,
+): Promise<ErasedSome> {
+  const atOnce = (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
+  const endMs = clock.nowMs() + BEGIN_MS_MAX;
+  const failures: unknown[] = [];
+  let [deleted, more] = [0, false];
+  await mapSome(of, atOnce, async (each) => {
+    if (clock.nowMs() > endMs) more = true;
+    if (more || failures.length > 0 || signal?.aborted) return;
+    await erase(each).then(
+      (was) => {
+        deleted += was ? 1 : 0;
+      },
+      (error) => failures.push(error),
+    );
+  });
+  signal?.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  return { deleted, more };
+}
+
+/** Erases some of the oldest memories that were selected by a filter; answers whether others are left. */
+async function eraseMatching(
+  ports: ErasurePorts,
+  { scope, selection, signal, ...reading }: Erasing,
+): Promise<ErasedSome> {
+  const { logId, filter } = reading;
+  await finishBroken(ports, logId);
+  const first = selection.sequences.subarray(0, DELETED_MAX);
+  const memories: Matched[] = [];
+  for (let at = 0; at < first.length; at += READ_MANY) {
+    // Read again, because others may have deleted or changed them meanwhile.
+    const showing = { ...reading, nowMs: ports.clock.wallMs() };
+    const found = await readMatching(ports.log, {
+      ...showing,
+      sequences: first.subarray(at, at + READ_MANY),
+    });
+    for (const { sequence, entry } of found) memories.push({ id: entry.id, sequence });
+  }
+  const erase = (memory: Matched) => eraseVersions(ports, { scope, logId, filter, memory });
+  const { deleted, more } = await eraseSome(ports, { scope, of: memories, erase, signal });
+  return { deleted, more: more || selection.size > first.length };
+}
+
+/** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
+async function finishBroken(ports: ErasurePorts, logId: string): Promise<void> {
+  for (const erasure of await ports.erasures.pending(PENDING_MAX)) {
+    if (erasure.logId === logId && erasure.sequence !== undefined) await finish(ports, erasure);
+  }
+}
+
+/**
+ * Erases a memory, and the versions that others make of it meanwhile as long as they match. Answers false if the
+ * last one does not: that one stays.
+ */
+async function eraseVersions(
+  ports: ErasurePorts,
+  {
+    scope,
+    logId,
+    filter,
+    memory: { id, sequence },
+  }: Pick<Erasing, "scope" | "logId" | "filter"> & { readonly memory: Matched },
+): Promise<boolean> {
+  let erasure: Erasure = { ...newErasure(ports.clock, { scope, logId }), sequence };
+  for (let versions = 0; versions < VERSIONS_MAX; versions++) {
+    await ports.erasures.begin(erasure);
+    await finish(ports, erasure);
+    const next = await locate(ports, { scope, id });
+    if (next === undefined) return true;
+    const of = { logId: next.logId, sequences: [next.sequence], what: "text" } as const;
+    const [found] = (await ports.log.fetch(of)).found;
+    if (found !== undefined && !matches(filter.condition, found.entry)) return false;
+    erasure = next;
+  }
+  throw unavailable("a memory is updated again and again");
 }

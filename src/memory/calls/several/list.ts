@@ -1,4 +1,7 @@
+import type { Filter } from "../../filter/condition.js";
+import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
+import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
 import {
   badToken,
@@ -12,17 +15,36 @@ import {
 import type { Clock } from "../../pacing/clock.js";
 import { baseOf } from "../../ports/generation.js";
 import type { Log } from "../../ports/log.js";
-import type { Caller, Quota } from "../../ports/quota.js";
+import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { endOf, type LogEnd } from "../end-of.js";
-import { newest, oldest } from "./read-page.js";
+import type { NamespaceRequest } from "../ports.js";
+import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
+import { byteLengthOf, newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
 
-/** Order of a list: the newest or the oldest first. */
+const [FIRST, SECOND] = [0x811c9dc5, 0x01000193];
+
+/** Memories read at a time: few, because the page may have no room for them. */
+const READ_MANY = 16;
+
+interface ListMatchingRequest extends ListRequest {
+  /** Filter of the memories; see docs/filters.md. */
+  readonly filter?: JsonObject | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface PageOf extends Matching {
+  readonly filter: Filter;
+  readonly includeSuperseded: boolean;
+  readonly order: Order;
+  /** Number of the memory that the page begins with; undefined for the first page. */
+  readonly place: number | undefined;
+  readonly size: number;
+}
+
 export type Order = "newest" | "oldest";
 
-export interface ListRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface ListRequest extends NamespaceRequest {
   readonly pageSize?: number | undefined;
   /** Empty means the first page. */
   readonly pageToken: string;
@@ -33,7 +55,7 @@ export interface ListRequest {
 }
 
 /** Name of each list in its page tokens, so that a token of one order is refused in the other. */
-export const LISTS = { newest: "memories", oldest: "oldest" } as const;
+const LISTS = { newest: "memories", oldest: "oldest" } as const;
 
 /**
  * Lists a namespace's memories, newest or oldest first; a namespace that does not exist has none. A page may
@@ -66,4 +88,76 @@ function placeIn(end: LogEnd, [base, place]: string[]): number {
   // A copy in another model generation has the same numbers.
   if (base !== baseOf(end.logId)) throw badToken();
   return Math.min(parsePlace(place), end.last + 1);
+}
+
+/**
+ * Lists the memories of a namespace that match a filter, like `listMemories`; all if there is none. A page
+ * token works with its own filter only.
+ */
+export async function listMatching(
+  ports: ReadingPorts,
+  { filter: given, signal, ...request }: ListMatchingRequest,
+): Promise<Page<Shown>> {
+  const filter = parseFilter(given);
+  if (filter === undefined) return listMemories(ports, request);
+  const scope = scopeOf(request);
+  const { order = "newest", includeSuperseded = false } = request;
+  const size = parsePageSize(request.pageSize);
+  const token = parsePageToken(request.pageToken, [LISTS[order], 3]);
+  await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
+  const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
+  if (matching === undefined) return noPage(token);
+  const of = [baseOf(matching.logId), digestOf(filter.key)] as const;
+  const place = token && placeAmong(of, token);
+  const { items, next } = await readMatchingPage(ports, {
+    ...matching,
+    filter,
+    includeSuperseded,
+    order,
+    place,
+    size,
+  });
+  const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], of[0], String(next), of[1]]);
+  return { items, nextPageToken };
+}
+
+function placeAmong(of: readonly [base: string, digest: string], token: string[]): number {
+  const [base, place, digest] = token;
+  if (base !== of[0] || digest !== of[1]) throw badToken();
+  return parsePlace(place);
+}
+
+/** Reads a page; answers where the next one begins, undefined if nothing is left. */
+async function readMatchingPage(
+  { log, clock }: Pick<ReadingPorts, "log" | "clock">,
+  { selection, order, place, size, ...reading }: PageOf,
+): Promise<{ items: Shown[]; next: number | undefined }> {
+  const isNewest = order === "newest";
+  const rest = isNewest
+    ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
+    : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
+  const items: Shown[] = [];
+  const showing = { ...reading, nowMs: clock.wallMs() };
+  let bytes = 0;
+  for (let at = 0; at < rest.length; at += READ_MANY) {
+    const some = rest.subarray(at, at + READ_MANY);
+    const found = await readMatching(log, { ...showing, sequences: some });
+    for (const { sequence, entry } of isNewest ? found.reverse() : found) {
+      if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: sequence };
+      items.push(entry);
+      bytes += byteLengthOf(entry);
+    }
+  }
+  return { items, next: undefined };
+}
+
+/** Makes a short word of a filter's key, for page tokens: two filters of one caller have different ones. */
+function digestOf(key: string): string {
+  let [low, high] = [FIRST, SECOND];
+  for (let i = 0; i < key.length; i++) {
+    const unit = key.charCodeAt(i);
+    low = Math.imul(low ^ unit, 0x85ebca6b);
+    high = Math.imul(high ^ unit, 0xc2b2ae35) ^ (low >>> 15);
+  }
+  return (low >>> 0).toString(36) + (high >>> 0).toString(36);
 }

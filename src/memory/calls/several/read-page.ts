@@ -9,7 +9,6 @@ const READS_MAX = 50;
 /** Bytes after which an answer ends, with the memory that reaches them, so that every answer is bounded. */
 export const PAGE_BYTES_MAX = 1_048_576;
 
-/** A page to read of a log. */
 export interface PageOf extends LogEnd, Omit<ShowingOptions, "log"> {
   /** Number at which the page before has ended; undefined for the first page. */
   readonly place: number | undefined;

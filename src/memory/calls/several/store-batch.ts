@@ -1,6 +1,10 @@
 import { invalid } from "../../../errors.js";
-import { type Answered, type Attempt, Unfinished } from "../../idempotency/idempotency.js";
-import { parseIdempotencyKey } from "../../idempotency/request.js";
+import {
+  type Answered,
+  type Attempt,
+  parseIdempotencyKey,
+  Unfinished,
+} from "../../idempotency/idempotency.js";
 import { authorize } from "../../input/authorize.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../../input/metadata.js";
@@ -10,14 +14,12 @@ import type { Clock } from "../../pacing/clock.js";
 import { mapInPieces } from "../../pacing/pieces.js";
 import type { Kept } from "../../ports/claims.js";
 import type { Scope } from "../../ports/log.js";
-import type { Caller } from "../../ports/quota.js";
-import type { CallStep, Steps } from "../../ports/steps.js";
+import type { PaidRequest } from "../ports.js";
 import type { WishPorts } from "../store-if.js";
 import { parseWishes, type WishRequest } from "../store-wishes.js";
 import type { BatchItem, BatchResult } from "./batch.js";
-import { knownOf } from "./known.js";
 import { ofItem } from "./of-item.js";
-import { resultOfKnown, type Written, writeBatch } from "./write-batch.js";
+import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
 
 export const BATCH_MAX = 256;
 
@@ -27,16 +29,10 @@ export interface BatchMemory extends Omit<WishRequest, "similarAbove"> {
   readonly metadata?: JsonObject | undefined;
 }
 
-export interface StoreBatchRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface StoreBatchRequest extends PaidRequest {
   readonly memories: readonly BatchMemory[];
   /** Calls with the same key store the same memories once. */
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 export interface StoredBatch {

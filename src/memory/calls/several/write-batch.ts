@@ -1,11 +1,25 @@
-import { type Answered, deletedSince } from "../../idempotency/idempotency.js";
-import type { WishPorts } from "../store-if.js";
+import { type Answered, type Attempt, deletedSince } from "../../idempotency/idempotency.js";
+import type { Clock } from "../../pacing/clock.js";
+import { mapSome } from "../../pacing/map-some.js";
+import type { Kept } from "../../ports/claims.js";
+import type { Log, Scope } from "../../ports/log.js";
+import type { Caller } from "../../ports/quota.js";
+import { findMemories } from "../../reading/fetch.js";
+import { answerOf } from "../store.js";
+import { answerByWishes, asMemory, findStanding, viewNow, type WishPorts } from "../store-if.js";
 import { withinQuota } from "../within-quota.js";
-import type { Batch, BatchItem, BatchResult } from "./batch.js";
-import { findStandingItems } from "./find-standing.js";
-import { type Known, knownOf } from "./known.js";
+import { type Batch, type BatchItem, type BatchResult, itemError, LOOKING_MAX } from "./batch.js";
 import { errorOfItem } from "./of-item.js";
 import { Writing } from "./writing.js";
+
+/** A memory as a log has it: its answer, or a note that it was deleted since, or has expired. */
+type Known = Answered | "gone";
+
+interface Asked {
+  readonly items: readonly Pick<BatchItem, "id" | "wishes">[];
+  /** Memories that the batch found there. */
+  readonly kept?: readonly Kept[] | undefined;
+}
 
 /** Memories that earlier attempts have stored, where there were none. */
 const NONE: ReadonlyMap<string, Known> = new Map();
@@ -68,4 +82,75 @@ async function knownBefore(
 /** Makes the result of a memory that an earlier call has stored: it may have been deleted since. */
 export function resultOfKnown(known: Known | undefined): BatchResult {
   return known === undefined || known === "gone" ? { error: deletedSince() } : { stored: known };
+}
+
+/**
+ * Looks up, before anything is charged or embedded, which memories of a batch are there already or forbidden by
+ * what the namespace holds. Answers their results by the items' ids.
+ *
+ * @throws MemoryError `unauthenticated`, or `unavailable`
+ */
+async function findStandingItems(
+  ports: WishPorts,
+  {
+    caller,
+    scope,
+    items,
+    attempt,
+  }: { caller: Caller; scope: Scope; items: readonly BatchItem[]; attempt: Attempt | undefined },
+): Promise<Map<string, BatchResult>> {
+  const results = new Map<string, BatchResult>();
+  const asking = items.filter((item) => item.wishes !== undefined && isFirstOfItsId(item, items));
+  const view = asking.length === 0 ? undefined : await viewNow(ports, { caller, scope });
+  if (view === undefined) return results;
+  await mapSome(asking, LOOKING_MAX, async ({ id, wishes }) => {
+    if (wishes === undefined) return;
+    try {
+      const stored = await findStanding(view, { wishes, attempt: attempt && { memoryId: id } });
+      if (stored !== undefined) results.set(id, { stored });
+    } catch (error) {
+      results.set(id, { error: itemError(error) });
+    }
+  });
+  return results;
+}
+
+/** Tells whether no item before this one has its external id: otherwise what is there now says nothing. */
+function isFirstOfItsId(item: BatchItem, items: readonly BatchItem[]): boolean {
+  const externalId = item.wishes?.conditions.externalId;
+  if (externalId === undefined) return true;
+  return items.find(({ wishes }) => wishes?.conditions.externalId === externalId) === item;
+}
+
+/** Looks up what an earlier attempt at a batch has stored, by the items' ids. */
+export async function knownOf(
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  scope: Scope,
+  { items, kept = [] }: Asked,
+): Promise<Map<string, Known>> {
+  const logId = await log.find(scope);
+  if (logId === undefined) return new Map();
+  const numbers = await log.written({ logId, opIds: items.map(({ id }) => id) });
+  const answers = new Map<string, Answered>();
+  for (const { place, ...answer } of kept)
+    answers.set(items[place]?.id ?? "", { ...answer, outcome: "KEPT" });
+  await mapSome(items, LOOKING_MAX, async ({ id, wishes }) => {
+    const from = numbers.get(id);
+    if (wishes === undefined || from === undefined) return;
+    // It may be the next version of another memory.
+    const [written] = (await log.read({ logId, from, limit: 1, what: "head" })).entries;
+    // The last version of a memory that it stored may be another operation's.
+    if (written !== undefined)
+      answers.set(id, answerByWishes({ ...asMemory(written.entry), opId: id }, { id }));
+  });
+  const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
+  for (const { id } of kept) ids.add(id);
+  const found = await findMemories({ log, clock }, { logId, ids: [...ids], what: "head" });
+  const knownBy = (id: string): Known => {
+    const answer = answers.get(id);
+    if (answer !== undefined) return found.has(answer.id) ? answer : "gone";
+    const memory = found.get(id);
+    return memory === undefined ? "gone" : answerOf(memory);
+  };
+  return new Map([...numbers.keys(), ...answers.keys()].map((id) => [id, knownBy(id)]));
 }

@@ -153,7 +153,6 @@ export class Writing {
     return [{ ...conditional, decide }];
   }
 
-  /** Notes the outcome of one memory. */
   async #note(item: BatchItem, outcome: PromiseSettledResult<Changed> | undefined): Promise<void> {
     if (outcome === undefined) return;
     try {

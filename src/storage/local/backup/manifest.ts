@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { MemoryError } from "../../../errors.js";
+import { failedPrecondition, type MemoryError } from "../../../errors.js";
 import type { ModelIdentity } from "../../../memory/ports/embedder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../../format.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
@@ -90,7 +90,7 @@ export async function writeManifest(
  */
 export async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, MANIFEST), "utf8").catch((error) => {
-    throw refused(`${folder} holds no backup: ${error.message}`, error);
+    throw failedPrecondition(`${folder} holds no backup: ${error.message}`, { cause: error });
   });
   const manifest = parse(folder, text);
   expectOurFormat(`the backup ${folder}`, manifest);
@@ -108,7 +108,6 @@ export async function checkSum(path: string, { file }: BackupManifest): Promise<
   if (sha256 !== file.sha256) throw damaged("has another SHA-256 than its manifest says");
 }
 
-/** Flushes a file, or a folder's names, to the disk. */
 export async function flush(path: string): Promise<void> {
   const file = await open(path, "r");
   try {
@@ -119,7 +118,7 @@ export async function flush(path: string): Promise<void> {
 }
 
 export function damaged(what: string): MemoryError {
-  return refused(`the backup is damaged: ${FILE} ${what}`);
+  return failedPrecondition(`the backup is damaged: ${FILE} ${what}`);
 }
 
 function parse(folder: string, text: string): BackupManifest {
@@ -130,17 +129,13 @@ function parse(folder: string, text: string): BackupManifest {
       return manifest as BackupManifest;
     }
   } catch (error) {
-    throw refused(`the backup is damaged: ${join(folder, MANIFEST)} is no JSON`, error);
+    throw failedPrecondition(`the backup is damaged: ${join(folder, MANIFEST)} is no JSON`, { cause: error });
   }
-  throw refused(`the backup is damaged: ${join(folder, MANIFEST)} is not what backup writes`);
+  throw failedPrecondition(`the backup is damaged: ${join(folder, MANIFEST)} is not what backup writes`);
 }
 
 async function sumOf(path: string): Promise<FileSum> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk);
   return { name: FILE, bytes: (await stat(path)).size, sha256: hash.digest("hex") };
-}
-
-function refused(message: string, cause?: unknown): MemoryError {
-  return new MemoryError("failed_precondition", message, { cause });
 }

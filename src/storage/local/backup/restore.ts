@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { MemoryError, unavailable } from "../../../errors.js";
+import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { findDamage } from "../check/check-file.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
 import { type BackupManifest, checkSum, damaged, flush, lookInto, readManifest } from "./manifest.js";
@@ -37,8 +37,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     return await restoreWhole(options);
   } catch (error) {
     if (error instanceof MemoryError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw unavailable(`the backup could not be restored: ${reason}`, error);
+    throw unavailable(`the backup could not be restored: ${messageOf(error)}`, error);
   }
 }
 
@@ -79,8 +78,7 @@ async function expectEmpty(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => !name.startsWith(DRAFT));
   const [first] = names.filter((name) => !HARMLESS.includes(name));
   if (first === undefined) return;
-  throw new MemoryError(
-    "failed_precondition",
+  throw failedPrecondition(
     `DATA_DIR ${dataDir} is not empty: it holds ${first}; a backup is restored into an empty folder only`,
   );
 }

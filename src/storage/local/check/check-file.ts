@@ -1,7 +1,163 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { readHeader } from "./header.js";
-import { Damage } from "./pages.js";
-import { Walk } from "./walk.js";
+import { FIRST_PAGE, FREE, type Meta, readHeader, TREE_BYTES, type Tree, treeIn } from "./header.js";
+import { Damage, damaged, expectLong, LONG_HEADER_BYTES, type Node, nodesOf, type Pages } from "./page.js";
+
+/** Bytes of a number in a list of free pages. */
+const NUMBER_BYTES = 8;
+
+/** Returns the number of pages that a value of this size takes (`OVPAGES` in mdb.c). */
+function pagesFor(bytes: number, pageBytes: number): number {
+  return Math.floor((LONG_HEADER_BYTES - 1 + bytes) / pageBytes) + 1;
+}
+
+/** Compares keys of the tree of free pages, which are transaction numbers. */
+function compareNumbers(a: Buffer, b: Buffer): number {
+  return Number(a.readBigUInt64LE() - b.readBigUInt64LE());
+}
+
+interface PageReference {
+  readonly page: number;
+  /** Number of levels from here to the leaves, including both. */
+  readonly levels: number;
+  readonly tree: Tree;
+}
+
+/** Follows every tree of a snapshot from its root, without LMDB. */
+class Walk {
+  /** A bit for each page that was reached; none may be reached twice. */
+  readonly #reached: Uint8Array;
+  readonly #leaves: PageReference[] = [];
+  readonly #subtrees: Tree[] = [];
+  readonly #free: Buffer[] = [];
+
+  constructor(
+    private readonly pages: Pages,
+    private readonly meta: Meta,
+    /** Time of `performance.now()` at which the check stops; what remains counts as undamaged. */
+    private readonly untilMs: number,
+  ) {
+    this.#reached = new Uint8Array(Math.floor(Math.min(meta.lastPage, pages.count) / 8) + 1);
+  }
+
+  /** Checks all trees. @throws Damage at the first page that is not what LMDB writes. */
+  run(): void {
+    const [free, main] = this.meta.trees as [Tree, Tree];
+    this.#branches(main);
+    this.#readLeaves();
+    // Small trees come first, so that all of them are checked even if the log is large.
+    const subtrees = [free, ...this.#subtrees].sort((a, b) => a.pages - b.pages);
+    for (const tree of subtrees) this.#branches(tree);
+    this.#readLeaves();
+    for (const list of this.#free) this.#expectFree(list);
+  }
+
+  /** Reads all pages above the leaves, and collects the positions of the leaves. */
+  #branches(tree: Tree): void {
+    const waiting: PageReference[] = tree.depth === 0 ? [] : [{ page: tree.root, levels: tree.depth, tree }];
+    for (let place = waiting.pop(); place !== undefined && !this.#isLate; place = waiting.pop()) {
+      this.#reach(place.page, 1);
+      if (place.levels === 1) this.#leaves.push(place);
+      else for (const page of this.#children(place)) waiting.push({ page, levels: place.levels - 1, tree });
+    }
+  }
+
+  #children(place: PageReference): number[] {
+    const nodes = this.#nodes(place, "branch");
+    if (nodes.length < (place.tree.name === FREE ? 1 : 2)) throw damaged(place.page);
+    return nodes.map(({ child }) => child);
+  }
+
+  #readLeaves(): void {
+    for (const place of this.#leaves.splice(0)) {
+      if (this.#isLate) return;
+      for (const node of this.#nodes(place, "leaf")) this.#value(node, place);
+    }
+  }
+
+  #value({ key, isLong, isTree, bytes, data }: Node, { page, tree }: PageReference): void {
+    if (isTree) this.#subtree({ key, data }, { page, tree });
+    const value = isLong ? this.#long(data, { page, bytes }) : undefined;
+    if (tree.name === FREE) this.#free.push(value === undefined ? data : this.#valueAt(value, bytes));
+  }
+
+  #subtree({ key, data }: { key: Buffer; data: Buffer }, { page, tree }: { page: number; tree: Tree }): void {
+    if (tree.name !== "main" || data.byteLength !== TREE_BYTES) throw damaged(page);
+    const name = key.toString("latin1").replace(/\0$/, "");
+    this.#subtrees.push(treeIn(data, { name, lastPage: this.meta.lastPage, flags: 0 }));
+  }
+
+  /** Checks the pages of a long value, of which only the first has a header. */
+  #long(place: Buffer, { page: from, bytes }: { page: number; bytes: number }): number {
+    const page = Number(place.readBigUInt64LE(0));
+    const pages = Number(place.readBigUInt64LE(16));
+    // A value that replaced a longer one may keep its pages.
+    if (pages < pagesFor(bytes, this.meta.pageBytes)) throw damaged(from);
+    this.#reach(page, pages);
+    const { transaction } = this.meta;
+    expectLong(this.pages.read(page, LONG_HEADER_BYTES), { page, pages, transaction });
+    return page;
+  }
+
+  #valueAt(page: number, bytes: number): Buffer {
+    return this.pages.read(page, LONG_HEADER_BYTES + bytes).subarray(LONG_HEADER_BYTES);
+  }
+
+  /** Expects that no listed free page is in use, because LMDB overwrites free pages. */
+  #expectFree(list: Buffer): void {
+    for (const { page, count } of freeIn(list)) {
+      const last = page + count - 1;
+      if (page < FIRST_PAGE || last > this.meta.lastPage)
+        throw new Damage("its list of free pages is damaged");
+      for (let each = page; each <= last; each++) {
+        if (this.#isReached(each)) throw new Damage(`page ${each} is in use and listed as free`);
+      }
+    }
+  }
+
+  #isReached(page: number): boolean {
+    return ((this.#reached[page >> 3] ?? 0) & (1 << (page & 7))) !== 0;
+  }
+
+  #reach(page: number, count: number): void {
+    if (page < FIRST_PAGE || page + count - 1 > this.meta.lastPage) throw new Damage(`page ${page} is none`);
+    if (page + count > this.pages.count) throw new Damage(`it ends before page ${page + count - 1}`);
+    for (let each = page; each < page + count; each++) {
+      if (this.#isReached(each)) throw new Damage(`page ${each} is used twice`);
+      this.#reached[each >> 3] = (this.#reached[each >> 3] ?? 0) | (1 << (each & 7));
+    }
+  }
+
+  #nodes({ page, tree }: PageReference, kind: "branch" | "leaf"): Node[] {
+    const nodes = nodesOf(this.pages.read(page), { page, kind, transaction: this.meta.transaction });
+    // A branch page omits its first key: all smaller keys are in that child.
+    const keys = nodes.slice(kind === "branch" ? 1 : 0).map(({ key }) => key);
+    const compare = tree.name === FREE ? compareNumbers : Buffer.compare;
+    if (keys.some((key, i) => i > 0 && compare(keys[i - 1] as Buffer, key) >= 0)) throw damaged(page);
+    return nodes;
+  }
+
+  get #isLate(): boolean {
+    return performance.now() > this.untilMs;
+  }
+}
+
+/**
+ * Yields the free pages in a record, which has a count of numbers and then the numbers. A negative
+ * number is the length of the block that the next one begins; 0 is an unused place. (`midl.c` of
+ * lmdb-js.)
+ */
+function* freeIn(list: Buffer): Generator<{ page: number; count: number }> {
+  const count = list.byteLength < NUMBER_BYTES ? -1 : Number(list.readBigInt64LE());
+  if (count < 0 || (count + 1) * NUMBER_BYTES > list.byteLength) {
+    throw new Damage("its list of free pages is damaged");
+  }
+  let block = 1;
+  for (let i = 1; i <= count; i++) {
+    const number = Number(list.readBigInt64LE(i * NUMBER_BYTES));
+    if (number > 0) yield { page: number, count: block };
+    block = number < 0 ? -number : 1;
+  }
+}
 
 interface CheckOptions {
   /** Whether LMDB will open the file for reading only, which decides the snapshot that it takes. */

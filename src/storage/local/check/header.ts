@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Damage, Pages } from "./pages.js";
+import { Damage, Pages } from "./page.js";
 
 /** A B+ tree, as its parent describes it. */
 export interface Tree {
@@ -56,7 +56,7 @@ export function readHeader(fd: number, fileBytes: number, { readOnly }: { readOn
   if (fileBytes < META_BYTES) throw new Damage(`it has only ${fileBytes} bytes`);
   const first = metaIn(start.read(0), 0);
   const pages = new Pages(fd, fileBytes, first.pageBytes);
-  const second = metaIn(pages.readStart(1, META_BYTES), 1);
+  const second = metaIn(pages.read(1, META_BYTES), 1);
   // lmdb-js keeps a third snapshot in the middle of the first page: the last one known to be on the
   // disk.
   const third = flushedIn(pages.read(0), first);

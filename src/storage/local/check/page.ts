@@ -1,4 +1,4 @@
-import { Damage } from "./pages.js";
+import { readSync } from "node:fs";
 
 /** Offsets and values of `struct MDB_page_header` and `MDB_node` in mdb.c of lmdb-js 3.5.6. */
 const HEADER_BYTES = 24;
@@ -32,11 +32,7 @@ interface Expected {
   readonly kind: "branch" | "leaf";
 }
 
-/**
- * Reads the nodes of a branch or leaf page.
- *
- * @throws Damage when it is not such a page, or not whole.
- */
+/** Reads the nodes of a branch or leaf page. @throws Damage when it is not such a page, or not whole. */
 export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): Node[] {
   expectHeader(bytes, { page, transaction, flags: kind === "branch" ? IS_BRANCH : IS_LEAF });
   const lower = bytes.readUInt16LE(LOWER_AT);
@@ -50,11 +46,7 @@ export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): N
   });
 }
 
-/**
- * Checks a long value's first page.
- *
- * @throws Damage when another page is found there.
- */
+/** Checks a long value's first page. @throws Damage when another page is found there. */
 export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
   expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
   if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
@@ -86,4 +78,31 @@ function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undef
     ...{ key: bytes.subarray(keyFrom, dataFrom), isLong, isTree: kind === "leaf" && flags === IS_TREE },
     ...{ child: length + flags * 2 ** 32, bytes: length, data: bytes.subarray(dataFrom, dataTo) },
   };
+}
+
+/** Damage of a database's file, in words for an operator. It never leaves this folder. */
+export class Damage extends Error {}
+
+/**
+ * Reads pages of an LMDB file one by one. It does not map the file: reading a mapped page that does not
+ * exist, or following a damaged pointer through one, ends the process by a signal.
+ */
+export class Pages {
+  constructor(
+    private readonly fd: number,
+    /** Size of the file. */
+    readonly fileBytes: number,
+    readonly pageBytes: number,
+  ) {}
+
+  get count(): number {
+    return Math.floor(this.fileBytes / this.pageBytes);
+  }
+
+  /** Reads a page, or its first bytes. @throws Damage when the file ends before. */
+  read(page: number, bytes = this.pageBytes): Buffer {
+    const into = Buffer.allocUnsafe(bytes);
+    if (readSync(this.fd, into, 0, bytes, page * this.pageBytes) === bytes) return into;
+    throw new Damage(`page ${page} lies behind the end of the file`);
+  }
 }

@@ -11,7 +11,6 @@ import {
   type What,
 } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
-import { Counts } from "./counts.js";
 import { decode, encode } from "./record.js";
 import { type Key, Relations } from "./relations.js";
 
@@ -27,13 +26,13 @@ const OPERATION = -2;
 export class Entries {
   readonly db: Database<Buffer, Key>;
   readonly #ids: Database<EntryOffset, IdKey>;
-  readonly #counts: Counts;
+  readonly #counts: Database<[memories: number, bytes: number], string>;
   readonly relations: Relations;
 
   constructor(root: RootDatabase) {
     this.db = root.openDB("log", { encoding: "binary" });
     this.#ids = root.openDB("ids", { encoding: "json" });
-    this.#counts = new Counts(root);
+    this.#counts = root.openDB("counts", { encoding: "json" });
     this.relations = new Relations(root, (key) => this.get(key, "head")?.op === "store");
   }
 
@@ -96,7 +95,8 @@ export class Entries {
   }
 
   measure(logId: string): Measured {
-    return this.#counts.get(logId);
+    const [memories, bytes] = this.#counts.get(logId) ?? [0, 0];
+    return { memories, bytes };
   }
 
   /** Erases as many as fit into one piece of work, at least one; returns how many. */
@@ -125,8 +125,9 @@ export class Entries {
   #place(key: IdKey, place: EntryOffset): void {
     const before = this.#ids.get(key);
     this.#ids.putSync(key, place);
-    const [now, then] = [heldAt(place), heldAt(before)];
-    this.#counts.change(key[0], { memories: now.memories - then.memories, bytes: now.bytes - then.bytes });
+    const [all, now, then] = [this.measure(key[0]), heldAt(place), heldAt(before)];
+    const memories = all.memories + now.memories - then.memories;
+    this.#counts.putSync(key[0], [memories, all.bytes + now.bytes - then.bytes]);
   }
 
   #isBeforeOthers([logId, sequence]: Key): boolean {

@@ -1,13 +1,15 @@
-import type { RootDatabase } from "lmdb";
+import { randomBytes } from "node:crypto";
+import type { Database, RootDatabase } from "lmdb";
 import { inSlices, Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
 import { turn } from "../../../memory/pacing/turn.js";
-import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
+import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
 import type {
   Entry,
   Expiring,
   Fetched,
   Head,
+  Listed,
   Log,
   Measured,
   Named,
@@ -23,16 +25,18 @@ import type {
 } from "../../../memory/ports/log.js";
 import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
 import { Entries } from "./entries.js";
-import { Names } from "./names.js";
+
+type NameKey = [accountId: string, namespace: string];
 
 /** Maximum number of waiting writes; each is of another namespace, or a deletion. */
 const WRITES_WAITING_MAX = 10_000;
 /** Weight of erasing one entry: it takes about as long as writing this many bytes. */
 const ERASE_BYTES = 65_536;
 
-/** Log in LMDB. */
 export class LocalLog implements Log {
-  readonly #names: Names;
+  /** Logs by their names, in the order of the names' bytes. */
+  readonly #names: Database<string, NameKey>;
+  readonly #scopes: Database<NameKey, string>;
   readonly #entries: Entries;
   /** Latest append to each log that is not on the disk yet. */
   readonly #appending = new Map<string, Promise<number>>();
@@ -51,45 +55,74 @@ export class LocalLog implements Log {
     /** Called before each append, to queue what must be on the disk no later than its entries. */
     private readonly options: { beforeAppend(): void },
   ) {
-    this.#names = new Names(root);
+    this.#names = root.openDB("namespaces", { encoding: "string" });
+    this.#scopes = root.openDB("scopes", { encoding: "json" });
     this.#entries = new Entries(root);
   }
 
   async find(scope: Scope): Promise<string | undefined> {
-    return reading(() => this.#names.find(scope));
+    return reading(() => this.#names.get(keyOf(scope)));
   }
 
   async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
-    return (
-      (await this.find(scope)) ?? durably(this.#names.db, () => this.#names.findOrCreate(scope, generation))
-    );
+    const found = await this.find(scope);
+    if (found !== undefined) return found;
+    return durably(this.#names, () => {
+      const others = this.#names.get(keyOf(scope));
+      if (others !== undefined) return others;
+      const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+      this.#name(scope, logId);
+      return logId;
+    });
   }
 
-  async rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
-    await durably(this.#names.db, () => this.#names.rename(scope, of));
-  }
-
-  async scopeOf(logId: string): Promise<Scope | undefined> {
-    return reading(() => this.#names.scopeOf(logId));
-  }
-
-  async names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    return reading(() => this.#names.all(of));
+  async rename(scope: Scope, { from, to }: { from: string; to: string }): Promise<void> {
+    await durably(this.#names, () => {
+      if (this.#names.get(keyOf(scope)) !== from) return;
+      this.#scopes.removeSync(from);
+      this.#name(scope, to);
+    });
   }
 
   async retire(scope: Scope, logId: string): Promise<void> {
-    await durably(this.#names.db, () => this.#names.remove(scope, logId));
+    await durably(this.#names, () => {
+      if (this.#names.get(keyOf(scope)) !== logId) return;
+      this.#names.removeSync(keyOf(scope));
+      this.#scopes.removeSync(logId);
+    });
   }
 
-  async list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
-    return reading(() => this.#names.list(of));
+  #name(scope: Scope, logId: string): void {
+    this.#names.putSync(keyOf(scope), logId);
+    this.#scopes.putSync(logId, keyOf(scope));
+  }
+
+  async scopeOf(logId: string): Promise<Scope | undefined> {
+    const key = reading(() => this.#scopes.get(logId));
+    return key && scopeOf(key);
+  }
+
+  async names({ after, limit }: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
+    const range = { limit, ...(after && { start: keyOf(after), exclusiveStart: true }) };
+    const found = reading(() => [...this.#names.getRange(range)]);
+    return found.map(({ key, value }) => ({ scope: scopeOf(key), logId: value }));
+  }
+
+  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<Head[]> {
+    const begins = Buffer.compare(Buffer.from(after), Buffer.from(prefix)) < 0;
+    const start: NameKey = [accountId, begins ? prefix : after];
+    return reading(() => {
+      const heads: Head[] = [];
+      for (const { key, value } of this.#names.getRange({ start, exclusiveStart: !begins, limit })) {
+        if (key[0] !== accountId || !key[1].startsWith(prefix)) break;
+        heads.push({ namespace: key[1], logId: value });
+      }
+      return heads;
+    });
   }
 
   async measure({ logId }: { logId: string }): Promise<Measured> {
-    return this.#settled(
-      logId,
-      reading(() => this.#entries.measure(logId)),
-    );
+    return this.#settled(logId, () => this.#entries.measure(logId));
   }
 
   async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
@@ -132,14 +165,11 @@ export class LocalLog implements Log {
       else slice.add(sequence, entry);
     }
     if (piece.isOver) this.#restNow();
-    return this.#settled(logId, { entries: slice.entries, complete });
+    return this.#settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
   async last(logId: string): Promise<Numbered<Entry<"head">> | undefined> {
-    return this.#settled(
-      logId,
-      reading(() => this.#entries.last(logId)),
-    );
+    return this.#settled(logId, () => this.#entries.last(logId));
   }
 
   async fetch<W extends What>({ logId, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
@@ -159,31 +189,19 @@ export class LocalLog implements Log {
   }
 
   async locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
-    return this.#settled(
-      logId,
-      reading(() => this.#entries.locate(logId, id)),
-    );
+    return this.#settled(logId, () => this.#entries.locate(logId, id));
   }
 
   async written({ logId, opIds }: Parameters<Log["written"]>[0]): Promise<Map<string, number>> {
-    return this.#settled(
-      logId,
-      reading(() => this.#entries.written(logId, opIds)),
-    );
+    return this.#settled(logId, () => this.#entries.written(logId, opIds));
   }
 
   async holder({ logId, externalId }: { logId: string; externalId: string }): Promise<number | undefined> {
-    return this.#settled(
-      logId,
-      reading(() => this.#entries.relations.holder(logId, externalId)),
-    );
+    return this.#settled(logId, () => this.#entries.relations.holder(logId, externalId));
   }
 
   async successors({ logId, sequences }: Several): Promise<Successor[]> {
-    return this.#settled(
-      logId,
-      reading(() => this.#entries.relations.successors(logId, sequences)),
-    );
+    return this.#settled(logId, () => this.#entries.relations.successors(logId, sequences));
   }
 
   async special(of: Parameters<Log["special"]>[0]): Promise<Special[]> {
@@ -217,8 +235,17 @@ export class LocalLog implements Log {
   }
 
   /** Waits until the disk has what was read: a committed entry is visible before it is on the disk. */
-  async #settled<T>(logId: string, read: T): Promise<T> {
+  async #settled<T>(logId: string, read: () => T): Promise<T> {
+    const found = reading(read);
     await this.#appending.get(logId);
-    return read;
+    return found;
   }
+}
+
+function keyOf({ accountId, namespace }: Scope): NameKey {
+  return [accountId, namespace];
+}
+
+function scopeOf([accountId, namespace]: NameKey): Scope {
+  return { accountId, namespace };
 }

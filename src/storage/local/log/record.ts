@@ -1,6 +1,5 @@
 import { type Appended, type Entry, hasText, hasVectors, type What } from "../../../memory/ports/log.js";
-import { sumsOf } from "../../checksum.js";
-import { intact, unreadable } from "../../intact.js";
+import { intact, sumsOf, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
 
 const LENGTH_BYTES = 4;

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Appended, Entry, Expiring, Seen, Special, Successor } from "../../../memory/ports/log.js";
+import type { Appended, Entry, Expiring, Log, Seen, Special, Successor } from "../../../memory/ports/log.js";
 
 export type Key = [logId: string, sequence: number];
 type Link = [sequence: number, how: Successor["how"], id: string];
@@ -28,7 +28,6 @@ export class Relations {
     this.#unerased = root.openDB("unerased", { encoding: "json" });
   }
 
-  /** Adds an entry that was inserted. */
   insert([logId, sequence]: Key, entry: Appended): void {
     if (entry.op === "delete") this.#link([logId, entry.target], [sequence, "deleted", ""]);
     if (entry.op !== "store" && entry.op !== "erased") return;
@@ -68,31 +67,19 @@ export class Relations {
     });
   }
 
-  special({ logId, from, limit }: { logId: string; from: number; limit: number }): Special[] {
+  special({ logId, from, limit }: Parameters<Log["special"]>[0]): Special[] {
     const range = { start: [logId, from] as Key, end: [logId, Number.MAX_SAFE_INTEGER] as Key, limit };
-    return [...this.#special.getRange(range)].map(({ key, value }) => ({
-      sequence: key[1],
-      ...value,
-    }));
+    return [...this.#special.getRange(range)].map(({ key, value }) => ({ sequence: key[1], ...value }));
   }
 
-  expired({
-    untilMs,
-    after,
-    limit,
-  }: {
-    untilMs: number;
-    after?: Expiring | undefined;
-    limit: number;
-  }): Expiring[] {
+  expired({ untilMs, after, limit }: Parameters<Log["expired"]>[0]): Expiring[] {
     const found: Expiring[] = [];
-    const start = after && {
-      start: [after.expiresAtMs, after.logId, after.sequence] as [number, string, number],
-    };
-    const range = { ...start, exclusiveStart: after !== undefined, limit };
-    for (const [expiresAtMs, logId, sequence] of this.#expiring.getKeys(range)) {
-      if (expiresAtMs > untilMs) break;
-      found.push({ logId, sequence, expiresAtMs });
+    const { expiresAtMs = 0, logId = "", sequence = 0 } = after ?? {};
+    const start: [number, string, number] = [expiresAtMs, logId, sequence];
+    const range = { start, exclusiveStart: after !== undefined, limit };
+    for (const [atMs, ...place] of this.#expiring.getKeys(range)) {
+      if (atMs > untilMs) break;
+      found.push({ logId: place[0], sequence: place[1], expiresAtMs: atMs });
     }
     return found;
   }

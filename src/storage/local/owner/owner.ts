@@ -3,13 +3,27 @@ import { readdir, rename, rm } from "node:fs/promises";
 import type { Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MemoryError, unavailable } from "../../../errors.js";
-import { type Answering, answering, resultIn } from "./request.js";
+import { type ErrorCode, failedPrecondition, MemoryError, unavailable } from "../../../errors.js";
 import { answers, ask, listen } from "./socket.js";
+
+/** Request of an operator's command to the process that owns the folder. */
+interface OwnerRequest {
+  readonly operation: string;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** Answers requests; throws MemoryError. */
+export type Answering = (request: OwnerRequest) => Promise<unknown>;
+
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: ErrorCode; readonly message: string };
+}
+
+const MASKED = new MemoryError("internal", "the server could not do this; it is a fault of ours");
 
 /** Time to wait for an owner that is about to leave, such as an operator's command. */
 export const LEAVE_WAIT_MS = 1000;
-/** Interval between checks for other processes. */
 const LOOK_MS = 10;
 /** Longest pause of a process that gave way; the pauses are random, so that not all return at once. */
 const GIVE_WAY_MS_MAX = 50;
@@ -64,7 +78,6 @@ export async function askOwner(
   return undefined;
 }
 
-/** A process that wants a folder or has it. */
 class Claimant {
   readonly #name = `owner-${randomBytes(6).toString("hex")}.sock`;
   #server: Server | undefined;
@@ -95,7 +108,8 @@ class Claimant {
         for (const name of dead) await rm(join(this.dataDir, name), { force: true });
         return;
       }
-      if (performance.now() > deadline) throw inUse(this.dataDir);
+      if (performance.now() > deadline)
+        throw failedPrecondition(`DATA_DIR ${this.dataDir} is in use by another recalld`);
       if (alive.some((name) => name < this.#name)) await this.#giveWay();
       else await sleep(LOOK_MS);
     }
@@ -145,6 +159,44 @@ function noneWithout(error: NodeJS.ErrnoException): string[] {
   return [];
 }
 
-function inUse(dataDir: string): MemoryError {
-  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} is in use by another recalld`);
+/**
+ * Wraps a function so that it answers in lines of JSON. Errors other than MemoryError are not described,
+ * because they may hold a text.
+ */
+function answering(answer: Answering): (line: string) => Promise<string> {
+  return async (line) => {
+    try {
+      return JSON.stringify({ result: (await answer(requestIn(line))) ?? null });
+    } catch (error) {
+      const { code, message } = error instanceof MemoryError ? error : MASKED;
+      return JSON.stringify({ error: { code, message } });
+    }
+  };
+}
+
+function requestIn(line: string): OwnerRequest {
+  const { operation, given } = objectIn(line);
+  if (typeof operation === "string" && typeof given === "object" && given !== null) {
+    return { operation, given: { ...given } };
+  }
+  throw failedPrecondition("the server does not understand this request: is it older?");
+}
+
+/**
+ * Parses a request; returns an empty object if it is not one. The parser's words would repeat the
+ * request.
+ */
+function objectIn(line: string): { readonly operation?: unknown; readonly given?: unknown } {
+  try {
+    return JSON.parse(line) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the result in a line that `answering` made. @throws the MemoryError that is in it. */
+function resultIn(line: string): unknown {
+  const { result, error } = JSON.parse(line) as Answer;
+  if (error !== undefined) throw new MemoryError(error.code, error.message);
+  return result;
 }

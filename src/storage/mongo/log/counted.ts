@@ -25,7 +25,6 @@ interface Kept {
 }
 
 export interface CountedOptions {
-  /** Measures the entries of a range in the database. */
   readonly count: (range: Range) => Promise<Measured>;
   readonly nowMs?: () => number;
   readonly rangeEntries?: number;

@@ -1,12 +1,14 @@
-import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
+import { randomBytes } from "node:crypto";
+import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
 import { inSlices } from "../../../memory/pacing/bounds.js";
-import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
+import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
 import {
   type Entry,
   type Expiring,
   type Fetched,
   type Head,
   isMemory,
+  type Listed,
   type Log,
   type Measured,
   type Named,
@@ -19,38 +21,26 @@ import {
   type Tail,
   type What,
 } from "../../../memory/ports/log.js";
-import { DUPLICATE_KEY } from "../find-or-insert.js";
+import { DUPLICATE_KEY, findOrInsert } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
-import {
-  allNames,
-  findName,
-  findOrCreateName,
-  findScope,
-  indexNames,
-  listNames,
-  type NameRecord,
-  removeName,
-  renameName,
-} from "./names.js";
-import { idsFrom, numberId, sequenceOf } from "./number.js";
+import { afterAll, idsFrom, nameId, numberId, placeOf, scopeIn, sequenceOf } from "./number.js";
 import { EntryReader, numbered } from "./reader.js";
 import { type EntryRecord, projectionOf, toRecord } from "./record.js";
-import {
-  eraseAll,
-  findHolder,
-  findSuccessors,
-  indexRelations,
-  lastNumbers,
-  listExpired,
-  listSpecial,
-  listUnerased,
-} from "./relations.js";
+
+interface NameRecord {
+  /** Id as `nameId` makes it. */
+  readonly _id: string;
+  readonly logId: string;
+}
 
 /** Index for counting: each entry's number, kind and bytes. */
 const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
 /** Time limit of one count within MongoDB. */
 const COUNT_LIMIT_MS = 4_000;
+/** Fields that some entries have, each with an index of only those. */
+const INDEXED = ["follows", "externalId", "operation", "special"] as const;
+const NEWEST = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
 
 /** Log in MongoDB: a document for each entry, and one for each name. */
 export class MongoLog implements Log {
@@ -67,39 +57,50 @@ export class MongoLog implements Log {
 
   /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
+    const having = (field: string) => ({ partialFilterExpression: { [field]: { $exists: true } } });
     await this.#entries.createIndex({ id: 1, _id: -1 });
-    await indexRelations(this.#entries);
-    await indexNames(this.#names);
+    for (const field of INDEXED) await this.#entries.createIndex({ [field]: 1, _id: -1 }, having(field));
+    await this.#entries.createIndex({ expiresAt: 1, _id: 1 }, having("expiresAt"));
+    await this.#entries.createIndex({ unerased: 1, _id: 1 }, having("unerased"));
+    await this.#names.createIndex({ logId: 1 });
     // Counting reads only this index, because a document is up to 1.6 MB.
     await this.#entries.createIndex(COUNTED);
   }
 
-  find(scope: Scope): Promise<string | undefined> {
-    return withTimeout(findName(this.#names, scope));
+  async find(scope: Scope): Promise<string | undefined> {
+    return (await withTimeout(this.#names.findOne({ _id: nameId(scope) })))?.logId;
   }
 
-  create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
-    return withTimeout(findOrCreateName(this.#names, scope, generation));
+  /** Finds a name's log or creates one; concurrent calls all get the same log. */
+  async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
+    const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+    return (await withTimeout(findOrInsert(this.#names, { _id: nameId(scope), logId }))).logId;
   }
 
-  rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
-    return withTimeout(renameName(this.#names, scope, of));
+  async rename(scope: Scope, { from, to }: { from: string; to: string }): Promise<void> {
+    await withTimeout(this.#names.updateOne({ _id: nameId(scope), logId: from }, { $set: { logId: to } }));
   }
 
-  scopeOf(logId: string): Promise<Scope | undefined> {
-    return withTimeout(findScope(this.#names, logId));
+  async scopeOf(logId: string): Promise<Scope | undefined> {
+    const found = await withTimeout(this.#names.findOne({ logId }, { projection: { _id: 1 } }));
+    return found === null ? undefined : scopeIn(found._id);
   }
 
-  names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    return withTimeout(allNames(this.#names, of));
+  async names({ after, limit }: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
+    const behind = after ? { _id: { $gt: nameId(after) } } : {};
+    const found = await withTimeout(this.#names.find(behind, { sort: { _id: 1 }, limit }).toArray());
+    return found.map(({ _id, logId }) => ({ scope: scopeIn(_id), logId }));
   }
 
-  retire(scope: Scope, logId: string): Promise<void> {
-    return withTimeout(removeName(this.#names, scope, logId));
+  async retire(scope: Scope, logId: string): Promise<void> {
+    await withTimeout(this.#names.deleteOne({ _id: nameId(scope), logId }));
   }
 
-  list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
-    return withTimeout(listNames(this.#names, of));
+  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<Head[]> {
+    const $gte = nameId({ accountId, namespace: prefix });
+    const _id = { $gte, $gt: nameId({ accountId, namespace: after }), $lt: afterAll($gte) };
+    const found = await withTimeout(this.#names.find({ _id }, { sort: { _id: 1 }, limit }).toArray());
+    return found.map(({ _id, logId }) => ({ namespace: scopeIn(_id).namespace, logId }));
   }
 
   /**
@@ -107,18 +108,19 @@ export class MongoLog implements Log {
    * erased within the last minute.
    */
   async measure({ logId }: { logId: string }): Promise<Measured> {
-    const newest = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
-    const last = await withTimeout(this.#entries.findOne({ _id: idsFrom(logId) }, newest));
-    return this.#counted.measure(logId, last ? sequenceOf(last._id) : 0);
+    return this.#counted.measure(logId, (await this.#lastNumber({ _id: idsFrom(logId) })) ?? 0);
   }
 
   async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
     const found: string[] = [];
     for (let last = after; found.length < limit; ) {
-      const next = await withTimeout(this.#next(last));
-      if (next === undefined) break;
-      last = next;
-      found.push(next);
+      // The first entry after those of the log before.
+      const behind = last === "" ? {} : { _id: { $gte: idsFrom(last).$lt } };
+      const first = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
+      const next = await withTimeout(this.#entries.findOne(behind, first));
+      if (next === null) break;
+      last = placeOf(next._id).logId;
+      found.push(last);
     }
     return found;
   }
@@ -159,37 +161,75 @@ export class MongoLog implements Log {
 
   async written({ logId, opIds }: Parameters<Log["written"]>[0]): Promise<Map<string, number>> {
     // A new memory has the id of the operation that stored it.
-    const stored = await withTimeout(lastNumbers(this.#entries, { logId, field: "id", values: opIds }));
+    const stored = await this.#lastNumbers({ logId, field: "id", values: opIds });
     const values = opIds.filter((opId) => !stored.has(opId));
-    const others = await withTimeout(lastNumbers(this.#entries, { logId, field: "operation", values }));
-    return new Map([...stored, ...others]);
+    return new Map([...stored, ...(await this.#lastNumbers({ logId, field: "operation", values }))]);
   }
 
-  holder(of: { logId: string; externalId: string }): Promise<number | undefined> {
-    return withTimeout(findHolder(this.#entries, of));
+  holder({ logId, externalId }: { logId: string; externalId: string }): Promise<number | undefined> {
+    return this.#lastNumber({ _id: idsFrom(logId), externalId });
   }
 
-  successors(of: Several): Promise<Successor[]> {
-    return withTimeout(findSuccessors(this.#entries, of));
+  async successors({ logId, sequences }: Several): Promise<Successor[]> {
+    if (sequences.length === 0) return [];
+    const filter = { _id: idsFrom(logId), follows: { $in: [...sequences] } } as Filter<EntryRecord>;
+    const projection = { id: 1, replaces: 1, follows: 1, target: 1 } as const;
+    const asked = new Set(sequences);
+    const found = await withTimeout(this.#entries.find(filter, { projection }).toArray());
+    return found.flatMap((record) => {
+      const sequence = sequenceOf(record._id);
+      const targets = (record.follows ?? []).filter((target) => asked.has(target));
+      return targets.map((target) => ({
+        ...{ target, sequence, how: howOf(record, target), id: record.id ?? "" },
+      }));
+    });
   }
 
-  special(of: Parameters<Log["special"]>[0]): Promise<Special[]> {
-    return withTimeout(listSpecial(this.#entries, of));
+  async special({ logId, from, limit }: Parameters<Log["special"]>[0]): Promise<Special[]> {
+    const filter = { special: true, _id: idsFrom(logId, numberId(logId, from)) } as const;
+    const options = { sort: { _id: 1 }, limit, projection: { supersedes: 1, expiresAt: 1 } } as const;
+    const found = await withTimeout(this.#entries.find(filter, options).toArray());
+    return found.map(({ _id, supersedes, expiresAt }) => ({
+      sequence: sequenceOf(_id),
+      ...(supersedes && { supersedes }),
+      ...(expiresAt && { expiresAtMs: expiresAt.getTime() }),
+    }));
   }
 
-  expired(of: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
-    return withTimeout(listExpired(this.#entries, of));
+  async expired({ untilMs, after, limit }: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
+    const due = { expiresAt: { $lte: new Date(untilMs) } };
+    const filter = after === undefined ? due : { $and: [due, behind(after)] };
+    const options = { sort: { expiresAt: 1, _id: 1 }, limit, projection: { expiresAt: 1 } } as const;
+    const found = await withTimeout(this.#entries.find(filter, options).toArray());
+    return found.map(({ _id, expiresAt }) => ({
+      ...placeOf(_id),
+      expiresAtMs: Number(expiresAt?.getTime()),
+    }));
   }
 
-  unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
-    return withTimeout(listUnerased(this.#entries, limit));
+  async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
+    const filter = { unerased: { $exists: true } } as const;
+    const options = { limit, projection: { unerased: 1 } } as const;
+    const found = await withTimeout(this.#entries.find(filter, options).toArray());
+    return found.map(({ _id, unerased }) => ({ logId: placeOf(_id).logId, sequence: Number(unerased) }));
   }
 
   async erase({ logId, sequences }: Several): Promise<void> {
+    const _id = { $in: sequences.map((sequence) => numberId(logId, sequence)) };
+    const sums = { "sums.text": "", "sums.vectors": "", "sums.label": "" } as const;
+    const content = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
+    const gone = { ...content, externalId: "", expiresAt: "" } as const;
+    const $set = { op: "erased" } as const;
+    // What a memory superseded stays so.
+    const superseding = { _id, op: "store", supersedes: { $exists: true } };
+    const replacing = { unerased: { $in: [...sequences] }, _id: idsFrom(logId) };
     this.#counted.forget(logId, sequences);
-    await withTimeout(eraseAll(this.#entries, { logId, sequences })).finally(() =>
-      this.#counted.forget(logId, sequences),
-    );
+    const erasing = this.#entries.bulkWrite([
+      { updateMany: { filter: superseding, update: { $set, $unset: gone } } },
+      { updateMany: { filter: { _id, op: "store" }, update: { $set, $unset: { ...gone, special: "" } } } },
+      { updateMany: { filter: replacing, update: { $unset: { unerased: "" } } } },
+    ]);
+    await withTimeout(erasing).finally(() => this.#counted.forget(logId, sequences));
   }
 
   async #count({ logId, from, to }: { logId: string; from: number; to: number }) {
@@ -201,31 +241,49 @@ export class MongoLog implements Log {
     return { memories: found?.memories ?? 0, bytes: Number(found?.bytes ?? 0) };
   }
 
-  /** Returns the id of the first entry after those of a log. */
-  async #next(logId: string): Promise<string | undefined> {
-    const behind = logId === "" ? {} : { _id: { $gte: idsFrom(logId).$lt } };
-    const record = await this.#entries.findOne(behind, { sort: { _id: 1 }, projection: { _id: 1 } });
-    return record?._id.split(":", 1)[0];
+  /** Finds the last number of a log for each of these values of a field. */
+  async #lastNumbers({
+    logId,
+    field,
+    values,
+  }: {
+    logId: string;
+    field: "id" | "operation";
+    values: readonly string[];
+  }): Promise<Map<string, number>> {
+    const _id = idsFrom(logId);
+    // One question each: a memory may have any number of earlier versions, and the index has the last one first.
+    const found = await Promise.all(
+      values.map(async (value) => [value, await this.#lastNumber({ _id, [field]: value })] as const),
+    );
+    return new Map(found.filter((each): each is [string, number] => each[1] !== undefined));
   }
 
+  async #lastNumber(filter: Filter<EntryRecord>): Promise<number | undefined> {
+    const found = await withTimeout(this.#entries.findOne(filter, NEWEST));
+    return found === null ? undefined : sequenceOf(found._id);
+  }
+
+  /** Inserts in order; of entries up to one whose number is taken, the earlier ones are kept. */
   async #insert(records: EntryRecord[]): Promise<number> {
     try {
       return (await this.#entries.insertMany(records, { ordered: true })).insertedCount;
     } catch (error) {
-      const taken = takenIn(error);
-      if (taken === undefined) throw error;
-      return taken;
+      if (!(error instanceof MongoBulkWriteError)) throw error;
+      const [first] = [error.writeErrors].flat();
+      const kept = error.result.getWriteConcernError() === undefined;
+      if (kept && first?.code === DUPLICATE_KEY) return first.index;
+      throw error;
     }
   }
 }
 
-/**
- * Returns the index at which an ordered insert stopped because the number is taken; earlier entries are
- * kept.
- */
-function takenIn(error: unknown): number | undefined {
-  if (!(error instanceof MongoBulkWriteError)) return undefined;
-  const [first] = [error.writeErrors].flat();
-  const kept = error.result.getWriteConcernError() === undefined;
-  return kept && first?.code === DUPLICATE_KEY ? first.index : undefined;
+function howOf({ replaces, target }: EntryRecord, followed: number): Successor["how"] {
+  if (target === followed) return "deleted";
+  return replaces === followed ? "replaced" : "superseded";
+}
+
+function behind({ logId, sequence, expiresAtMs }: Expiring): Filter<EntryRecord> {
+  const expiresAt = new Date(expiresAtMs);
+  return { $or: [{ expiresAt: { $gt: expiresAt } }, { expiresAt, _id: { $gt: numberId(logId, sequence) } }] };
 }

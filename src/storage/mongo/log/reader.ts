@@ -1,16 +1,21 @@
+import { LRUCache } from "lru-cache";
 import type { Collection, Filter } from "mongodb";
-import { Slice, weightOf } from "../../../memory/pacing/bounds.js";
+import { SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
 import type { Entry, Numbered, Range, Several, Tail, What } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
 import { ANSWER_TIMEOUT_MS, withTimeout } from "../with-timeout.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
 import { type EntryRecord, fromRecord, projectionOf } from "./record.js";
-import { Weights } from "./weights.js";
 
 /** Limits of the expected weight of all answers under way, and of the number of waiting reads. */
 const ANSWERS_BYTES_MAX = 67_108_864;
 const READS_WAITING_MAX = 1_000;
+/** Maximum number of remembered weights of logs. */
+const REMEMBERED_MAX = 10_000;
+/** Maximum number of documents asked for at a time, and assumed weight while a log's is unknown. */
+const ASK_MAX = 512;
+const UNKNOWN_BYTES = { all: 1_048_576, vectors: 1_048_576, text: 65_536, head: 8_192 } as const;
 
 /** Reads entries from MongoDB, no more at a time than a slice holds. */
 export class EntryReader {
@@ -123,4 +128,28 @@ function gapsIn(
     if (!there.has(sequence)) missing.push(sequence);
   }
   return missing;
+}
+
+/**
+ * Remembers the weight of each log's entries that were read last, to ask for just as many as fill a
+ * slice. MongoDB never sends more than 16 MB at once.
+ */
+class Weights {
+  readonly #bytes = new LRUCache<string, number>({ max: REMEMBERED_MAX });
+
+  /** Returns the expected weight of one of the log's entries, in bytes. */
+  of(logId: string, what: What): number {
+    return this.#bytes.get(`${logId} ${what}`) ?? UNKNOWN_BYTES[what];
+  }
+
+  /** Returns how many entries to ask for, so that they fill what is left of a slice. */
+  askable(logId: string, { what, bytes }: { what: What; bytes: number }): number {
+    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.of(logId, what));
+    return Math.max(1, Math.min(ASK_MAX, left));
+  }
+
+  note(logId: string, { what, entries, bytes }: { what: What; entries: number; bytes: number }): void {
+    if (entries === 0) return;
+    this.#bytes.set(`${logId} ${what}`, bytes / entries);
+  }
 }

@@ -8,8 +8,7 @@ import {
   type Stored,
   type What,
 } from "../../../memory/ports/log.js";
-import { type Sums, sumsOf } from "../../checksum.js";
-import { intact, unreadable } from "../../intact.js";
+import { intact, type Sums, sumsOf, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
 
 /** An entry as a document: the vector is plain binary, the time a date. */

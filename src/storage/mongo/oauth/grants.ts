@@ -14,7 +14,6 @@ interface SecretRecord {
   readonly secret: string;
 }
 
-/** Grants in MongoDB. */
 export class MongoGrants implements Grants {
   readonly #grants: Collection<GrantRecord>;
   readonly #secrets: Collection<SecretRecord>;
@@ -22,11 +21,6 @@ export class MongoGrants implements Grants {
   constructor(db: Db) {
     this.#grants = db.collection("grants");
     this.#secrets = db.collection("grant_secrets");
-  }
-
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#grants.createIndex({ keptUntil: 1 }, { expireAfterSeconds: 0 });
   }
 
   async secret(fresh: string): Promise<string> {
