@@ -1,4 +1,5 @@
-import type { ConnectRouter, ContextValues } from "@connectrpc/connect";
+import type { Registry } from "@bufbuild/protobuf";
+import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
@@ -73,7 +74,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { logger, readiness, shutdownSignal } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
-  const onRefused = (error: unknown, values: ContextValues) => void values.set(refusalKey, error);
   const { trustedProxies, tls } = options;
   const cookies = sessionCookies({ tls: tls !== undefined, trustedProxies });
   const app = httpServer({ ...options, cookies, onFault });
@@ -88,29 +88,17 @@ export function createApp(options: AppOptions): FastifyInstance {
   const admitCall = gate({ ...admission, open: OPEN_TO_ALL });
   const bodyRoom = new BodyRoom();
   const handlers = new Map<string, UniversalHandler>();
-  app.register(fastifyConnectPlugin, {
+  mountRpcs(app, {
+    ...{ bodyRoom, onFault, shutdownSignal },
     routes: (router) => {
       addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
-    contextValues: ({ raw }) => browserContextOf(raw).set(bodyRoomKey, bodyRoom),
-    requestGate: async (context) => {
-      try {
-        shed(context);
-        limitSignUp(context);
-        await admitCall(context);
-      } catch (error) {
-        context.values.set(refusalKey, error);
-        throw translated(error);
-      }
+    admit: async (context) => {
+      shed(context);
+      limitSignUp(context);
+      await admitCall(context);
     },
-    interceptors: [handMessage, translateErrors(onFault, onRefused), deadline(CALL_TIMEOUT_MS, onFault)],
-    acceptCompression: [compressionGzip],
-    readMaxBytes: BATCH_BODY_BYTES_MAX,
-    writeMaxBytes: ANSWER_BYTES_MAX,
-    // snake_case, with fields at their defaults; an unknown field is an error.
-    jsonOptions: { useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
-    shutdownSignal,
   });
   const handlerOf = (rpc: string) => handlers.get(rpc) as UniversalHandler;
   addResourcePaths(app, handlerOf);
@@ -137,6 +125,45 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...(oauth && { challenge: (hasKey) => challengeOf(oauth.issuer, { hasKey }) }),
   });
   return app;
+}
+
+export interface RpcOptions extends Pick<AppOptions, "shutdownSignal"> {
+  readonly bodyRoom: BodyRoom;
+  /** Adds services, and wraps their handlers. */
+  routes(router: ConnectRouter): void;
+  /** Called before a body is read. @throws MemoryError to refuse the call. */
+  admit(context: HandlerContext): Promise<void>;
+  onFault(error: unknown, requestId: string | null): void;
+  /** Types that a `google.protobuf.Any` may hold in JSON answers; the contract has none. */
+  readonly registry?: Registry;
+}
+
+/** Serves RPCs over Connect, gRPC and gRPC-Web. */
+export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
+  const { routes, bodyRoom, admit, onFault, shutdownSignal, registry } = options;
+  const onRefused = (error: unknown, values: ContextValues) => void values.set(refusalKey, error);
+  app.register(fastifyConnectPlugin, {
+    routes,
+    contextValues: ({ raw }) => browserContextOf(raw).set(bodyRoomKey, bodyRoom),
+    requestGate: async (context) => {
+      try {
+        await admit(context);
+      } catch (error) {
+        onRefused(error, context.values);
+        throw translated(error);
+      }
+    },
+    interceptors: [handMessage, translateErrors(onFault, onRefused), deadline(CALL_TIMEOUT_MS, onFault)],
+    acceptCompression: [compressionGzip],
+    readMaxBytes: BATCH_BODY_BYTES_MAX,
+    writeMaxBytes: ANSWER_BYTES_MAX,
+    jsonOptions: {
+      // snake_case, with fields at their defaults; an unknown field is an error.
+      ...{ useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
+      ...(registry && { registry }),
+    },
+    shutdownSignal,
+  });
 }
 
 function addRoutes(
