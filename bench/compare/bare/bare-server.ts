@@ -29,6 +29,10 @@ export class BareServer implements Floor {
 
   constructor(private readonly options: BareOptions) {}
 
+  get pid(): number {
+    return this.#server?.pid as number;
+  }
+
   async start(): Promise<void> {
     const { kind, modelFolder, workers, corpus, folder } = this.options;
     const model = { folder: modelFolder, convention: PLAIN };
