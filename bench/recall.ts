@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { packageRoot } from "../dist/src/embedding/download/package-root.js";
+import { chanceOf } from "../test/support/chance.js";
 import { BareServer } from "./compare/bare/bare-server.js";
 import { type Shares, sharesIn } from "./compare/cpu-profile.js";
 import { type Figure, figure, ratio } from "./compare/figures.js";
@@ -14,12 +15,15 @@ import { openCorpus } from "./compare/texts.js";
 import { machine, mainThreadMs } from "./machine.js";
 
 // Measures what recalld adds to a recall: recalls a second, and the main thread's processor time for each, in turns
-// with a bare server that embeds in a thread, searches one graph and answers. `--profile` shows the code that took
-// the main thread's time.
+// with a bare server that embeds in a thread, searches one graph and answers. Its vectors are random: a search among
+// them takes longer than among those of sentences, and counts for recalld. `--profile` shows the code that took the
+// main thread's time.
 //
 //   npm run bench -- recall [--callers 16] [--memories 6000] [--seconds 4] [--turns 5] [--profile]
 
 const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
+/** Number of vectors that the bare server finds, among which a service would choose its five results. */
+const NEIGHBOURS = 13;
 const FUNCTIONS_SHOWN = 25;
 const SHARE_SHOWN_MIN = 0.001;
 /** Time between samples, in microseconds. */
@@ -69,7 +73,20 @@ async function openRecalld(nodeArguments: readonly string[] = []): Promise<Recal
 
 async function compare(): Promise<void> {
   const modelFolder = join(packageRoot(), "models", "bundled");
-  const bare = new BareServer({ kind: "thread", modelFolder, workers: 1, corpus, folder });
+  const vectorsPath = join(folder, "random.f32");
+  const { next: chance } = chanceOf(1);
+  writeFileSync(
+    vectorsPath,
+    Float32Array.from(corpus.vectors, () => chance() - 0.5),
+  );
+  const bare = new BareServer({
+    kind: "thread",
+    modelFolder,
+    workers: 1,
+    corpus: { ...corpus, vectorsPath },
+    folder,
+    neighbours: NEIGHBOURS,
+  });
   const recalld = await openRecalld();
   try {
     await bare.start();

@@ -89,7 +89,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   const bodyRoom = new BodyRoom();
   const handlers = new Map<string, UniversalHandler>();
   mountRpcs(app, {
-    ...{ bodyRoom, onFault, shutdownSignal },
+    bodyRoom,
+    onFault,
+    shutdownSignal,
     routes: (router) => {
       addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
@@ -159,7 +161,9 @@ export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
     writeMaxBytes: ANSWER_BYTES_MAX,
     jsonOptions: {
       // snake_case, with fields at their defaults; an unknown field is an error.
-      ...{ useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
+      useProtoFieldName: true,
+      alwaysEmitImplicit: true,
+      ignoreUnknownFields: false,
       ...(registry && { registry }),
     },
     shutdownSignal,

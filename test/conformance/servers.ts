@@ -39,7 +39,8 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     corsOrigins: [],
     cookies: { take: () => {} },
     tls: undefined,
-    ...{ logger, onFault },
+    logger,
+    onFault,
   });
   mountRpcs(app, {
     routes: (router) => {
@@ -59,7 +60,8 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     }),
     bodyRoom: new BodyRoom(),
     shutdownSignal: new AbortController().signal,
-    ...{ registry, onFault },
+    registry,
+    onFault,
   });
   await app.listen({ host: HOST, port: 0 });
   const { port } = app.server.address() as AddressInfo;
