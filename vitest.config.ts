@@ -13,7 +13,9 @@ const TIMED = [...e2e("flood", "largest", "long-stores", "metrics-measured"), "t
 
 /** These need other programs, the built pages or several processes, or they test tests and tools. */
 const MORE = [
-  ...["bench", "browser", "clients", "deploy", "docs", "eval"].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...["bench", "browser", "clients", "conformance", "deploy", "docs", "eval"].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
   ...e2e("foreign", "mcp-stdio", "mcpb", "model", "nginx", "portal-serving"),
   ...e2e("moving", "outage", "races", "reembed", "replicas", "rolling", "sameness"),
   ...["ferretdb", "mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),

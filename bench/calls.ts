@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { CallRecorder } from "../src/accounts/calls/record-calls.js";
 import { hashKey } from "../src/accounts/key.js";
 import { signUp } from "../src/accounts/sign-up.js";
 import { openLocal } from "../src/storage/local/open.js";
-import { machine, timed } from "./machine.js";
+import { machine, mainThreadMs, timed } from "./machine.js";
 
 // Measures what the record of calls costs: the main thread's processor time for each recorded recall, less
 // that of the same loop without a record, and the time to read a full record.
@@ -26,7 +26,7 @@ const [{ id: keyId } = { id: "" }] = account.keys;
 async function recordAll(max: number): Promise<number> {
   const options = { accounts, days: 30, max, onLost: fail, onTrouble: fail };
   const recorder = new CallRecorder(storage.calls, options);
-  const beforeMs = mainThreadMs();
+  const beforeMs = mainThreadMs(process.pid);
   for (let i = 0; i < RECORDS; i++) {
     const call = { ...caller };
     recorder.count(call, { call: "recall", tokens: 12 });
@@ -38,16 +38,11 @@ async function recordAll(max: number): Promise<number> {
     if (i % CALLS_PER_TICK === 0) await sleep(TICK_MS);
   }
   await recorder.close();
-  return mainThreadMs() - beforeMs;
+  return mainThreadMs(process.pid) - beforeMs;
 }
 
 function fail(problem: unknown): void {
   throw new Error("a record was lost or not written", { cause: problem });
-}
-
-/** Reads nanoseconds from the first value of Linux's schedstat. */
-function mainThreadMs(): number {
-  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
 const withoutMs = await recordAll(0);
@@ -61,9 +56,9 @@ const recorder = new CallRecorder(storage.calls, {
 });
 let [longestMs, isReading] = [0, true];
 const watching = watchTurns();
-const beforeMs = mainThreadMs();
+const beforeMs = mainThreadMs(process.pid);
 const shares = await timed(() => readShares(recorder, account, caller));
-const sharesMs = mainThreadMs() - beforeMs;
+const sharesMs = mainThreadMs(process.pid) - beforeMs;
 const errors = { caller, pageSize: 50, pageToken: "", errorsOnly: true };
 const failed = await timed(() => listRecentCalls({ accounts, calls: recorder }, errors));
 isReading = false;
@@ -83,8 +78,8 @@ line("longest piece of these on the main thread", longestMs);
 /** Measures the processor time of the main thread in each turn of the event loop. */
 async function watchTurns(): Promise<void> {
   while (isReading) {
-    const startMs = mainThreadMs();
+    const startMs = mainThreadMs(process.pid);
     await nextTurn();
-    longestMs = Math.max(longestMs, mainThreadMs() - startMs);
+    longestMs = Math.max(longestMs, mainThreadMs(process.pid) - startMs);
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 
 /**
@@ -23,4 +24,9 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; va
   const startMs = performance.now();
   const value = await work();
   return { ms: performance.now() - startMs, value };
+}
+
+/** Processor time of a process's main thread so far, in milliseconds: the first value of Linux's schedstat. */
+export function mainThreadMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }

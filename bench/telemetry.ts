@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startServer, type TestServer } from "../test/support/server.js";
-import { machine, percentile, timed } from "./machine.js";
+import { machine, mainThreadMs, percentile, timed } from "./machine.js";
 import { question, sentence } from "./sentences.js";
 
 // Measures the cost of metrics and traces: the same recalls at servers with and without them, in turns, so
@@ -89,7 +88,7 @@ console.log(`\none scrape: ${median(scrapes).toFixed(1)} ms`);
 
 async function recalls({ server, key }: Measured, round: number) {
   const latenciesMs: number[] = [];
-  const beforeMs = processorMsOf(server.pid);
+  const beforeMs = mainThreadMs(server.pid);
   const caller = async (first: number) => {
     for (let i = first; i < CALLS_PER_ROUND; i += CALLERS) {
       const query = question((round + 2) * CALLS_PER_ROUND + i);
@@ -98,12 +97,7 @@ async function recalls({ server, key }: Measured, round: number) {
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, (_, first) => caller(first)));
-  return { latenciesMs, processorMs: (processorMsOf(server.pid) - beforeMs) / CALLS_PER_ROUND };
-}
-
-/** Reads nanoseconds from the first value of Linux's schedstat. */
-function processorMsOf(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+  return { latenciesMs, processorMs: (mainThreadMs(server.pid) - beforeMs) / CALLS_PER_ROUND };
 }
 
 function shuffled<T>(values: readonly T[]): T[] {

@@ -5,6 +5,7 @@ const PROGRAMS = {
   bench: [
     "compare",
     "profile",
+    "recall",
     "overhead",
     "scale",
     "batch",

@@ -31,6 +31,8 @@ export interface RecalldOptions {
   readonly nodeArguments?: readonly string[];
   /** Existing folder in which each server's threads note their names. */
   readonly namesFolder: string;
+  /** Settings in place of the defaults. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface LoopDelay {
@@ -159,6 +161,7 @@ export class Recalld implements System {
       FREE_CALLS: "1000000000",
       // There is no balancer here.
       DRAIN_NOTICE_MS: "0",
+      ...this.options.env,
     });
     const { nodeArguments = [], namesFolder } = this.options;
     const imports = ["--import", LOOP_DELAY, ...namingThreads(namesFolder)];

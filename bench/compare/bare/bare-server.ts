@@ -19,6 +19,8 @@ export interface BareOptions {
   readonly workers: number;
   readonly corpus: Corpus;
   readonly folder: string;
+  /** Number of vectors that a search finds; if left out, as many as are answered. */
+  readonly neighbours?: number;
 }
 
 /** A server that only embeds and searches, in its own process, called as recalld is. */
@@ -29,10 +31,14 @@ export class BareServer implements Floor {
 
   constructor(private readonly options: BareOptions) {}
 
+  get pid(): number {
+    return this.#server?.pid as number;
+  }
+
   async start(): Promise<void> {
-    const { kind, modelFolder, workers, corpus, folder } = this.options;
+    const { kind, modelFolder, workers, corpus, folder, neighbours } = this.options;
     const model = { folder: modelFolder, convention: PLAIN };
-    const argument = JSON.stringify({ kind, model, workers, dimensions: corpus.dimensions });
+    const argument = JSON.stringify({ kind, model, workers, dimensions: corpus.dimensions, neighbours });
     const log = openSync(join(folder, `bare-${kind}.log`), "a");
     this.#server = fork(SERVER, [argument], { stdio: ["ignore", log, log, "ipc"], execArgv: [] });
     this.port = ((await this.#said()) as { port: number }).port;

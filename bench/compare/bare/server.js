@@ -10,8 +10,9 @@ import { openEncoder } from "../../../dist/src/embedding/encode/encoder.js";
 
 const TOP_K = 5;
 const ADDED_AT_A_TIME = 10_000;
+const CREATED_AT = new Date().toISOString();
 
-const { kind, model, dimensions, workers } = JSON.parse(process.argv[2]);
+const { kind, model, dimensions, workers, neighbours = TOP_K } = JSON.parse(process.argv[2]);
 const texts = [];
 const index = new Index({
   dimensions,
@@ -52,11 +53,17 @@ function startThread() {
 }
 
 async function recall(body) {
-  const { query } = JSON.parse(body);
+  const { query, namespace } = JSON.parse(body);
   // The library reads a typed array's buffer from its first byte, so a part of one would be misread.
-  const { keys, distances } = index.search((await embed(query)).slice(), TOP_K, 1);
-  const found = Array.from(keys, (key, i) => ({ text: texts[Number(key)], score: 1 - distances[i] }));
-  return JSON.stringify({ results: found });
+  const { keys, distances } = index.search((await embed(query)).slice(), neighbours, 1);
+  const found = Array.from(keys.slice(0, TOP_K), (key, i) => ({
+    id: `mem_${key}`,
+    text: texts[Number(key)],
+    score: 1 - distances[i],
+    metadata: {},
+    created_at: CREATED_AT,
+  }));
+  return JSON.stringify({ results: found, namespace });
 }
 
 const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -6,6 +6,7 @@ import {
   createContextKey,
   createContextValues,
   type HandlerContext,
+  type Interceptor,
   type ServiceImpl,
 } from "@connectrpc/connect";
 import type {
@@ -48,7 +49,15 @@ export interface RpcOptions {
   readonly openBytesMax: number;
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
+  /** Types that JSON may have in an Any. */
+  readonly registry?: Registry;
 }
+
+/** Hands the message that was decoded here to the RPC, which got an empty one from Connect. */
+const handMessage: Interceptor = (next) => (request) => {
+  const message = request.contextValues.get(callKey)?.message;
+  return message === undefined || request.stream ? next(request) : next({ ...request, message });
+};
 
 /** Mounts the RPCs at their own paths, for Connect, gRPC and gRPC-Web. */
 export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
@@ -71,11 +80,12 @@ export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
       const call = callOf(context);
       if (call.isReported) await calls.begin(call).catch((error) => fail(call, error));
     },
+    interceptors: [handMessage],
     acceptCompression: [compressionGzip],
     // Bodies are read and bounded before Connect sees them.
     readMaxBytes: ANSWER_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,
-    jsonOptions: JSON_OPTIONS,
+    jsonOptions: { ...JSON_OPTIONS, ...(options.registry && { registry: options.registry }) },
     shutdownSignal,
   });
 }
