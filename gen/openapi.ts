@@ -2941,7 +2941,7 @@ export const openapi: Record<string, unknown> = {
                   "$ref": "#/components/schemas/CountMemoriesResponse"
                 },
                 "example": {
-                  "memories": "1",
+                  "memories": 1,
                   "namespace": "pets"
                 }
               }
@@ -4365,9 +4365,9 @@ export const openapi: Record<string, unknown> = {
             "description": "The model's tokens of the whole query, special tokens not counted."
           },
           "considered": {
-            "type": "string",
-            "format": "int64",
-            "pattern": "^[0-9]+$",
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
             "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."
           },
           "omitted": {
@@ -5107,7 +5107,8 @@ export const openapi: Record<string, unknown> = {
           },
           "memories": {
             "type": "integer",
-            "format": "int32",
+            "format": "uint32",
+            "minimum": 0,
             "description": "How many memories it holds, also superseded ones."
           },
           "bytes": {
@@ -5291,9 +5292,9 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "memories": {
-            "type": "string",
-            "format": "int64",
-            "pattern": "^[0-9]+$",
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
             "description": "How many memories the namespace holds, or how many match the filter; 0 if nobody stored to it."
           },
           "namespace": {

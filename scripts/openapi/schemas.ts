@@ -19,6 +19,7 @@ const SCALARS: Partial<Record<ScalarType, Schema>> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.INT32]: { type: "integer", format: "int32" },
+  [ScalarType.UINT32]: { type: "integer", format: "uint32", minimum: 0 },
   // JSON's numbers are too short for it.
   [ScalarType.INT64]: { type: "string", format: "int64", pattern: "^[0-9]+$" },
   [ScalarType.FLOAT]: { type: "number", format: "float" },

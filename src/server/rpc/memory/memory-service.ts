@@ -82,7 +82,7 @@ export function memoryService(
         [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
       return {
         ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
-        ...(considered !== undefined && { considered: BigInt(considered) }),
+        ...(considered !== undefined && { considered }),
         ...(omitted && { omitted: { memories: [...omitted] } }),
       };
     },
@@ -143,7 +143,7 @@ export function memoryService(
     async countMemories({ namespace, filter, includeSuperseded }, context) {
       const { signal } = context;
       const request = { caller: callerOf(context), namespace, filter, includeSuperseded, signal };
-      return { memories: BigInt(await countMemories(ports, request)), namespace };
+      return { memories: await countMemories(ports, request), namespace };
     },
   };
 }
