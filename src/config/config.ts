@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import { misspelt } from "./misspelt.js";
+import { didYouMean } from "../suggest.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -139,10 +139,22 @@ export function loadConfig(env: Environment): Config {
   const traces = given.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? {} : TRACES_SCHEMA;
   const read = z.object({ ...SCHEMA, ...traces }).safeParse(given, { reportInput: true });
   const issues = read.error?.issues ?? [];
-  const problems = [...misspelt(env, SETTINGS), ...issues.map(problemOf), ...conflictsIn(given)];
+  const problems = [...misspelt(env), ...issues.map(problemOf), ...conflictsIn(given)];
   if (!read.success || problems.length > 0) throw new ConfigError(problems);
   const settings = SETTINGS.map((name) => [camelCase(name), read.data[name]]);
   return Object.freeze(Object.fromEntries(settings)) as Config;
+}
+
+/** Refuses variables whose names are a slip or two from a setting's: those are never meant. */
+function misspelt(env: Environment): string[] {
+  // Short names (PORT, HOST, MODEL) have neighbours such as PATH or SPORT.
+  const settings = SETTINGS.filter((name) => name.length > 5);
+  return Object.keys(env)
+    .filter((name) => !SETTINGS.some((setting) => setting === name))
+    .flatMap((name) => {
+      const meant = didYouMean(name, settings);
+      return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`];
+    });
 }
 
 function problemOf({ path: [name = "", ...inside], input, message }: z.core.$ZodIssue): string {

@@ -60,6 +60,24 @@ it.each([
   }
 });
 
+it.each([
+  ["POST", "/v1/store", "POST /store"],
+  ["POST", "/api/v1/recall", "POST /recall"],
+  ["GET", "/Namespace/a/memory/b", undefined],
+  ["GET", "/v1/namespaces/a%20b/memories?page_size=3", "GET /namespaces/{namespace}/memories"],
+  ["DELETE", "/namespace/a", "DELETE /namespaces/{namespace}"],
+  ["POST", "/usages", "GET /usage"],
+  ["POST", "/recalld.v1.MemoryService/recall", "POST /recalld.v1.MemoryService/Recall"],
+  ["POST", `/v1/store${"/".repeat(15_000)}`, undefined],
+  ["POST", `/${"store".repeat(3_000)}`, undefined],
+])("answers %s %s with 404 and what was meant", async (method, path, meant) => {
+  const response = await fetch(server.url + path, { method });
+  expect(response.status).toBe(404);
+  const at = `there is nothing at ${method} ${path.split("?")[0]?.slice(0, 256)}`;
+  const message = meant === undefined ? at : `${at}; did you mean ${meant}?`;
+  expect(await response.json()).toMatchObject({ code: "not_found", message });
+});
+
 it("deletes for a client that says JSON and sends nothing", async () => {
   const { id } = await answerOf<{ id: string }>(await post("/store", { namespace: "n", text: "soon gone" }));
   const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };

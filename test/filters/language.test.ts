@@ -105,7 +105,12 @@ describe("the fields beside metadata", () => {
 describe("refusals", () => {
   test.each<[JsonObject, place: string, says: RegExp]>([
     [{ a: { $foo: 1 } }, "filter.a.$foo", /none of the operators: \$eq, /],
-    [{ a: { b: 1 } }, "filter.a.b", /no operator.*dots/],
+    [{ a: { b: 1 } }, "filter.a.b", /no operator.*"a\.b"$/],
+    [{ a: { gte: 1 } }, "filter.a.gte", /no operator.*; did you mean \$gte\?$/],
+    [{ a: { $neq: 1 } }, "filter.a.$neq", /none of the operators.*; did you mean \$ne\?$/],
+    [{ a: { "$gt e": 1 } }, "filter.a.$gt e", /did you mean \$gte\?$/],
+    [{ $createdAt: 1 }, "filter.$createdAt", /did you mean \$created_at\?$/],
+    [{ $id: { eq: "a" } }, "filter.$id.eq", /operators of \$id.*; did you mean \$eq\?$/],
     [{ a: {} }, "filter.a", /empty object/],
     [{ a: [1] }, "filter.a", /array or an object/],
     [{ a: { $eq: {} } }, "filter.a.$eq", /array or an object/],
