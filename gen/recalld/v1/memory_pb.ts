@@ -2120,6 +2120,8 @@ export const MemoryService: GenService<{
   /**
    * Up to 256 memories by their ids. Costs nothing.
    *
+   * Also served as `POST /namespaces/{namespace}/memories/get`.
+   *
    * @generated from rpc recalld.v1.MemoryService.GetMemories
    */
   getMemories: {
@@ -2162,6 +2164,8 @@ export const MemoryService: GenService<{
   /**
    * Forgets up to 256 memories by their ids or by a filter, each like
    * DeleteMemory. Ids that no memory has are no error. Costs nothing.
+   *
+   * Also served as `POST /namespaces/{namespace}/memories/delete`.
    *
    * @generated from rpc recalld.v1.MemoryService.DeleteMemories
    */
@@ -2223,6 +2227,8 @@ export const MemoryService: GenService<{
   /**
    * How many memories a namespace holds, or how many of them match a filter.
    * Costs nothing.
+   *
+   * Also served as `POST /namespaces/{namespace}/memories/count`.
    *
    * @generated from rpc recalld.v1.MemoryService.CountMemories
    */

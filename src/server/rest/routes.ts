@@ -1,0 +1,48 @@
+import type { HTTPMethods } from "fastify";
+
+/** Path of REST, whose parameters, query or body make the request of an RPC. */
+export interface RestRoute {
+  readonly method: HTTPMethods;
+  readonly url: string;
+  readonly rpc: string;
+}
+
+const memory = (name: string) => `recalld.v1.MemoryService/${name}`;
+const account = (name: string) => `recalld.v1.AccountService/${name}`;
+
+const MEMORIES = "/namespaces/:namespace/memories";
+
+/** One path for each unary RPC: the fields of GET and DELETE stand in path and query, all others in the body. */
+export const REST_ROUTES: readonly RestRoute[] = [
+  { method: "POST", url: "/store", rpc: memory("Store") },
+  { method: "POST", url: "/store/batch", rpc: memory("StoreBatch") },
+  { method: "POST", url: "/recall", rpc: memory("Recall") },
+  { method: "POST", url: "/signup", rpc: account("SignUp") },
+  { method: "GET", url: MEMORIES, rpc: memory("ListMemories") },
+  { method: "GET", url: `${MEMORIES}/:id`, rpc: memory("GetMemory") },
+  { method: "PATCH", url: `${MEMORIES}/:id`, rpc: memory("UpdateMemory") },
+  { method: "DELETE", url: `${MEMORIES}/:id`, rpc: memory("DeleteMemory") },
+  { method: "POST", url: `${MEMORIES}/get`, rpc: memory("GetMemories") },
+  { method: "POST", url: `${MEMORIES}/count`, rpc: memory("CountMemories") },
+  { method: "POST", url: `${MEMORIES}/delete`, rpc: memory("DeleteMemories") },
+  { method: "GET", url: "/namespaces", rpc: memory("ListNamespaces") },
+  { method: "GET", url: "/namespaces/:namespace", rpc: memory("GetNamespace") },
+  { method: "DELETE", url: "/namespaces/:namespace", rpc: memory("DeleteNamespace") },
+  { method: "GET", url: "/account", rpc: account("GetAccount") },
+  { method: "DELETE", url: "/account", rpc: account("CloseAccount") },
+  { method: "GET", url: "/usage", rpc: account("GetUsage") },
+  { method: "GET", url: "/calls", rpc: account("ListRecentCalls") },
+  { method: "GET", url: "/keys", rpc: account("ListKeys") },
+  { method: "POST", url: "/keys", rpc: account("CreateKey") },
+  { method: "DELETE", url: "/keys/:id", rpc: account("RevokeKey") },
+];
+
+/** Path whose answer is a stream. */
+export interface StreamRoute extends RestRoute {
+  readonly form: "events" | "lines";
+}
+
+export const STREAM_ROUTES: readonly StreamRoute[] = [
+  { method: "GET", url: "/namespaces/:namespace/events", rpc: memory("WatchNamespace"), form: "events" },
+  { method: "GET", url: "/namespaces/:namespace/export", rpc: memory("ExportMemories"), form: "lines" },
+];
