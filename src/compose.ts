@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { audited } from "./compose/audit-log.js";
-import { CallsInFlight } from "./compose/calls-in-flight.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
@@ -85,8 +84,11 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   await ownIndexFiles(config, { storage, closers, logger });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
-  const calls = new CallsInFlight();
-  const { generations, first } = await openGenerations(storage.systemRecords, { ...common, calls });
+  let calls = { running: 0 };
+  const { generations, first } = await openGenerations(storage.systemRecords, {
+    ...common,
+    running: () => calls.running,
+  });
   const readiness = new Readiness();
   const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
   const memory = openMemory(config, {
@@ -111,13 +113,15 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, log: storage.log, backUp },
     address: () => address,
   });
-  const { leave, ...addresses } = await openDoors(config, {
-    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls, calls },
+  const doors = await openDoors(config, {
+    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     ...{ grants, droppedLines: options.droppedLines, fetchDocument: options.fetchDocument },
   });
-  address = addresses.address;
+  const { leave, address: own, metricsAddress } = doors;
+  address = own;
+  calls = doors.calls;
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,
@@ -127,5 +131,5 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   });
   if (!options.stopping.aborted) readiness.start();
   const { model, convention } = first;
-  return { ...addresses, model, convention, leave };
+  return { address: own, metricsAddress, model, convention, leave };
 }

@@ -104,7 +104,13 @@ async function serveFolder(dataDir: string): Promise<string> {
   const lean = { EMBED_WORKERS: env.EMBED_WORKERS || "1", LOG_LEVEL: env.LOG_LEVEL || "warn" };
   const config = loadConfig({ ...env, ...lean, ...local, DATA_DIR: dataDir });
   const { logger, dropped: droppedLines } = openLog(config.logLevel);
-  const plan = { name: FREE, calls: UNLIMITED_CALLS, rate: undefined, concurrency: undefined };
+  const plan = {
+    name: FREE,
+    calls: UNLIMITED_CALLS,
+    rate: undefined,
+    concurrency: undefined,
+    accountTimes: 1,
+  };
   // The owner of this machine pays for nothing.
   const plans = new Plans([plan]);
   const common = { logger, droppedLines, stopping: stopping.signal, plans };

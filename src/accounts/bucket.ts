@@ -18,17 +18,17 @@ export interface Taken {
 const HAIR = 1e-6;
 
 /**
- * Takes one token, by the generic cell rate algorithm: the only state of a bucket is the time when it
+ * Takes tokens, by the generic cell rate algorithm: the only state of a bucket is the time when it
  * will be full again. A bucket without state is full.
  */
-export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number): Taken {
+export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number, tokens = 1): Taken {
   const oneMs = 1000 / perSecond;
-  const after = Math.max(fullAtMs, nowMs) + oneMs;
+  const after = Math.max(fullAtMs, nowMs) + oneMs * tokens;
   return { fullAtMs: after, waitMs: after - nowMs - burst * oneMs - HAIR };
 }
 
 /** Counts the tokens in a bucket. */
-export function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): number {
+function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): number {
   const missing = (Math.max(0, fullAtMs - nowMs) * perSecond) / 1000;
   return Math.max(0, Math.floor(burst - missing + HAIR));
 }
@@ -48,7 +48,7 @@ export class Buckets {
 
   /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait, if the bucket is empty. */
   check(name: string, message: string): void {
-    const { waitMs } = take(this.#fullAtMs.get(name), this.rate, this.nowMs());
+    const waitMs = this.waitMs(name);
     if (waitMs <= 0) return;
     const seconds = Math.ceil(waitMs / 1000);
     throw new MemoryError("resource_exhausted", `${message}; try again in ${seconds} s`, {
@@ -57,10 +57,22 @@ export class Buckets {
     });
   }
 
-  /** Takes a token, which `check` has found. */
-  take(name: string): void {
+  /** Time until the bucket holds a token; 0 or less if it does. */
+  waitMs(name: string): number {
+    return take(this.#fullAtMs.get(name), this.rate, this.nowMs()).waitMs;
+  }
+
+  /** The tokens in a bucket, and the time until it is full. */
+  status(name: string): { readonly left: number; readonly fullInMs: number } {
     const now = this.nowMs();
-    const { fullAtMs } = take(this.#fullAtMs.get(name), this.rate, now);
+    const fullAtMs = this.#fullAtMs.get(name) ?? 0;
+    return { left: held(fullAtMs, this.rate, now), fullInMs: Math.max(0, fullAtMs - now) };
+  }
+
+  /** Takes a token, which `check` has found. More tokens may take the bucket below nothing. */
+  take(name: string, tokens = 1): void {
+    const now = this.nowMs();
+    const { fullAtMs } = take(this.#fullAtMs.get(name), this.rate, now, tokens);
     // Deleted first, so that it becomes the last.
     this.#fullAtMs.delete(name);
     this.#fullAtMs.set(name, fullAtMs);

@@ -10,7 +10,12 @@ export interface Plan {
   readonly rate: Rate | undefined;
   /** Calls that each of its keys may have running, in each process; undefined means no limit. */
   readonly concurrency: number | undefined;
+  /** Number of times that all keys of an account together may reach the rate and the concurrency of one. */
+  readonly accountTimes: number;
 }
+
+/** Number of keys' rates that an account has, unless its plan says otherwise. */
+export const ACCOUNT_TIMES = 4;
 
 /** Number of calls that means no limit: more than anyone can make. It is counted down like any other. */
 export const UNLIMITED_CALLS = 2 ** 50;
@@ -19,7 +24,7 @@ export const UNLIMITED_CALLS = 2 ** 50;
 export const FREE = "free";
 
 /** Limits of a key in the built-in plan: far more than one agent needs, and less than a process can do. */
-const FREE_LIMITS = { rate: { perSecond: 50, burst: 100 }, concurrency: 32 };
+const FREE_LIMITS = { rate: { perSecond: 50, burst: 100 }, concurrency: 32, accountTimes: ACCOUNT_TIMES };
 
 /** The plans of a server without a file of plans. */
 export function builtInPlans(freeCalls: number): Plans {

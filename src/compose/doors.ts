@@ -7,12 +7,11 @@ import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/download/package-root.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
+import { Load } from "../server/load.js";
 import { ConnectionCounts } from "../server/port/connection-counts.js";
 import { drain, type Leave } from "../server/port/drain.js";
 import { openTls } from "../server/port/tls.js";
-import { Load } from "../server/rpc/load.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import type { CallsInFlight } from "./calls-in-flight.js";
 import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
@@ -22,7 +21,6 @@ interface DoorsOptions
   extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
   readonly memory: OpenMemory;
   readonly models: Models;
-  readonly calls: CallsInFlight;
   readonly telemetry: Telemetry;
   readonly closers: Closers;
   readonly grants: Grants;
@@ -42,7 +40,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   closers.push(() => load.close());
   const { connectionsMax, connectionsPerAddressMax, indexMemoryBytesMax } = config;
   const connections = new ConnectionCounts();
-  const app = createApp({
+  const { app, calls } = createApp({
     ...options,
     ...{ load, oauth: oauthOf(config, options) },
     shutdownSignal: shutdown.signal,
@@ -52,7 +50,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     connections: { connectionsMax, connectionsPerAddressMax },
     connectionCounts: connections,
     corsOrigins: config.corsOrigins,
-    onCall: options.calls.counting(telemetry.begin),
+    onCall: telemetry.begin,
   });
   const { generations, namespaces } = memory;
   watchGauges(telemetry, {
@@ -68,7 +66,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   // When a later step of the start fails, `leave` has not been called.
   const abandon = () => leave({ noticeMs: 0, hastened: AbortSignal.abort() });
   closers.push(() => (readiness.leaving ? undefined : abandon()));
-  return { address, metricsAddress, leave };
+  return { address, metricsAddress, leave, calls };
 }
 
 /** Chooses what OAuth needs, where the server has a public address. */

@@ -10,7 +10,7 @@ import type { Scope } from "../memory/ports/log.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { announced, News } from "../memory/streams/news.js";
 import { OpenStreams } from "../memory/streams/open-streams.js";
-import type { MemoryPorts } from "../server/rpc/memory/memory-service.js";
+import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";

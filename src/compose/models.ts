@@ -12,7 +12,6 @@ import { systemClock } from "../memory/pacing/clock.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import type { CallsInFlight } from "./calls-in-flight.js";
 import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { warn } from "./warn.js";
@@ -29,20 +28,21 @@ interface ModelOptions {
 
 interface FirstModelOptions extends ModelOptions {
   readonly closers: Closers;
-  readonly calls: CallsInFlight;
+  /** Number of calls that run now. */
+  readonly running: () => number;
 }
 
 /** Opens the model that the database is pinned to; for an empty database, the one that is set. */
 export async function openGenerations(
   systemRecords: SystemRecords,
-  { closers, calls, ...options }: FirstModelOptions,
+  { closers, running, ...options }: FirstModelOptions,
 ): Promise<{ generations: Generations; first: OpenEmbedder }> {
   const { config, logger } = options;
   const models = await systemRecords.models();
   const first = await openModel(
     modelFor(config.model, models),
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
-    { ...options, isAlone: () => calls.count <= 1 },
+    { ...options, isAlone: () => running() <= 1 },
   );
   closers.push(() => first.close());
   const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));

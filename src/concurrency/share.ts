@@ -59,6 +59,11 @@ export class Share {
     throw new MemoryError("resource_exhausted", `this caller has as many ${what} as it may`, options);
   }
 
+  /** Takes units that are held already, whether or not the owner may have them. */
+  add(owner: string, units: number): void {
+    this.#hold(owner, this.heldBy(owner) + units, units);
+  }
+
   give(owner: string, units = 1): void {
     this.#hold(owner, this.heldBy(owner) - units, -units);
   }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { builtInPlans, FREE, Plans, UNLIMITED_CALLS } from "../accounts/plan.js";
+import { ACCOUNT_TIMES, builtInPlans, FREE, Plans, UNLIMITED_CALLS } from "../accounts/plan.js";
 import { type Config, ConfigError } from "./config.js";
 
 /** Maximum number of calls of a plan: the contract's fields hold no more. */
@@ -23,6 +23,10 @@ const FIELDS = {
   ).optional(),
   burst: whole(1, PLAN_RATE_MAX).optional(),
   concurrent_calls: whole(1, PLAN_RATE_MAX).optional(),
+  account_times: number(
+    (value) => value >= 1 && value <= PLAN_RATE_MAX,
+    `must be a number from 1 to ${PLAN_RATE_MAX}`,
+  ).optional(),
 };
 
 const PLAN = z
@@ -79,6 +83,7 @@ export function parsePlans(text: string, file: string): Plans {
       calls: calls ?? UNLIMITED_CALLS,
       rate: perSecond === undefined ? undefined : { perSecond, burst },
       concurrency: plan.concurrent_calls,
+      accountTimes: plan.account_times ?? ACCOUNT_TIMES,
     };
   });
   return new Plans(plans);

@@ -6,7 +6,7 @@ export interface Begun {
   /** `service/method` of the contract. */
   readonly method: string;
   readonly protocol: string;
-  readonly header: Headers;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** Telemetry of a running call. */

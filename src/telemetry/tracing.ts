@@ -56,12 +56,12 @@ export class Tracing {
    * Begins the span of a call, in the caller's trace if its headers name one. Its steps are spans within it
    * if the call is sampled; otherwise they go to `steps` alone.
    */
-  begin({ method, protocol, header }: Begun, steps: Steps<CallStep>): Ongoing {
+  begin({ method, protocol, headers }: Begun, steps: Steps<CallStep>): Ongoing {
     const { api, propagator } = this.library;
     const epochMs = Date.now() - performance.now();
     const now = () => epochMs + performance.now();
     const attributes = { "rpc.system.name": systemOf(protocol), "rpc.method": method };
-    const parent = propagator.extract(api.ROOT_CONTEXT, header, HEADERS);
+    const parent = propagator.extract(api.ROOT_CONTEXT, headers, HEADERS);
     const options = { kind: api.SpanKind.SERVER, attributes, startTime: now() };
     const span = this.#tracer.startSpan(method, options, parent);
     const within = api.trace.setSpan(parent, span);
@@ -122,9 +122,9 @@ export class Tracing {
   }
 }
 
-const HEADERS: TextMapGetter<Headers> = {
-  keys: (header) => [...header.keys()],
-  get: (header, name) => header.get(name) ?? undefined,
+const HEADERS: TextMapGetter<Begun["headers"]> = {
+  keys: (headers) => Object.keys(headers),
+  get: (headers, name) => headers[name] as string | undefined,
 };
 
 async function loadLibrary({ version, onTrouble }: TracingOptions) {

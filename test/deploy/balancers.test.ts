@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { loadConfig } from "../../src/config/config.js";
 import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BODY_BYTES_MAX } from "../../src/server/app.js";
-import { CALL_TIMEOUT_MS } from "../../src/server/rpc/deadline.js";
+import { CALL_TIMEOUT_MS } from "../../src/server/call.js";
 import { haproxy } from "../support/balancer.js";
 
 const ROOT = join(import.meta.dirname, "../..");

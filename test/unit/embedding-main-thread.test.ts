@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CallsInFlight } from "../../src/compose/calls-in-flight.js";
 import { WorkerLostError } from "../../src/concurrency/worker-client.js";
 import type { Prepared, Question, Reading } from "../../src/embedding/encode/encoder.js";
 import { ABANDONED_MS_MAX } from "../../src/embedding/pool/abandoned.js";
@@ -258,30 +257,4 @@ it.each([
   [3, false],
 ])("a model that takes %d ms for a cost of 1 is fast enough: %s", (msPerCost, fast) => {
   expect(isFast(msPerCost)).toBe(fast);
-});
-
-it("calls are in flight from their beginning to their end", () => {
-  const ended: string[] = [];
-  const calls = new CallsInFlight();
-  const begin = calls.counting(() => ({ traceId: "t", end: ({ code }) => void ended.push(code) }));
-  const call = { method: "m", protocol: "json" as const, header: new Headers(), streams: false };
-  const [first, second] = [begin(call), begin(call)];
-  expect(calls.count).toBe(2);
-  expect(first.traceId).toBe("t");
-  first.end({ code: "ok", ms: 1, accountId: undefined });
-  expect(calls.count).toBe(1);
-  second.end({ code: "internal", ms: 1, accountId: undefined });
-  expect(calls.count).toBe(0);
-  expect(ended).toEqual(["ok", "internal"]);
-});
-
-it("a stream is not in flight: a call beside a watch is alone", () => {
-  const ended: string[] = [];
-  const calls = new CallsInFlight();
-  const begin = calls.counting(() => ({ end: ({ code }) => void ended.push(code) }));
-  const stream = begin({ method: "m", protocol: "grpc", header: new Headers(), streams: true });
-  expect(calls.count).toBe(0);
-  stream.end({ code: "ok", ms: 1, accountId: undefined });
-  expect(calls.count).toBe(0);
-  expect(ended).toEqual(["ok"]);
 });

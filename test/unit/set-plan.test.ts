@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
 import { setPlan } from "../../src/accounts/set-plan.js";
 
-const TEAM = { name: "team", calls: 50, rate: undefined, concurrency: undefined };
+const TEAM = { name: "team", calls: 50, rate: undefined, concurrency: undefined, accountTimes: 4 };
 const plans = new Plans([TEAM]);
 const accountsWith = (found: boolean) => ({ setPlan: vi.fn(async () => found) });
 

@@ -149,7 +149,7 @@ async function openTraced(env: Readonly<Record<string, string>>) {
   onTestFinished(() => telemetry.close());
   const call = () =>
     telemetry
-      .begin({ method: "s/m", protocol: "connect", header: new Headers() })
+      .begin({ method: "s/m", protocol: "connect", headers: {} })
       .end({ code: "ok", ms: 1, accountId: undefined });
   return { complaints, call };
 }

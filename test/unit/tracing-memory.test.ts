@@ -19,10 +19,7 @@ function heldBytes(): number {
 
 async function trace(tracing: Tracing, calls: number): Promise<void> {
   for (let i = 0; i < calls; i++) {
-    const { steps, end } = tracing.begin(
-      { method: "s/m", protocol: "connect", header: new Headers() },
-      untimed,
-    );
+    const { steps, end } = tracing.begin({ method: "s/m", protocol: "connect", headers: {} }, untimed);
     await steps.time("search", async () => {});
     end({ code: "ok", ms: 1, accountId: undefined });
     // The exporter has its turn.

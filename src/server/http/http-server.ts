@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from "fastify";
+import { capTimeouts } from "../call.js";
 import { inBlocks, noteAddresses } from "../port/client-address.js";
 import type { ConnectionCounts } from "../port/connection-counts.js";
 import { createOnePortServer } from "../port/one-port.js";
@@ -13,7 +14,6 @@ import { ONE_PORT_LIMITS, type OnePortLimits } from "../port/one-port-limits.js"
 import type { Readiness } from "../port/readiness.js";
 import type { SessionCookies } from "../port/session-cookie.js";
 import type { Tls } from "../port/tls.js";
-import { capTimeouts } from "../rpc/deadline.js";
 import {
   answerUnreadable,
   answerUnroutable,

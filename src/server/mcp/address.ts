@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../accounts/authenticate.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { shown } from "../wire/json-text.js";
@@ -37,10 +36,4 @@ function wishesIn(url: string): { namespace?: string; tools?: string } {
 
 function isToolSet(name: string): name is Scope["tools"] {
   return Object.hasOwn(TOOL_SETS, name);
-}
-
-/** Names the server as its caller does; a proxy in front of it may speak TLS for it. */
-export function siteOf({ protocol, headers }: Pick<FastifyRequest, "protocol" | "headers">): string {
-  const isSecure = protocol === "https" || headers["x-forwarded-proto"] === "https";
-  return `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host}`;
 }

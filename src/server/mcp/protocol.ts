@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -28,7 +29,7 @@ const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 /** One message, with the request's headers. */
 export interface Asked {
   readonly message: unknown;
-  readonly header: Headers;
+  readonly headers: IncomingHttpHeaders;
   readonly signal: AbortSignal;
   readonly exchange: Exchange;
 }
@@ -43,8 +44,8 @@ export function openProtocol(): (asked: Asked) => Promise<Response> {
     // Nothing that one can subscribe to ever changes.
     maxSubscriptions: 0,
   });
-  return async ({ message, header, signal, exchange }) => {
-    const request = requestOf(header, signal);
+  return async ({ message, headers, signal, exchange }) => {
+    const request = requestOf(headers, signal);
     if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
     const response = await current.fetch(request, { parsedBody: message, authInfo });
@@ -86,14 +87,14 @@ async function answerEarlier(request: Request, message: unknown, exchange: Excha
 }
 
 /** Makes the request that the package reads: its body is read already, and what is accepted is known. */
-function requestOf(header: Headers, signal: AbortSignal): Request {
+function requestOf(given: IncomingHttpHeaders, signal: AbortSignal): Request {
   const headers = new Headers({
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
   });
   for (const name of PROTOCOL_HEADERS) {
-    const value = header.get(name);
-    if (value !== null) headers.set(name, value);
+    const value = given[name];
+    if (value !== undefined) headers.set(name, String(value));
   }
   return new Request("http://localhost/mcp", { method: "POST", headers, signal });
 }

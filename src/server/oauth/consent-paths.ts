@@ -3,11 +3,12 @@ import { managedBy } from "../../accounts/keys.js";
 import type { Choice } from "../../accounts/oauth/granting.js";
 import { placeOf } from "../../accounts/oauth/redirects.js";
 import { invalid } from "../../errors.js";
-import { jsonIn } from "../plain/body.js";
-import type { Asked } from "../plain/served.js";
-import { clientAddressKey } from "../port/client-address.js";
-import { type Admitted, callerOf } from "../rpc/caller.js";
-import type { SignUpLimit } from "../rpc/sign-up-limit.js";
+import type { Call } from "../call.js";
+import type { Calls } from "../calls.js";
+import { jsonIn } from "../rest/body.js";
+import type { Asked } from "../rest/serve.js";
+import type { SignUpLimit } from "../sign-up-limit.js";
+import { isJson } from "../wire/content-type.js";
 import { type AuthorizationRequest, answerAddress, readAuthorization } from "./authorization.js";
 import type { Clients } from "./clients.js";
 import { BODY_BYTES_MAX, type OAuthPath } from "./oauth-path.js";
@@ -20,8 +21,7 @@ export interface ConsentOptions {
   readonly limit: SignUpLimit;
   /** Loads the protocol. */
   protocol(): Promise<Pick<ReturnType<typeof openOAuth>, "authorize">>;
-  /** Finds the caller and counts the call, like the gate of the RPCs. */
-  admit(context: Admitted): Promise<void>;
+  readonly calls: Calls;
 }
 
 const DENIED = { error: "access_denied", error_description: "the user has denied it" };
@@ -31,26 +31,24 @@ const DENIED = { error: "access_denied", error_description: "the user has denied
  * session, whose cookie no other site's page can use.
  */
 export function consentPaths(options: ConsentOptions): OAuthPath[] {
-  const asked = async ({ request, context }: Asked) => {
-    await options.admit(context);
+  const asked = async (call: Call, { request }: Asked) => {
+    await options.calls.begin(call);
     // Before anything is looked up: a document's address is chosen by the caller.
-    await managedBy(options.accounts, callerOf(context));
-    const { query, ...answer } = await jsonIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX });
+    await managedBy(options.accounts, call.caller);
+    const { query, ...answer } = await jsonIn(request, call, BODY_BYTES_MAX);
     if (typeof query !== "string") throw invalid("query", "is not a text");
     return { answer, read: await readAuthorization(query, options) };
   };
   return [
     {
-      url: "/authorize/request",
-      fromPortal: true,
-      answer: async (each) => described((await asked(each)).read, options),
+      ...{ url: "/authorize/request", credential: "session", takes: isJson },
+      answer: async (call, each) => described((await asked(call, each)).read, options),
     },
     {
-      url: "/authorize/answer",
-      fromPortal: true,
-      answer: async (each) => {
-        const { answer, read } = await asked(each);
-        return { location: await locationOf(each.context, { answer, read }, options) };
+      ...{ url: "/authorize/answer", credential: "session", takes: isJson },
+      answer: async (call, each) => {
+        const { answer, read } = await asked(call, each);
+        return { location: await locationOf(call, { answer, read }, options) };
       },
     },
   ];
@@ -74,16 +72,16 @@ interface Answered {
 }
 
 /** Returns the address that the browser goes back to. */
-async function locationOf(context: Admitted, { answer, read }: Answered, options: ConsentOptions) {
+async function locationOf(call: Call, { answer, read }: Answered, options: ConsentOptions) {
   const { issuer, limit, protocol } = options;
   const { allow, ...choices } = answer;
   if (read.problem !== undefined) return answerAddress(read, { ...read.problem, issuer });
   if (allow === false) return answerAddress(read, { ...DENIED, issuer });
   if (allow !== true) throw invalid("allow", "is neither true nor false");
   const choice = choiceIn(choices, read);
-  limit.admit(context.values.get(clientAddressKey));
+  limit.check(call.address);
   const { authorize } = await protocol();
-  const code = await authorize({ caller: callerOf(context), choice, request: read });
+  const code = await authorize({ caller: call.caller, choice, request: read });
   return answerAddress(read, { code, issuer });
 }
 

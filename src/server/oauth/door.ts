@@ -1,26 +1,22 @@
 import type { FastifyInstance } from "fastify";
 import type { GrantingOptions } from "../../accounts/oauth/granting.js";
-import { servePath } from "../plain/served.js";
-import type { Admitted } from "../rpc/caller.js";
-import type { Load } from "../rpc/load.js";
-import { SignUpLimit, type SignUpLimits } from "../rpc/sign-up-limit.js";
+import type { Calls } from "../calls.js";
+import { serve } from "../rest/serve.js";
+import { SignUpLimit, type SignUpLimits } from "../sign-up-limit.js";
 import { type FindDocument, openClients } from "./clients.js";
 import { consentPaths } from "./consent-paths.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
-import { type OAuthPathOptions, plainPathOf } from "./oauth-path.js";
 import type { openOAuth } from "./protocol.js";
 import { tokenPaths } from "./token-paths.js";
 
-export interface OAuthOptions extends OAuthPathOptions {
+export interface OAuthOptions {
+  readonly calls: Calls;
   /** The server's public origin, which is its name. */
   readonly issuer: string;
   readonly granting: GrantingOptions;
   readonly findDocument: FindDocument;
   /** Registrations, and consents, of one client address an hour. */
   readonly limits: SignUpLimits;
-  readonly load: Pick<Load, "admit">;
-  /** Finds the caller and counts the call, like the gate of the RPCs. */
-  admit(context: Admitted): Promise<void>;
 }
 
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
@@ -42,5 +38,5 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
     ...consentPaths({ ...options, clients, accounts, protocol, limit: consents }),
     ...tokenPaths({ ...options, clients, protocol, limit: registrations }),
   ];
-  for (const path of paths) servePath(app, plainPathOf(path, options), options);
+  for (const path of paths) serve(app, { ...path, method: "POST" }, options.calls);
 }

@@ -15,15 +15,10 @@ const BY_FIELD: Readonly<Record<string, string>> = {
   client_name: "invalid_client_metadata",
 };
 
-/** Sends an error as clients of OAuth expect it. `onFault` is called with what they may not know. */
-export function refuseInOAuth(
-  reply: FastifyReply,
-  thrown: unknown,
-  onFault: (fault: unknown) => void,
-): FastifyReply {
+/** Sends an error as clients of OAuth expect it. */
+export function refuseInOAuth(reply: FastifyReply, thrown: unknown): FastifyReply {
   const known = thrown instanceof MemoryError ? KNOWN[thrown.code] : undefined;
   if (!(thrown instanceof MemoryError) || known === undefined) {
-    onFault(thrown);
     return sendRefusal(reply, { status: 500, error: "server_error", error_description: "internal error" });
   }
   const { field = "", message, retryAfterMs } = thrown;

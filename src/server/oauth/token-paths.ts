@@ -1,9 +1,11 @@
 import { parseClient } from "../../accounts/oauth/client.js";
-import { jsonIn, textIn } from "../plain/body.js";
-import type { Asked } from "../plain/served.js";
-import { clientAddressKey } from "../port/client-address.js";
-import type { Load } from "../rpc/load.js";
-import type { SignUpLimit } from "../rpc/sign-up-limit.js";
+import { invalid } from "../../errors.js";
+import type { Call } from "../call.js";
+import type { Calls } from "../calls.js";
+import { jsonIn, textIn } from "../rest/body.js";
+import type { Asked } from "../rest/serve.js";
+import type { SignUpLimit } from "../sign-up-limit.js";
+import { isJson } from "../wire/content-type.js";
 import { targetProblem } from "./authorization.js";
 import type { Clients } from "./clients.js";
 import { BODY_BYTES_MAX, type OAuthPath } from "./oauth-path.js";
@@ -22,7 +24,7 @@ export interface TokenOptions {
   readonly issuer: string;
   readonly clients: Clients;
   readonly limit: SignUpLimit;
-  readonly load: Pick<Load, "admit">;
+  readonly calls: Pick<Calls, "checkLoad">;
   /** Loads the protocol. */
   protocol(): Promise<Pick<ReturnType<typeof openOAuth>, "exchange">>;
 }
@@ -34,24 +36,32 @@ class Refusing extends Error {
   }
 }
 
-const refuse: NonNullable<OAuthPath["refuse"]> = (reply, thrown, onFault) =>
-  thrown instanceof Refusing ? sendRefusal(reply, thrown.refused) : refuseInOAuth(reply, thrown, onFault);
+const refuse: NonNullable<OAuthPath["refuse"]> = (reply, call, thrown) => {
+  if (!(thrown instanceof Refusing)) return refuseInOAuth(reply, thrown);
+  // The application's mistake, and no fault of the server.
+  call.error = invalid("grant", thrown.message);
+  return sendRefusal(reply, thrown.refused);
+};
 
 /** Makes the paths that applications ask: to register, and to exchange a code for a key. */
 export function tokenPaths(options: TokenOptions): OAuthPath[] {
   return [
-    { url: "/register", refuse, answer: (asked) => register(asked, options) },
-    { url: "/token", type: FORM, refuse, answer: (asked) => exchange(asked, options) },
+    {
+      ...{ url: "/register", credential: "key", takes: isJson, refuse },
+      answer: (call, asked) => register(call, asked, options),
+    },
+    {
+      ...{ url: "/token", credential: "key", takes: (type) => FORM.test(type), refuse },
+      answer: (call, asked) => exchange(call, asked, options),
+    },
   ];
 }
 
 /** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
-async function register({ request, reply, context }: Asked, { clients, limit, load }: TokenOptions) {
-  load.admit(undefined);
-  limit.admit(context.values.get(clientAddressKey));
-  const { name, redirectUris } = parseClient(
-    await jsonIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX }),
-  );
+async function register(call: Call, { request, reply }: Asked, { clients, limit, calls }: TokenOptions) {
+  calls.checkLoad(call);
+  limit.check(call.address);
+  const { name, redirectUris } = parseClient(await jsonIn(request, call, BODY_BYTES_MAX));
   const client_id = await clients.issue({ name, redirectUris });
   reply.code(201);
   return {
@@ -65,9 +75,9 @@ async function register({ request, reply, context }: Asked, { clients, limit, lo
   };
 }
 
-async function exchange({ request, context }: Asked, { issuer, load, protocol }: TokenOptions) {
-  load.admit(undefined);
-  const form = parametersIn(await textIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX }));
+async function exchange(call: Call, { request }: Asked, { issuer, calls, protocol }: TokenOptions) {
+  calls.checkLoad(call);
+  const form = parametersIn(await textIn(request, call, BODY_BYTES_MAX));
   if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
     throw new Refusing({ ...OTHER_GRANT, status: 400 });
   }

@@ -1,11 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { createContextKey } from "@connectrpc/connect";
 import { compile } from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
-
-/** Address that a call came from; set for every call. */
-export const clientAddressKey = createContextKey("", { description: "client address" });
 
 /** Addresses that requests came from. */
 const addresses = new WeakMap<object, string>();

@@ -1,5 +1,4 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
 import { type AccountService, KeyAccess } from "../../../gen/recalld/v1/account_pb.js";
 import type { Account } from "../../accounts/account.js";
 import type { CallRecord } from "../../accounts/calls/calls.js";
@@ -13,8 +12,8 @@ import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
-import { callerOf } from "./caller.js";
-import { expiryOf } from "./memory/store-fields.js";
+import type { Service } from "./service.js";
+import { expiryOf } from "./store-fields.js";
 
 /** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
@@ -38,16 +37,16 @@ export interface ServedModel {
 /** Largest int32, which says of a limit that there is none. */
 const CALLS_ON_WIRE_MAX = 2_147_483_647;
 
-/** Translates recalld.v1.AccountService between the wire and the accounts. */
-export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof AccountService>> {
+/** Serves recalld.v1.AccountService: translates its messages to the operations of accounts and back. */
+export function accountService(ports: AccountPorts): Service<typeof AccountService> {
   const { accounts, usage } = ports;
   return {
     async signUp({ email }) {
       const { account, key } = await signUp(ports, { email });
       return { ...shared(account), apiKey: key };
     },
-    async getAccount(_request, context) {
-      const caller = callerOf(context);
+    async getAccount(_request, call) {
+      const caller = call.caller;
       const account = await getAccount(accounts, caller);
       const { email, createdAtMs, keys } = account;
       const key = keys.find(({ hash }) => hash === caller.keyHash);
@@ -58,8 +57,8 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
         ...(model && { model: { ...model, languages: [...model.languages] } }),
       };
     },
-    async getUsage({ days }, context) {
-      const caller = callerOf(context);
+    async getUsage({ days }, call) {
+      const caller = call.caller;
       const [found, account] = await Promise.all([
         getUsage({ accounts, usage }, { caller, days }),
         getAccount(accounts, caller),
@@ -69,28 +68,28 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
       const namespaces = shares.namespaces.map(({ name: namespace, ...used }) => ({ namespace, ...used }));
       return { days: found, keys, namespaces, since: timestampFromMs(shares.sinceMs) };
     },
-    async listRecentCalls(request, context) {
-      const page = await listRecentCalls(ports, { caller: callerOf(context), ...request });
+    async listRecentCalls(request, call) {
+      const page = await listRecentCalls(ports, { caller: call.caller, ...request });
       const { nextPageToken, sinceMs } = page;
       return { calls: page.calls.map(told), nextPageToken, since: timestampFromMs(sinceMs) };
     },
-    async createKey({ name, access, namespace, replaces, graceSeconds, expiry }, context) {
-      const caller = callerOf(context);
+    async createKey({ name, access, namespace, replaces, graceSeconds, expiry }, call) {
+      const caller = call.caller;
       const scope = { access: accessOf(access), namespace };
       const request = { name, ...scope, replaces, graceSeconds, expiry: expiryOf(expiry) };
       const { secret, key } = await createKey(ports, { caller, ...request });
       return { apiKey: secret, key: shown(key, caller) };
     },
-    async listKeys(_request, context) {
-      const caller = callerOf(context);
+    async listKeys(_request, call) {
+      const caller = call.caller;
       return { keys: (await listKeys(accounts, caller)).map((key) => shown(key, caller)) };
     },
-    async revokeKey({ id, force }, context) {
-      await revokeKey(accounts, { caller: callerOf(context), id, force });
+    async revokeKey({ id, force }, call) {
+      await revokeKey(accounts, { caller: call.caller, id, force });
       return { id };
     },
-    async closeAccount({ accountId }, context) {
-      return { deleted: await closeAccount(ports, { caller: callerOf(context), accountId }) };
+    async closeAccount({ accountId }, call) {
+      return { deleted: await closeAccount(ports, { caller: call.caller, accountId }) };
     },
   };
 }

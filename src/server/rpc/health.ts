@@ -1,17 +1,12 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/health/v1/health_pb.js";
-import { clientAddressKey, networkOf } from "../port/client-address.js";
+import { Share } from "../../concurrency/share.js";
 import type { Readiness } from "../port/readiness.js";
+import { callKey } from "./mount.js";
 
-/** Maximum number of open watches; more are refused with `resource_exhausted`. */
-export const WATCHES_MAX = 256;
-
-/**
- * Maximum number of watches of one client address (of IPv6, one /64). No client without a key may shut others
- * out.
- */
-export const WATCHES_PER_ADDRESS_MAX = 32;
+/** Open watches of all client addresses together. */
+export const HEALTH_WATCHES_MAX = 256;
 
 export interface HealthOptions {
   readonly readiness: Pick<Readiness, "now" | "onChange">;
@@ -26,7 +21,7 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
   const names = new Set(["", ...options.services.map(({ typeName }) => typeName)]);
   const overall = () => (options.readiness.now() ? Status.SERVING : Status.NOT_SERVING);
   const nextChange = changesOf(options);
-  const limit = limited();
+  const open = new Share({ total: HEALTH_WATCHES_MAX, what: "open watches", reason: "STREAMS_LIMITED" });
   router.service(Health, {
     check: ({ service }) => {
       if (!names.has(service)) throw new ConnectError("no such service is served here", Code.NotFound);
@@ -35,12 +30,17 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
     list: () => ({
       statuses: Object.fromEntries([...names].map((name) => [name, { status: overall() }])),
     }),
-    watch: ({ service }, { signal, values }) => {
+    async *watch({ service }, { signal, values }) {
       // The protocol has unknown services watched as well, because they might be added.
       const statusOf = () => (names.has(service) ? overall() : Status.SERVICE_UNKNOWN);
       const ended = () => signal.aborted || options.shutdownSignal.aborted;
-      const network = networkOf(values.get(clientAddressKey));
-      return limit(network, () => watch({ statusOf, ended, nextChange: () => nextChange(signal) }));
+      const owner = values.get(callKey)?.owner ?? "";
+      if (!open.tryTake(owner)) throw new ConnectError("too many watches are open", Code.ResourceExhausted);
+      try {
+        yield* watch({ statusOf, ended, nextChange: () => nextChange(signal) });
+      } finally {
+        open.give(owner);
+      }
     },
   });
 }
@@ -86,31 +86,4 @@ function changesOf({ readiness, shutdownSignal }: HealthOptions) {
       waiting.add(done);
       signal.addEventListener("abort", done);
     });
-}
-
-/** Limits the number of open streams, in all and of each network. */
-function limited() {
-  const open = new Map<string, number>();
-  let total = 0;
-  const count = (network: string, change: number) => {
-    total += change;
-    const own = (open.get(network) ?? 0) + change;
-    if (own > 0) open.set(network, own);
-    else open.delete(network);
-  };
-  return async function* <T>(network: string, stream: () => AsyncIterable<T>): AsyncGenerator<T> {
-    const own = open.get(network) ?? 0;
-    if (own >= WATCHES_PER_ADDRESS_MAX) throw tooMany(`${WATCHES_PER_ADDRESS_MAX} watches of this address`);
-    if (total >= WATCHES_MAX) throw tooMany(`${WATCHES_MAX} watches`);
-    count(network, 1);
-    try {
-      yield* stream();
-    } finally {
-      count(network, -1);
-    }
-  };
-}
-
-function tooMany(what: string): ConnectError {
-  return new ConnectError(`${what} are open already`, Code.ResourceExhausted);
 }

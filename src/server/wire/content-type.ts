@@ -15,12 +15,27 @@ export function normalizeHeaders(header: Headers): void {
   const type = header.get("content-type") ?? "";
   if (isServed(type) && foreignCharset(type) === undefined) header.set("content-type", bare(type));
   for (const name of ENCODING_HEADERS) {
-    const encoding = header.get(name)?.trim().toLowerCase();
-    if (encoding === undefined) continue;
-    // RFC 9110 has recipients treat the older name alike.
-    if (encoding === "" || encoding === "identity") header.delete(name);
-    else header.set(name, encoding === "x-gzip" ? "gzip" : encoding);
+    const value = header.get(name);
+    if (value === null) continue;
+    const compression = compressionOf(value);
+    if (compression === null) header.delete(name);
+    else header.set(name, compression);
   }
+}
+
+/** Name of a compression in Connect's form; null for none. */
+export function compressionOf(header = ""): string | null {
+  const encoding = header.trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return null;
+  // RFC 9110 has recipients treat the older name alike.
+  return encoding === "x-gzip" ? "gzip" : encoding;
+}
+
+/** True for `application/json` in UTF-8. */
+export function isJson(type: string): boolean {
+  return (
+    type === "application/json" || (bare(type) === "application/json" && foreignCharset(type) === undefined)
+  );
 }
 
 /** Returns the charset that a served type names, if it is not UTF-8. */

@@ -1,13 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type ContextValues, type Interceptor } from "@connectrpc/connect";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
 import { type ErrorCode, MemoryError } from "../../errors.js";
+import type { Call } from "../call.js";
 
 /** Code of each error on the wire. HTTP statuses follow Connect's table; `docs/errors.md` lists them. */
 const WIRE_CODES: Record<ErrorCode, Code> = {
@@ -42,45 +42,12 @@ export function masked(cause: unknown): ConnectError {
   return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
 }
 
-/**
- * Translates what the room throws; `onRefused` is called with all of it, and `onFault` with what is masked.
- */
-export const translateErrors =
-  (
-    onFault: (error: unknown, requestId: string | null) => void,
-    onRefused: (error: unknown, values: ContextValues) => void = () => {},
-  ): Interceptor =>
-  (next) =>
-  async (request) => {
-    const told = (error: unknown) => {
-      onRefused(error, request.contextValues);
-      if (error instanceof ConnectError) return error;
-      // The caller broke off, or its deadline passed: `request.signal` says which.
-      if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);
-      if (!(error instanceof MemoryError) || error.code === "internal") {
-        onFault(error, request.header.get("x-request-id"));
-      }
-      return error instanceof MemoryError ? toConnectError(error) : masked(error);
-    };
-    try {
-      const response = await next(request);
-      if (!response.stream) return response;
-      return { ...response, message: translatedStream(response.message, told) };
-    } catch (error) {
-      throw told(error);
-    }
-  };
-
-/** Passes a stream of answers on; what goes wrong in its midst is translated too. */
-async function* translatedStream<T>(
-  messages: AsyncIterable<T>,
-  told: (error: unknown) => ConnectError,
-): AsyncGenerator<T> {
-  try {
-    yield* messages;
-  } catch (error) {
-    throw told(error);
-  }
+/** Converts what a call ended with to Connect's error, in which a fault of the server is masked. */
+export function wireErrorOf({ abortReason }: Pick<Call, "abortReason">, error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  // The caller broke off, or its deadline passed: the work says only that it was aborted.
+  if (abortReason !== undefined) return abortReason;
+  return error instanceof MemoryError ? toConnectError(error) : masked(error);
 }
 
 function headersOf(error: MemoryError): Record<string, string> {
@@ -105,10 +72,4 @@ function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryErr
 function violation(field: string, description: string) {
   const value: MessageInitShape<typeof BadRequestSchema> = { fieldViolations: [{ field, description }] };
   return { desc: BadRequestSchema, value };
-}
-
-/** Names what was thrown by its code on the wire. */
-export function codeOf(error: unknown): string {
-  const known = translated(error);
-  return codeToString((known instanceof ConnectError ? known : masked(error)).code);
 }

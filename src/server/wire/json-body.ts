@@ -62,26 +62,33 @@ export function* readingJson(message: DescMessage, bytes: Uint8Array): Generator
 }
 
 /**
- * Decodes a JSON merge patch (RFC 7396) of a resource into the request that updates it: what the patch gives
- * is updated, and what it gives as null is removed. `fields` are those of the resource's path.
+ * Decodes a JSON body into the request about a resource, whose path gives `fields`. A merge patch (RFC 7396) makes
+ * the request that updates it: what the patch gives is updated, and what it gives as null is removed.
  *
  * @throws MemoryError `invalid_argument` that names the field.
  */
-export function readPatch(
+export function readResource(
   message: DescMessage,
   bytes: Uint8Array,
-  fields: Readonly<Record<string, string>>,
+  { fields, isPatch }: { readonly fields: Readonly<Record<string, string>>; readonly isPatch: boolean },
 ): Message {
   const text = decode(bytes);
   const value = parse(text);
   checkMessage(message, value);
   checkNothingIsLost(text);
   const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
-  for (const name of [...Object.keys(fields), "update_mask"]) {
-    if (given.includes(name)) throw invalid(name, "is no part of a patch");
+  const beside = isPatch ? "is no part of a patch" : "stands in the path; leave it out of the body";
+  for (const name of isPatch ? [...Object.keys(fields), "update_mask"] : Object.keys(fields)) {
+    if (given.includes(name)) throw invalid(name, beside);
   }
-  const paths = given.filter((name) => name !== "etag");
-  return decodeChecked(message, { ...(value as JsonObject), ...fields, update_mask: paths.join(",") });
+  const mask = isPatch && { update_mask: given.filter((name) => name !== "etag").join(",") };
+  return decodeChecked(message, { ...(value as JsonObject), ...fields, ...mask });
+}
+
+/** Decodes a value that was JSON, such as a tool's arguments. @throws MemoryError `invalid_argument`. */
+export function readValue(message: DescMessage, value: unknown): Message {
+  checkMessage(message, value);
+  return decodeChecked(message, value as JsonObject);
 }
 
 function decodeChecked(message: DescMessage, value: JsonValue): Message {

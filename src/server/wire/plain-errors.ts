@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { ConnectError } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { MemoryError, type Reason } from "../../errors.js";
+import type { Call } from "../call.js";
 import { foreignCharset } from "./content-type.js";
-import { masked, translated } from "./errors.js";
+import { wireErrorOf } from "./errors.js";
 
 /** Connect's names for errors that HTTP alone can have. */
 const CODES: Record<number, string> = {
@@ -18,6 +19,7 @@ const CODES: Record<number, string> = {
   415: "invalid_argument",
   417: "invalid_argument",
   431: "resource_exhausted",
+  501: "unimplemented",
   503: "unavailable",
   505: "unimplemented",
 };
@@ -42,13 +44,8 @@ export function withBody(response: UniversalServerResponse, message: string): Un
 }
 
 /** Body of a single piece. */
-export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-/** Body that cannot be read, for this reason. */
-export function refusing(error: unknown): AsyncIterable<Uint8Array> {
-  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
 export interface ErrorShaping {
@@ -116,40 +113,55 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request did not arrive in time"],
 };
 
-/** Content types of bodies that are JSON. */
-export const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
-
 export function unsupported(contentType: string): string {
   const charset = foreignCharset(contentType);
   if (charset !== undefined) return `charset ${charset.slice(0, 64)} is not served here; send UTF-8`;
   return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;
 }
 
-/** Sends the error of a route that is no RPC. */
+/** Sends an error that HTTP alone knows. */
 export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {
-  return reply.code(status).type("application/json").send(errorBody(status, message));
+  const body = errorBody(status, message);
+  return reply
+    .code(status)
+    .type("application/json")
+    .send({ ...body, ...aboutError(reply.request, body.code) });
 }
 
 /**
- * Sends what a route that is no RPC has thrown, as an RPC would; `onFault` is called with what is masked. The given
- * headers come before the error's own.
+ * Sends what a call has thrown, as Connect does, with its reason and field at the top level. The given headers come
+ * before the error's own.
  */
-export function sendThrown(
+export function sendCallError(
   reply: FastifyReply,
+  call: Pick<Call, "abortReason">,
   thrown: unknown,
-  onFault: (fault: unknown) => void,
   headers: Readonly<Record<string, string>> = {},
 ): FastifyReply {
-  const known = translated(thrown);
-  if (!(known instanceof ConnectError)) onFault(thrown);
-  const error = known instanceof ConnectError ? known : masked(thrown);
+  const error = wireErrorOf(call, thrown);
   error.metadata.forEach((value, name) => void reply.header(name, value));
   reply.headers(headers);
-  const body = errorToJson(error, { useProtoFieldName: true });
-  return reply.code(codeToHttpStatus(error.code)).type("application/json").send(JSON.stringify(body));
+  const { reason, field } =
+    thrown instanceof MemoryError && thrown.code !== "internal"
+      ? thrown
+      : ({} as { reason?: Reason; field?: string });
+  const body = {
+    ...(errorToJson(error, { useProtoFieldName: true }) as object),
+    ...(reason !== undefined && { reason }),
+    ...(field !== undefined && { field }),
+    ...aboutError(reply.request, codeToString(error.code)),
+  };
+  const status = reason === "BODY_TOO_LARGE" ? 413 : codeToHttpStatus(error.code);
+  return reply.code(status).type("application/json").send(JSON.stringify(body));
 }
 
-/** Hands on how the key stands with its limits. */
-export function passOn(header: Headers, reply: FastifyReply): void {
-  for (const [name, value] of header) reply.header(name, value);
+/** The request's id, and the page about the error. */
+function aboutError(request: FastifyRequest, code: string) {
+  return { request_id: request.id, docs_url: `${siteOf(request)}/docs/errors#${code.replaceAll("_", "-")}` };
+}
+
+/** Address of the server as its caller names it; a proxy in front of it may speak TLS for it. */
+export function siteOf({ protocol, headers }: Pick<FastifyRequest, "protocol" | "headers">): string {
+  const isSecure = protocol === "https" || headers["x-forwarded-proto"] === "https";
+  return `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host}`;
 }

@@ -5,9 +5,10 @@ import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
+import type { Call } from "../call.js";
 import type { Encoding } from "./content-type.js";
-import { toConnectError } from "./errors.js";
-import { readingJson, readJson, readPatch } from "./json-body.js";
+import { translated } from "./errors.js";
+import { readingJson, readJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -21,72 +22,72 @@ const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
 /** Factor for a body that is held as it came and decoded; the latter is taken to be as large. */
 const DECODED_TIMES = 2;
 
-/** Size that a body of unknown size is assumed to have; most are smaller. */
-const FIRST_BYTES = 16_384;
-
 /** Size from which a body is decoded in steps. */
 const LONG_BYTES = 262_144;
 
 /** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
 const UNZIPS_MAX = 4;
 
-export interface BodyOptions extends Encoding {
-  /** Type of the message. */
-  readonly message: DescMessage;
-  /** Fields of the resource that the body is a patch of; absent if the body is the request itself. */
-  readonly patched?: Readonly<Record<string, string>> | undefined;
+/** Body that is read for a call. */
+export interface Reading {
   /** Maximum size, before and after decompressing. */
   readonly bytesMax: number;
   /** Size by `Content-Length`. */
   readonly bytesSaid: number | undefined;
-  /** Called with the decoded message before the body ends. */
-  onMessage(message: Message): void;
-  /** Called before the body is refused. */
-  onRefused(error: MemoryError): void;
-  /**
-   * Called with the number of bytes that the call will hold, before it does; again when that changes.
-   *
-   * @throws MemoryError when there is no room for them.
-   */
-  claim(bytes: number): Promise<void>;
+  /** Name of the compression, if any. */
+  readonly compression: string | null;
+  /** Call that holds what has arrived. */
+  readonly call: Call;
 }
 
 /**
- * Reads, checks and decodes the body of a unary call. What cannot be read is the caller's mistake, and
- * Connect would call it a fault of the server. Yields an empty message in the place of the decoded one,
- * uncompressed, so that Connect repeats none of the work. An envelope that Connect refuses is yielded as it came.
+ * Reads, checks and decodes the body of a unary call into the call's message. What cannot be read is the caller's
+ * mistake, and Connect would call it a fault of the server. Yields an empty message in the place of the decoded
+ * one, uncompressed, so that Connect repeats none of the work. An envelope that Connect refuses is yielded as it
+ * came.
  *
  * @throws ConnectError when read: `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or
  * `canceled` when the caller breaks off, or is cut off, before the end.
  */
 export async function* decodedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, patched, codec, bytesMax, bytesSaid, onMessage, onRefused, claim, ...encoding }: BodyOptions,
+  { message, codec, enveloped, ...reading }: Reading & Encoding & { readonly message: DescMessage },
 ): AsyncGenerator<Uint8Array> {
+  const { call, bytesMax } = reading;
   try {
-    const { enveloped } = encoding;
-    const reading = { bytesMax: bytesMax + (enveloped ? ENVELOPE_BYTES : 0), bytesSaid, enveloped, claim };
-    const bytes = await readAll(body, reading);
-    const plain = await unwrap(bytes, { ...encoding, bytesMax });
-    await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
-    if (plain !== undefined) onMessage(await decodeInTurn(plain, { message, codec, patched }));
+    const bytes = await readAll(body, { ...reading, bytesMax: bytesMax + (enveloped ? ENVELOPE_BYTES : 0) });
+    const plain = await unwrap(bytes, { ...reading, enveloped });
+    if (plain !== undefined) {
+      holdUnpacked(call, bytes, plain);
+      call.message = await decodeInTurn(plain, { message, codec });
+    }
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
-    if (!(error instanceof MemoryError)) throw error;
-    onRefused(error);
-    throw toConnectError(error);
+    call.error ??= error;
+    throw translated(error);
   }
 }
 
-/** Reads and unpacks a body that is no message of an RPC. @throws like `decodedBody`, and MemoryError. */
-export async function readBody(
-  body: AsyncIterable<Uint8Array>,
-  { compression, ...reading }: Pick<BodyOptions, "bytesMax" | "bytesSaid" | "claim" | "compression">,
-): Promise<Uint8Array> {
-  const bytes = await readAll(body, { ...reading, enveloped: false });
-  const plain = await unwrap(bytes, { enveloped: false, compression, bytesMax: reading.bytesMax });
-  await reading.claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
-  return plain ?? bytes;
+/** Makes the headers describe the empty message. An envelope says itself that it is not compressed. */
+export function emptyHeaders(header: Headers, { enveloped, compression }: Encoding): void {
+  header.delete("content-length");
+  if (enveloped || compression !== "gzip") return;
+  header.delete("content-encoding");
+  // Connect compresses its answer as the request was, unless the client says what it accepts.
+  if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
+}
+
+/** Reads and unpacks a whole body. @throws MemoryError, or ConnectError `canceled` or `unimplemented`. */
+export async function readBody(body: AsyncIterable<Uint8Array>, reading: Reading): Promise<Uint8Array> {
+  const { compression, bytesMax, call } = reading;
+  if (compression !== null && compression !== "gzip") {
+    const message = `unknown compression ${JSON.stringify(compression.slice(0, 64))}: supported encodings are gzip`;
+    throw new ConnectError(message, Code.Unimplemented);
+  }
+  const bytes = await readAll(body, reading);
+  const plain = (await unwrap(bytes, { enveloped: false, compression, bytesMax })) as Uint8Array;
+  holdUnpacked(call, bytes, plain);
+  return plain;
 }
 
 /** Creates the error for a body over the limit. */
@@ -95,26 +96,22 @@ export function tooLarge(bytesMax: number): MemoryError {
   return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
 }
 
-interface Reading extends Pick<BodyOptions, "bytesMax" | "bytesSaid" | "enveloped" | "claim"> {}
-
-async function readAll(body: AsyncIterable<Uint8Array>, reading: Reading): Promise<Uint8Array> {
-  const { bytesMax, bytesSaid, claim } = reading;
-  if (bytesSaid !== undefined && bytesSaid > bytesMax) throw tooLarge(bytesMax);
-  let room = bytesSaid ?? FIRST_BYTES;
-  await claim(DECODED_TIMES * room);
+async function readAll(
+  body: AsyncIterable<Uint8Array>,
+  { bytesMax, bytesSaid = bytesMax, call }: Omit<Reading, "compression">,
+): Promise<Uint8Array> {
+  if (bytesSaid > bytesMax) throw tooLarge(bytesMax);
   let all: Buffer = Buffer.alloc(0);
   let bytes = 0;
   try {
     for await (const chunk of body) {
       const end = bytes + chunk.byteLength;
       if (end > bytesMax) throw tooLarge(bytesMax);
-      if (end > room) {
-        room = Math.max(end, bytesExpected(bytes > 0 ? all : chunk, reading));
-        await claim(DECODED_TIMES * room);
-      }
+      // Only what has arrived counts: a header may announce anything.
+      call.hold(DECODED_TIMES * chunk.byteLength);
       // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each
       // byte.
-      if (end > all.length) all = grown(all, Math.min(room, Math.max(end, 2 * all.length)));
+      if (end > all.length) all = grown(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
       all.set(chunk, bytes);
       bytes = end;
     }
@@ -126,22 +123,15 @@ async function readAll(body: AsyncIterable<Uint8Array>, reading: Reading): Promi
   return all.subarray(0, bytes);
 }
 
-/** Estimates the size of a body of which only the beginning is known. */
-function bytesExpected(head: Uint8Array, { enveloped, bytesMax }: Reading): number {
-  if (!enveloped || head.length < ENVELOPE_BYTES) return bytesMax;
-  const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
-  return Math.min(bytesMax, length + ENVELOPE_BYTES);
-}
-
 function grown(old: Buffer, bytes: number): Buffer {
   const larger = Buffer.allocUnsafe(bytes);
   larger.set(old);
   return larger;
 }
 
-/** Number of bytes that decompressing has added. */
-function unpacked(bytes: Uint8Array, plain: Uint8Array | undefined): number {
-  return plain === undefined || plain.buffer === bytes.buffer ? 0 : plain.length;
+/** Counts the bytes that decompressing has added. */
+function holdUnpacked(call: Call, bytes: Uint8Array, plain: Uint8Array): void {
+  if (plain.buffer !== bytes.buffer) call.hold(DECODED_TIMES * plain.length);
 }
 
 /** Unpacks the message's bytes; undefined for envelopes and compressions that Connect itself refuses. */
@@ -178,8 +168,8 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
 }
 
 /** Decodes a message like `decode`; a long one in JSON step by step, so that other work runs in between. */
-async function decodeInTurn(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
-  if (of.codec !== "json" || of.patched !== undefined || bytes.length < LONG_BYTES) return decode(bytes, of);
+export async function decodeInTurn(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
+  if (of.codec !== "json" || bytes.length < LONG_BYTES) return decode(bytes, of);
   const steps = readingJson(of.message, bytes);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
@@ -192,9 +182,8 @@ async function decodeInTurn(bytes: Uint8Array, of: Parameters<typeof decode>[1])
  */
 export function decode(
   bytes: Uint8Array,
-  { message, codec, patched }: Pick<BodyOptions, "message" | "codec" | "patched">,
+  { message, codec }: { readonly message: DescMessage; readonly codec: Encoding["codec"] },
 ): Message {
-  if (patched !== undefined) return readPatch(message, bytes, patched);
   return codec === "json" ? readJson(message, bytes) : readBinary(message, bytes);
 }
 

@@ -1,5 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import type { Call } from "../call.js";
 import type { Encoding } from "./content-type.js";
 import { translated } from "./errors.js";
 import { cutOff, decode, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body.js";
@@ -12,7 +13,12 @@ export interface StreamOptions extends Encoding {
   readonly message: DescMessage;
   /** Maximum size of a message, before and after decompressing. */
   readonly bytesMax: number;
+  /** Call that holds what has arrived. */
+  readonly call: Call;
 }
+
+/** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
+const STREAM_BYTES_MAX = 65_536;
 
 /**
  * Reads the body of a streaming call: its messages one by one, each checked before Connect decodes it. Yields
@@ -22,17 +28,29 @@ export interface StreamOptions extends Encoding {
  */
 export async function* checkedStream(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, ...options }: StreamOptions,
+  { message, codec, call, ...options }: StreamOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const envelope of envelopesOf(body, options.bytesMax)) {
+    for await (const envelope of envelopesOf(counted(body, call), options.bytesMax)) {
       const isMessage = ((envelope[0] as number) & OTHER_FLAGS) === 0;
       const plain = isMessage ? await unwrap(envelope, options) : undefined;
       if (plain !== undefined) decode(plain, { message, codec });
       yield plain === undefined ? envelope : encodeEnvelope(0, plain);
     }
   } catch (error) {
+    call.error ??= error;
     throw translated(error);
+  }
+}
+
+/** Counts the bytes of a stream of messages while they are read. */
+async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > STREAM_BYTES_MAX) throw tooLarge(STREAM_BYTES_MAX);
+    call.hold(chunk.byteLength);
+    yield chunk;
   }
 }
 

@@ -1,0 +1,118 @@
+import { Share } from "../concurrency/share.js";
+import { MemoryError, type Reason } from "../errors.js";
+import type { Authenticated } from "./authenticate.js";
+import { Buckets, type Rate } from "./bucket.js";
+import type { Plan } from "./plan.js";
+
+/** Running calls of all accounts together, in a process. */
+export const RUNNING_CALLS_MAX = 3_072;
+
+/** Pause before a retry: a running call may end at any moment, and the unit is whole seconds. */
+const CONCURRENCY_PAUSE_MS = 1_000;
+
+/** The state of a key's limits, as its holder sees it. */
+export interface RateLimitStatus {
+  readonly rate?: { readonly limit: Rate; readonly left: number; readonly fullInMs: number };
+  readonly concurrency?: { readonly limit: number; readonly left: number };
+}
+
+type Holder = Pick<Authenticated, "keyHash" | "accountId">;
+
+/**
+ * Holds each key and each account to the rate and the concurrency of its plan. It counts in this process alone,
+ * so each replica admits that much.
+ */
+export class PlanLimits {
+  readonly #rates = new Map<Plan, { readonly keys: Buckets; readonly accounts: Buckets }>();
+  readonly #ofKeys = new Share({
+    total: Number.POSITIVE_INFINITY,
+    what: "running calls",
+    reason: "CONCURRENCY_LIMITED",
+  });
+  readonly #ofAccounts = new Share({
+    total: RUNNING_CALLS_MAX,
+    what: "running calls",
+    reason: "CONCURRENCY_LIMITED",
+  });
+
+  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+
+  /**
+   * Counts a call that begins. A refusal takes nothing, so a key that calls too often is not locked out.
+   *
+   * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED, CONCURRENCY_LIMITED) or `unavailable`.
+   */
+  begin({ keyHash, accountId }: Holder, plan: Plan): void {
+    const { concurrency, rate } = plan;
+    const rates = rate && this.#ratesOf(plan, rate);
+    const waitMs = rates?.keys.waitMs(keyHash) ?? 0;
+    if (rate !== undefined && waitMs > 0)
+      throw limited(
+        "KEY_RATE_LIMITED",
+        `this key makes more than the ${rate.perSecond} calls a second of its plan`,
+        waitMs,
+      );
+    const accountWaitMs = rates?.accounts.waitMs(accountId) ?? 0;
+    if (accountWaitMs > 0) {
+      const { perSecond } = accountRateOf(plan) as Rate;
+      const message = `the keys of this account make more than the ${perSecond} calls a second of its plan`;
+      throw limited("KEY_RATE_LIMITED", message, accountWaitMs);
+    }
+    if (!this.#ofKeys.tryTake(keyHash, 1, concurrency)) {
+      const message = `this key has ${concurrency} calls running, which is its plan's limit`;
+      throw limited("CONCURRENCY_LIMITED", message, CONCURRENCY_PAUSE_MS);
+    }
+    try {
+      this.#ofAccounts.take(accountId, 1, concurrency && concurrency * plan.accountTimes);
+    } catch (error) {
+      this.#ofKeys.give(keyHash);
+      throw error;
+    }
+    rates?.keys.take(keyHash);
+    rates?.accounts.take(accountId);
+  }
+
+  /** Takes more of the rate for a call that turned out to cost more than one. */
+  spend({ keyHash, accountId }: Holder, plan: Plan, tokens: number): void {
+    if (plan.rate === undefined || tokens <= 0) return;
+    const { keys, accounts } = this.#ratesOf(plan, plan.rate);
+    keys.take(keyHash, tokens);
+    accounts.take(accountId, tokens);
+  }
+
+  /** Ends a call that `begin` has counted. */
+  end({ keyHash, accountId }: Holder): void {
+    this.#ofKeys.give(keyHash);
+    this.#ofAccounts.give(accountId);
+  }
+
+  /** The state of a key's limits. */
+  status({ keyHash }: Pick<Holder, "keyHash">, plan: Plan): RateLimitStatus {
+    const { rate: limit, concurrency } = plan;
+    return {
+      ...(limit && { rate: { limit, ...this.#ratesOf(plan, limit).keys.status(keyHash) } }),
+      ...(concurrency !== undefined && {
+        concurrency: { limit: concurrency, left: concurrency - this.#ofKeys.heldBy(keyHash) },
+      }),
+    };
+  }
+
+  #ratesOf(plan: Plan, rate: Rate) {
+    let rates = this.#rates.get(plan);
+    if (rates === undefined) {
+      const account = accountRateOf(plan) as Rate;
+      rates = { keys: new Buckets(rate, this.nowMs), accounts: new Buckets(account, this.nowMs) };
+      this.#rates.set(plan, rates);
+    }
+    return rates;
+  }
+}
+
+/** Rate of all keys of an account together. */
+export function accountRateOf({ rate, accountTimes }: Plan): Rate | undefined {
+  return rate && { perSecond: rate.perSecond * accountTimes, burst: rate.burst * accountTimes };
+}
+
+function limited(reason: Reason, message: string, waitMs: number): MemoryError {
+  return new MemoryError("resource_exhausted", message, { reason, retryAfterMs: Math.ceil(waitMs) });
+}

@@ -1,0 +1,252 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Principal } from "../accounts/authenticate.js";
+import { Share } from "../concurrency/share.js";
+import { type CallStep, type Steps, untimed } from "../memory/ports/steps.js";
+import { addressOf, networkOf } from "./port/client-address.js";
+
+export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
+
+/** Maximum duration of a call, whatever its client allows it. */
+export const CALL_TIMEOUT_MS = 30_000;
+
+/** Bytes of a request or an answer up to which it counts as small; small ones have a share of their own. */
+export const SMALL_BYTES_MAX = 16_384;
+/** Bytes of all small requests and answers that are in memory. */
+export const SMALL_MEMORY_BYTES_MAX = 16_777_216;
+/** Bytes of all other requests and answers that are in memory. */
+export const MEMORY_BYTES_MAX = 201_326_592;
+
+/** Memory of the requests and answers of all calls. */
+export class CallMemory {
+  readonly #what = { what: "bytes of requests and answers in memory", reason: "BODIES_LIMITED" } as const;
+  readonly small = new Share({ total: SMALL_MEMORY_BYTES_MAX, ...this.#what });
+  readonly large = new Share({ total: MEMORY_BYTES_MAX, ...this.#what });
+
+  of(bytes: number): Share {
+    return bytes <= SMALL_BYTES_MAX ? this.small : this.large;
+  }
+}
+
+export interface CallOptions {
+  /** RPC as `service/method` of the contract, or a path such as `POST /session`. */
+  readonly method: string;
+  readonly protocol: Protocol;
+  readonly request: IncomingMessage;
+  /** True if the answer is a stream, which may run for long. */
+  readonly streams?: boolean;
+  /** False for a call that is neither logged nor recorded, such as one of health. */
+  readonly isReported?: boolean;
+  /** Secret of the browser's session, where one may stand for a key. */
+  readonly session?: string | undefined;
+  /** False where a key does not count, because the call is about the browser's session. */
+  readonly takesKey?: boolean;
+  /** Sets a header of the answer. */
+  setHeader(name: string, value: string): void;
+}
+
+/** One call from its first byte to its last, whatever its protocol. */
+export class Call {
+  readonly method: string;
+  readonly protocol: Protocol;
+  readonly streams: boolean;
+  /** False if it is not logged: one of health, or one that others stand for in the log. */
+  isReported: boolean;
+  readonly session: string | undefined;
+  readonly takesKey: boolean;
+  readonly setHeader: CallOptions["setHeader"];
+  readonly request: IncomingMessage;
+  readonly startMs = performance.now();
+  /** Time when it must be over, by `performance.now()`. */
+  readonly deadlineMs: number;
+  /** The holder of its key; undefined before authentication, and for calls that need no key. */
+  principal: Principal | undefined;
+  /** Its decoded message. */
+  message: Message | undefined;
+  /** What it ended with, as it was thrown. */
+  error: unknown;
+  /** True if its message is a merge patch of a resource. */
+  isPatch = false;
+  /** Name by which the position of a watch was given, for its refusal; set where a header gives it. */
+  positionName: string | undefined;
+  /** Outcome if the transport itself refused it; see `outcomeOf`. */
+  refusedWith: string | undefined;
+  steps: Steps<CallStep> = untimed;
+  #bytes = 0;
+  #owner: string | undefined;
+  #isReleased = false;
+  #reason: ConnectError | undefined;
+  #controller: AbortController | undefined;
+  #reject: ((reason: unknown) => void) | undefined;
+  #onRelease: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    options: CallOptions,
+    private readonly memory: CallMemory,
+  ) {
+    this.method = options.method;
+    this.protocol = options.protocol;
+    this.request = options.request;
+    this.streams = options.streams ?? false;
+    this.isReported = options.isReported ?? true;
+    this.session = options.session;
+    this.takesKey = options.takesKey ?? true;
+    this.setHeader = options.setHeader;
+    const timeoutMs = timeoutIn(this.headers) ?? CALL_TIMEOUT_MS;
+    this.deadlineMs = this.startMs + Math.min(CALL_TIMEOUT_MS, timeoutMs);
+    // Calls without a time of their own are looked at together.
+    if (timeoutMs >= CALL_TIMEOUT_MS || this.streams) return;
+    this.#timer = setTimeout(() => this.abort(tooLate(this)), timeoutMs);
+  }
+
+  /** True for an RPC of the contract, under whichever path. */
+  get isRpc(): boolean {
+    return this.method.startsWith("recalld.v1.");
+  }
+
+  /** Id of the request, as the answer and the log have it. */
+  get id(): string {
+    return String(this.headers["x-request-id"] ?? "");
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  /** Address of the client. */
+  get address(): string {
+    return addressOf(this.request);
+  }
+
+  /** The holder of the key of a call that needs one. */
+  get caller(): Principal {
+    if (this.principal === undefined) throw new Error("a call is served without authentication");
+    return this.principal;
+  }
+
+  /** Name by which the call takes of what many share: its account, or without one the network of its address. */
+  get owner(): string {
+    return this.principal === undefined
+      ? `address ${networkOf(this.address)}`
+      : `account ${this.principal.accountId}`;
+  }
+
+  /** Aborted when nobody waits for the answer any more. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Reason for which the call was aborted; undefined if it was not. */
+  get abortReason(): ConnectError | undefined {
+    return this.#reason;
+  }
+
+  /** Ends the call: its client has gone, its time is over, or the server stops. */
+  abort(reason: ConnectError): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    this.#reject?.(reason);
+  }
+
+  /**
+   * Resolves with the outcome of work, or rejects as soon as the call is aborted. The work then runs on, and its
+   * outcome is dropped; `onLate` is called with what it throws.
+   */
+  run<T>(work: () => Promise<T>, onLate: (error: unknown) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#reason !== undefined) return reject(this.#reason);
+      this.#reject = reject;
+      work().then(resolve, (error) => {
+        if (this.#reason === undefined) reject(error);
+        else onLate(error);
+      });
+    });
+  }
+
+  /**
+   * Counts bytes of the request or the answer that the call holds, until `release`.
+   *
+   * @throws MemoryError `resource_exhausted` or `unavailable` (BODIES_LIMITED) if its owner or all callers
+   * together hold too many.
+   */
+  hold(bytes: number): void {
+    this.#move(this.#bytes + bytes, (share, owner, more) => share.take(owner, more));
+  }
+
+  /** Changes the bytes that the call holds, by what they turned out to be: refusing them now would undo nothing. */
+  adjust(bytes: number): void {
+    this.#move(Math.max(0, this.#bytes + bytes), (share, owner, more) => share.add(owner, more));
+  }
+
+  #move(bytes: number, take: (share: Share, owner: string, bytes: number) => void): void {
+    if (this.#isReleased) return;
+    this.#owner ??= this.owner;
+    const [before, after] = [this.memory.of(this.#bytes), this.memory.of(bytes)];
+    if (before !== after) {
+      take(after, this.#owner, bytes);
+      before.give(this.#owner, this.#bytes);
+    } else if (bytes > this.#bytes) {
+      take(after, this.#owner, bytes - this.#bytes);
+    } else {
+      after.give(this.#owner, this.#bytes - bytes);
+    }
+    this.#bytes = bytes;
+  }
+
+  /** Sets a function to call when the answer was taken or the client has gone. */
+  onRelease(run: () => void): void {
+    if (this.#isReleased) run();
+    else this.#onRelease = run;
+  }
+
+  /** Ends the wait for the client's own time. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Gives back what `hold` took, when the answer was taken or the client has gone. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#onRelease?.();
+    if (this.#owner !== undefined && this.#bytes > 0)
+      this.memory.of(this.#bytes).give(this.#owner, this.#bytes);
+  }
+}
+
+const UNITS_MS: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
+
+/** Longest time that a timer of Node's can have, about 24.8 days; beyond it, a timer fires at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Time that the client allows, by Connect's or gRPC's header. */
+function timeoutIn(headers: IncomingHttpHeaders): number | undefined {
+  const connect = headers["connect-timeout-ms"];
+  if (typeof connect === "string" && /^\d{1,10}$/.test(connect)) return Number(connect);
+  const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(String(headers["grpc-timeout"] ?? "")) ?? [];
+  return amount === undefined ? undefined : Number(amount) * (UNITS_MS[unit] ?? 0);
+}
+
+/** Shortens a client's timeout to what a timer can wait: Connect would end the call at once. */
+export function capTimeouts(headers: IncomingHttpHeaders): void {
+  if ((timeoutIn(headers) ?? 0) <= TIMER_MS_MAX) return;
+  if (headers["connect-timeout-ms"] !== undefined) headers["connect-timeout-ms"] = `${TIMER_MS_MAX}`;
+  else headers["grpc-timeout"] = `${Math.floor(TIMER_MS_MAX / 1_000)}S`;
+}
+
+/** Creates the error of a call that took too long. */
+export function tooLate({ deadlineMs, startMs }: Call): ConnectError {
+  const message = `the call took longer than ${Math.round(deadlineMs - startMs)} ms`;
+  return new ConnectError(message, Code.DeadlineExceeded);
+}
+
+export function canceled(): ConnectError {
+  return new ConnectError("the client has gone", Code.Canceled);
+}

@@ -1,0 +1,211 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import type { FastifyBaseLogger } from "fastify";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import type { Authenticate, Credential } from "../accounts/authenticate.js";
+import type { CallRecorder } from "../accounts/calls/record-calls.js";
+import type { Plans } from "../accounts/plan.js";
+import { PlanLimits } from "../accounts/plan-limits.js";
+import { MemoryError } from "../errors.js";
+import type { CallStep, Steps } from "../memory/ports/steps.js";
+import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
+import type { Load, QueueShares } from "./load.js";
+import { networkOf } from "./port/client-address.js";
+import { whenTaken } from "./port/slow-readers.js";
+import { setRateLimitHeaders } from "./rate-limit-headers.js";
+import { recordCall } from "./record-call.js";
+import type { SignUpLimit } from "./sign-up-limit.js";
+import { INTERNAL_MESSAGE, wireErrorOf } from "./wire/errors.js";
+
+/** Time between two looks for calls that take too long. */
+const LOOK_MS = 250;
+
+/** Bytes that a call writes for one token of its key's rate, where writing costs no call of the plan. */
+const BYTES_PER_TOKEN = 16_384;
+
+/** Receiver of what happens to one RPC while it runs. */
+export interface CallWatcher {
+  readonly traceId?: string | undefined;
+  /** Times the steps of the call. */
+  readonly steps?: Steps<CallStep> | undefined;
+  end(ended: Ended): void;
+}
+
+/** Outcome of a call. */
+export interface Ended {
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly ms: number;
+  readonly accountId: string | undefined;
+}
+
+export interface CallsOptions {
+  readonly logger: FastifyBaseLogger;
+  readonly authenticate: Authenticate;
+  readonly plans: Plans;
+  readonly load: Pick<Load, "check">;
+  readonly signUps: SignUpLimit;
+  readonly recorder: Pick<CallRecorder, "note">;
+  /** Called with each RPC as it begins. */
+  onBegin(call: Pick<Call, "method" | "protocol" | "headers">): CallWatcher;
+}
+
+/** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
+const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
+/** Queue of the model that an RPC needs. */
+const QUEUES = new Map<string, keyof QueueShares>([
+  [nameOf(MemoryService.method.store), "text"],
+  [nameOf(MemoryService.method.storeBatch), "text"],
+  [nameOf(MemoryService.method.recall), "query"],
+]);
+
+const SIGN_UP = nameOf(AccountService.method.signUp);
+
+/** Name of an RPC: `service/method`. */
+export function nameOf({ parent, name }: { parent: { typeName: string }; name: string }): string {
+  return `${parent.typeName}/${name}`;
+}
+
+/** All calls of a server. Each is opened, begun when its headers are known, and ended once. */
+export class Calls {
+  readonly #memory = new CallMemory();
+  readonly #limits = new PlanLimits();
+  readonly #running = new Set<Call>();
+  readonly #watchers = new WeakMap<Call, CallWatcher>();
+  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
+
+  constructor(private readonly options: CallsOptions) {}
+
+  /** Number of running calls, streams left out: they may run for days, and mostly wait. */
+  get running(): number {
+    let running = 0;
+    for (const { streams } of this.#running) if (!streams) running += 1;
+    return running;
+  }
+
+  open(options: CallOptions): Call {
+    const call = new Call(options, this.#memory);
+    this.#running.add(call);
+    if (call.isRpc) {
+      const watcher = this.options.onBegin(call);
+      this.#watchers.set(call, watcher);
+      if (watcher.steps !== undefined) call.steps = watcher.steps;
+    }
+    // An unread answer is held in memory until it is taken.
+    void whenTaken(options.request)?.then(() => {
+      if (this.#running.has(call)) call.abort(canceled());
+      call.release();
+    });
+    return call;
+  }
+
+  /**
+   * Lets a call in before its body is read: refuses it if the server is too busy, finds its caller, and counts it
+   * for the caller's plan.
+   *
+   * @throws MemoryError `unavailable`, `unauthenticated` or `resource_exhausted`.
+   */
+  async begin(call: Call): Promise<void> {
+    this.checkLoad(call);
+    if (call.method === SIGN_UP) return this.options.signUps.check(call.address);
+    const principal = await this.authenticate(call);
+    const plan = this.options.plans.get(principal.plan);
+    try {
+      this.#limits.begin(principal, plan);
+      call.onRelease(() => this.#limits.end(principal));
+    } finally {
+      setRateLimitHeaders(call, this.#limits.status(principal, plan));
+    }
+  }
+
+  /** Refuses a call that would have to wait too long. @throws MemoryError `unavailable`. */
+  checkLoad(call: Pick<Call, "method">): void {
+    this.options.load.check(QUEUES.get(call.method));
+  }
+
+  /** Finds the caller. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */
+  async authenticate(call: Call): Promise<NonNullable<Call["principal"]>> {
+    const found = await this.options.authenticate(credentialOf(call), networkOf(call.address));
+    // A copy, because what a call uses is counted by its principal.
+    call.principal = { ...found };
+    return call.principal;
+  }
+
+  /** Takes of the caller's rate what a free call has written. */
+  countWritten(call: Call, bytes: number): void {
+    const { caller } = call;
+    this.#limits.spend(caller, this.options.plans.get(caller.plan), Math.floor(bytes / BYTES_PER_TOKEN));
+  }
+
+  /** Runs a call's work for as long as its client waits. @throws what the work throws, or the reason of its end. */
+  run<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    return call.run(work, (late) => {
+      if (isFault(late)) this.#logFault(call, late);
+    });
+  }
+
+  /** Ends a call: logs it, measures it, and records it for its account. */
+  end(call: Call): void {
+    if (!this.#running.delete(call)) return;
+    call.stop();
+    const ms = performance.now() - call.startMs;
+    const code = outcomeOf(call);
+    const { id: requestId, method, protocol } = call;
+    const accountId = call.principal?.accountId;
+    if (call.error !== undefined && isFault(call.error)) this.#logFault(call, call.error);
+    const watcher = this.#watchers.get(call);
+    watcher?.end({ code, ms, accountId });
+    if (!call.isReported) return;
+    const traceId = watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];
+    const line = { method, protocol, code, requestId, traceId, accountId, ms: Math.round(ms * 100) / 100 };
+    this.options.logger.info(line, "call");
+    if (call.isRpc) recordCall(this.options.recorder, call, { code, ms });
+  }
+
+  /** Aborts all calls that run. */
+  abortAll(reason: ConnectError): void {
+    for (const call of this.#running) call.abort(reason);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #logFault({ id: requestId }: Call, error: unknown): void {
+    this.options.logger.error({ err: error, requestId }, "fault");
+  }
+
+  #endLate(): void {
+    const now = performance.now();
+    for (const call of this.#running) {
+      if (!call.streams && now > call.deadlineMs) call.abort(tooLate(call));
+    }
+  }
+}
+
+/** Name of a call's outcome: `ok`, or Connect's name of the error. */
+export function outcomeOf(call: Call): string {
+  if (call.error !== undefined) return codeToString(wireErrorOf(call, call.error).code);
+  return call.refusedWith ?? "ok";
+}
+
+/** True for a fault of the server, which is no caller's mistake and no word of an aborted call. */
+function isFault(error: unknown): boolean {
+  if (error instanceof MemoryError) return error.code === "internal";
+  if (error instanceof ConnectError)
+    return error.code === Code.Internal && error.rawMessage === INTERNAL_MESSAGE;
+  return (error as Error | undefined)?.name !== "AbortError";
+}
+
+/** The call's credential: an API key if it has one, even a wrong one; else the session. */
+function credentialOf({ headers, session, takesKey }: Call): Credential | undefined {
+  const { authorization, "x-api-key": apiKey } = takesKey ? headers : {};
+  if (authorization !== undefined) {
+    const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    return key === undefined ? undefined : { key };
+  }
+  if (apiKey !== undefined) return { key: String(apiKey) };
+  return session === undefined ? undefined : { session };
+}

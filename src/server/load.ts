@@ -1,0 +1,66 @@
+import { unavailable } from "../errors.js";
+
+/** Delay of the event loop, smoothed, above which calls are refused. */
+export const LOOP_DELAY_MS_MAX = 500;
+
+/** Time between two measurements of the delay. */
+const LOOP_CHECK_MS = 100;
+
+/**
+ * Weight of each new measurement. A single pause, such as a garbage collection, refuses nothing; a loop that is
+ * always late does after half a second.
+ */
+const NEW_SHARE = 0.2;
+/** Longest delay that counts: a machine that slept for an hour is not busy when it goes on. */
+const LATE_MAX_MS = 4 * LOOP_DELAY_MS_MAX;
+
+/**
+ * Share of each of the model's queues above which new calls are refused. The rest is for calls that are let
+ * in already and still send their text.
+ */
+export const QUEUE_SHARE_MAX = 0.75;
+
+/** Texts and queries that wait for the model, as shares of the maximum. */
+export interface QueueShares {
+  readonly text: number;
+  readonly query: number;
+}
+
+/** Measures how busy this process is. */
+export class Load {
+  #loopDelayMs = 0;
+  #dueMs = performance.now() + LOOP_CHECK_MS;
+  readonly #timer = setInterval(() => this.#look(), LOOP_CHECK_MS).unref();
+
+  constructor(private readonly queues: () => QueueShares) {}
+
+  /** Delay of the event loop in milliseconds, smoothed. */
+  get loopDelayMs(): number {
+    return this.#loopDelayMs;
+  }
+
+  /**
+   * Refuses a call that would have to wait too long, before its key is looked up, its body read and anything
+   * charged. Health and readiness do not ask: a busy replica must still be sent calls, or the others would be
+   * busier still.
+   *
+   * @throws MemoryError `unavailable`.
+   */
+  check(queue: keyof QueueShares | undefined): void {
+    if (this.#loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
+    if (queue !== undefined && this.queues()[queue] > QUEUE_SHARE_MAX) {
+      throw unavailable("too many calls are waiting for the model");
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const late = Math.min(Math.max(0, now - this.#dueMs), LATE_MAX_MS);
+    this.#dueMs = now + LOOP_CHECK_MS;
+    this.#loopDelayMs += (late - this.#loopDelayMs) * NEW_SHARE;
+  }
+}

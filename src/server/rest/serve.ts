@@ -1,0 +1,78 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import type { Call, Protocol } from "../call.js";
+import type { Calls } from "../calls.js";
+import { sessionOf } from "../port/session-cookie.js";
+import { sendCallError, sendError, unsupported } from "../wire/plain-errors.js";
+
+/** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
+const GZIP_BYTES_MIN = 1_024;
+
+const gzipped = promisify(gzip);
+
+/** A request that is being answered. */
+export interface Asked {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Path whose requests are calls. */
+export interface Endpoint {
+  readonly method: HTTPMethods;
+  readonly url: string;
+  /** Name of its calls; the method and the path if left out. */
+  readonly name?: string;
+  readonly protocol?: Protocol;
+  readonly streams?: boolean;
+  /** What proves who calls: a key, the session of the portal, or either. */
+  readonly credential: "key" | "session" | "either";
+  /** True for the types of body that are read; left out where none is. */
+  readonly takes?: ((contentType: string) => boolean) | undefined;
+  /** Answers a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
+  answer(call: Call, asked: Asked): Promise<string | object | undefined>;
+  /** Sends what was thrown, where it is not in the form of all other errors. */
+  refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;
+}
+
+/** Serves a path. */
+export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): void {
+  const { method, url, name = `${String(method)} ${url}`, protocol = "json", takes } = endpoint;
+  app.route({
+    method,
+    url,
+    handler: async (request, reply) => {
+      const type = request.headers["content-type"] ?? "none";
+      if (takes?.(type) === false) return sendError(reply, 415, unsupported(type));
+      const call = calls.open({
+        ...{ method: name, protocol, request: request.raw, streams: endpoint.streams ?? false },
+        session: endpoint.credential === "key" ? undefined : sessionOf(request.raw),
+        takesKey: endpoint.credential !== "session",
+        setHeader: (header, value) => void reply.header(header, value),
+      });
+      try {
+        const answer = await endpoint.answer(call, { request, reply });
+        if (answer === undefined) return reply;
+        return await send(answer, { request, reply });
+      } catch (error) {
+        call.error = error;
+        return (endpoint.refuse ?? sendCallError)(reply, call, error);
+      } finally {
+        calls.end(call);
+      }
+    },
+  });
+}
+
+async function send(answer: string | object, { request, reply }: Asked): Promise<FastifyReply> {
+  // As bytes: Fastify would add a charset to the type of a text.
+  const bytes = Buffer.from(typeof answer === "string" ? answer : JSON.stringify(answer));
+  reply.header("content-type", "application/json");
+  if (bytes.length < GZIP_BYTES_MIN || !acceptsGzip(request)) return reply.send(bytes);
+  return reply.header("content-encoding", "gzip").send(await gzipped(bytes));
+}
+
+function acceptsGzip({ headers }: FastifyRequest): boolean {
+  const accepted = headers["accept-encoding"];
+  return accepted !== undefined && /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(accepted));
+}

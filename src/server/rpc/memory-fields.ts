@@ -1,0 +1,34 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { JsonObject } from "../../memory/input/metadata.js";
+import type { Seen } from "../../memory/ports/log.js";
+import { etagOf } from "../../memory/versions/etag.js";
+import type { Shown } from "../../memory/versions/showing.js";
+
+/** Lists the texts of a memory, which its answer holds. */
+export function textsOf({ text, metadata }: Seen["text"]): string[] {
+  return [text, metadata];
+}
+
+/** Translates a memory as callers see it. */
+export function memoryOf(entry: Shown) {
+  const { updatedAt = timestampFromMs(entry.createdAtMs), ...version } = versionOf(entry);
+  return { ...shared(entry), tokens: entry.tokens, ...version, updatedAt };
+}
+
+/** Makes the fields that tell one version of a memory from another, and what hides it. */
+export function versionOf(entry: Shown) {
+  const { updatedAtMs, externalId, supersededBy, expiresAtMs } = entry;
+  return {
+    etag: etagOf(entry),
+    ...(updatedAtMs !== undefined && { updatedAt: timestampFromMs(updatedAtMs) }),
+    ...(externalId !== undefined && { externalId }),
+    ...(supersededBy !== undefined && { supersededBy }),
+    ...(expiresAtMs !== undefined && { expireTime: timestampFromMs(expiresAtMs) }),
+  };
+}
+
+/** Makes the fields of a memory that every answer has. */
+export function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {
+  const createdAt = timestampFromMs(createdAtMs);
+  return { id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt };
+}

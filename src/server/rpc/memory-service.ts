@@ -1,0 +1,184 @@
+import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import { deleteMemory } from "../../memory/calls/delete-memory.js";
+import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
+import { getMemory } from "../../memory/calls/get.js";
+import { getNamespace } from "../../memory/calls/get-namespace.js";
+import { listNamespaces } from "../../memory/calls/list-namespaces.js";
+import type { Ports } from "../../memory/calls/ports.js";
+import { recall } from "../../memory/calls/recall.js";
+import { countMemories } from "../../memory/calls/several/count.js";
+import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
+import { getMemories } from "../../memory/calls/several/get-memories.js";
+import { listMatching } from "../../memory/calls/several/list-matching.js";
+import { storeBatch } from "../../memory/calls/several/store-batch.js";
+import { store } from "../../memory/calls/store.js";
+import { updateMemory } from "../../memory/calls/update.js";
+import type { ErasurePorts } from "../../memory/erasure/erase.js";
+import { turn } from "../../memory/pacing/turn.js";
+import type { Call } from "../call.js";
+import type { Calls } from "../calls.js";
+import { memoryOf, textsOf } from "./memory-fields.js";
+import { memoryStreams, type StreamPorts } from "./memory-streams.js";
+import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from "./read-fields.js";
+import type { Service } from "./service.js";
+import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
+
+/** Ports that the memory calls need. */
+export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
+
+/** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
+const COPIES = 4;
+/** Weight above which only one answer is written out at a time. */
+const LONG_BYTES = 262_144;
+/** Bytes that an answer with texts is taken to have before it is made, and those of a whole page of them. */
+const ANSWER_BYTES = 32_768;
+const PAGE_BYTES = 4_194_304;
+/** Bytes that an update writes for each byte of its memory's text: most are vectors. */
+const WRITTEN_TIMES = 24;
+
+export interface MemoryServiceOptions {
+  /** Aborted when streams must end. */
+  readonly ending: AbortSignal;
+  readonly calls: Pick<Calls, "countWritten">;
+}
+
+/** Serves recalld.v1.MemoryService: translates its messages to the domain's operations and back. */
+export function memoryService(
+  ports: MemoryPorts,
+  { ending, calls }: MemoryServiceOptions,
+): Service<typeof MemoryService> {
+  return {
+    ...memoryStreams(ports, ending),
+    async store({ text, namespace, metadata, ...asked }, call) {
+      const request = {
+        ...common(call),
+        ...idempotency(call),
+        text,
+        namespace,
+        metadata,
+        ...wishesOf(asked),
+      };
+      const { replayed, ...answer } = await store(ports, request);
+      await hold(call, similarTextsOf(answer));
+      tellReplayed(call, replayed);
+      return { namespace, ...storedOf(answer) };
+    },
+    async storeBatch({ namespace, memories }, call) {
+      const asked = { namespace, memories: batchMemories(memories) };
+      const request = { ...common(call), ...idempotency(call), ...asked };
+      const { results, replayed } = await storeBatch(ports, request);
+      tellReplayed(call, replayed);
+      return { results: results.map(batchResult), namespace };
+    },
+    async updateMemory({ namespace, id, text, metadata, expiry, updateMask, etag }, call) {
+      const changes = { text, metadata, expiry: expiryOf(expiry), mask: updateMask?.paths, etag };
+      // A patch that says null of all metadata removes it.
+      const merges = call.isPatch && metadata !== undefined;
+      const request = { ...common(call), ...idempotency(call), namespace, id, ...changes, merges };
+      call.hold(ANSWER_BYTES);
+      const { memory, replayed } = await updateMemory(ports, request);
+      await hold(call, textsOf(memory), ANSWER_BYTES);
+      if (text === undefined) calls.countWritten(call, memory.text.length * WRITTEN_TIMES);
+      tellReplayed(call, replayed);
+      return { memory: memoryOf(memory), namespace };
+    },
+    async recall({ namespace, mode, fields: mask, ...asked }, call) {
+      const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;
+      const wanted = { query, topK, explain, minScore, minFit, includeSuperseded, fields: mask?.paths };
+      const only = onlyOf(asked);
+      const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
+      call.hold(ANSWER_BYTES);
+      const { results, queryTokens, fields, considered, omitted } = await recall(ports, request);
+      await hold(call, results.flatMap(stringsOf), ANSWER_BYTES);
+      // Callers that ask for nothing new are answered as before.
+      const isFull =
+        includeSuperseded ||
+        [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
+      return {
+        ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
+        ...(considered !== undefined && { considered }),
+        ...(omitted && { omitted: { memories: [...omitted] } }),
+      };
+    },
+    async getMemory({ namespace, id }, call) {
+      call.hold(ANSWER_BYTES);
+      const entry = await getMemory(ports, { caller: call.caller, namespace, id });
+      await hold(call, textsOf(entry), ANSWER_BYTES);
+      return { memory: memoryOf(entry), namespace };
+    },
+    async getMemories({ namespace, ids }, call) {
+      call.hold(PAGE_BYTES);
+      const got = await getMemories(ports, { caller: call.caller, namespace, ids });
+      await hold(call, got.memories.flatMap(textsOf), PAGE_BYTES);
+      const { missing, remaining } = got;
+      const memories = got.memories.map(memoryOf);
+      return { memories, missing: [...missing], remaining: [...remaining], namespace };
+    },
+    async deleteMemory({ namespace, id }, call) {
+      await deleteMemory(ports, { caller: call.caller, namespace, id });
+      return { id };
+    },
+    async deleteMemories({ namespace, ids, filter, dryRun, includeSuperseded }, call) {
+      const { signal } = call;
+      const request = {
+        caller: call.caller,
+        namespace,
+        ids,
+        filter,
+        dryRun,
+        includeSuperseded,
+        signal,
+      };
+      const { dry, ...counts } = await deleteMemories(ports, request);
+      await hold(call, dry?.samples.flatMap(textsOf) ?? []);
+      return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
+    },
+    async deleteNamespace({ namespace, force }, call) {
+      return { deleted: await deleteNamespace(ports, { caller: call.caller, namespace, force }) };
+    },
+    async listNamespaces({ pageSize, pageToken, prefix }, call) {
+      const request = { caller: call.caller, pageSize, pageToken, prefix };
+      const { items, nextPageToken } = await listNamespaces(ports, request);
+      return { namespaces: items.map(measured), nextPageToken };
+    },
+    async getNamespace({ namespace }, call) {
+      return detailsOf(namespace, await getNamespace(ports, { caller: call.caller, namespace }));
+    },
+    async listMemories({ namespace, pageSize, pageToken, order, filter, includeSuperseded }, call) {
+      const page = { pageSize, pageToken, order: orderOf(order), filter, includeSuperseded };
+      const request = { caller: call.caller, namespace, ...page, signal: call.signal };
+      call.hold(PAGE_BYTES);
+      const { items, nextPageToken } = await listMatching(ports, request);
+      await hold(call, items.flatMap(textsOf), PAGE_BYTES);
+      return { memories: items.map(memoryOf), namespace, nextPageToken };
+    },
+    async countMemories({ namespace, filter, includeSuperseded }, call) {
+      const { signal } = call;
+      const request = { caller: call.caller, namespace, filter, includeSuperseded, signal };
+      return { memories: await countMemories(ports, request), namespace };
+    },
+  };
+}
+
+/** Counts the texts of an answer, until it was taken, in place of the bytes that the call has held for them. */
+async function hold(call: Call, texts: readonly string[], expected = 0): Promise<void> {
+  const bytes = texts.reduce((sum, text) => sum + text.length, 0) * COPIES;
+  call.adjust(bytes - expected);
+  // Writing the answer out holds the thread for some milliseconds: one at a time.
+  if (bytes > LONG_BYTES) await turn();
+}
+
+/** The key by which a call may be repeated. */
+function idempotency({ headers }: Call) {
+  const key = headers["idempotency-key"];
+  return { idempotencyKey: key === undefined ? undefined : String(key) };
+}
+
+/** Says that an earlier attempt with the same key has done it. */
+function tellReplayed(call: Call, replayed: boolean): void {
+  if (replayed) call.setHeader("idempotent-replayed", "true");
+}
+
+function common({ caller, signal, deadlineMs, steps }: Call) {
+  return { caller, signal, deadlineMs, steps };
+}

@@ -1,0 +1,265 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type ServiceImpl,
+} from "@connectrpc/connect";
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { compressionGzip } from "@connectrpc/connect-node";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Call, Protocol } from "../call.js";
+import { type Calls, nameOf } from "../calls.js";
+import { sessionOf } from "../port/session-cookie.js";
+import { encodingOf, normalizeHeaders } from "../wire/content-type.js";
+import { wireErrorOf } from "../wire/errors.js";
+import { JSON_OPTIONS } from "../wire/json-options.js";
+import { errorBody, unsupported, withBody } from "../wire/plain-errors.js";
+import { decodedBody, emptyHeaders } from "../wire/request-body.js";
+import { checkedStream } from "../wire/request-stream.js";
+import type { Rpc, Served } from "./service.js";
+
+/** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
+const ANSWER_BYTES_MAX = 67_108_864;
+
+/** The call that a request of Connect, gRPC or gRPC-Web makes. */
+export const callKey = createContextKey<Call | undefined>(undefined, { description: "call" });
+
+/** The request of a call, before the call is opened. */
+const requestKey = createContextKey<FastifyRequest | undefined>(undefined, { description: "request" });
+
+export interface RpcOptions {
+  readonly calls: Calls;
+  /** Services of the contract: each call needs a key, is logged and measured. */
+  readonly services: readonly Served[];
+  /** Adds services that need no key and are not reported, such as health. */
+  addOpen(router: ConnectRouter): void;
+  bodyBytesMax(method: DescMethod): number;
+  /** Maximum size of a request to an open service. */
+  readonly openBytesMax: number;
+  /** Aborted when the calls that still run must end. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Mounts the RPCs at their own paths, for Connect, gRPC and gRPC-Web. */
+export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
+  const { calls, services, shutdownSignal, openBytesMax, bodyBytesMax } = options;
+  app.register(fastifyConnectPlugin, {
+    routes: (router) => {
+      for (const { service, methods } of services)
+        router.service(service, implementation(methods as Served["methods"], calls));
+      const open = router.handlers.length;
+      options.addOpen(router);
+      for (const [i, handler] of [...router.handlers].entries()) {
+        const isReported = i < open;
+        const bytesMax = isReported ? bodyBytesMax(handler.method) : openBytesMax;
+        router.handlers[i] = withCall(handler, { calls, bytesMax, isReported });
+      }
+    },
+    contextValues: (request) => createContextValues().set(requestKey, request),
+    requestGate: async (context) => {
+      endCheaply(context);
+      const call = callOf(context);
+      if (call.isReported) await calls.begin(call).catch((error) => fail(call, error));
+    },
+    acceptCompression: [compressionGzip],
+    // Bodies are read and bounded before Connect sees them.
+    readMaxBytes: ANSWER_BYTES_MAX,
+    writeMaxBytes: ANSWER_BYTES_MAX,
+    jsonOptions: JSON_OPTIONS,
+    shutdownSignal,
+  });
+}
+
+function callOf({ values }: Pick<HandlerContext, "values">): Call {
+  const call = values.get(callKey);
+  if (call === undefined) throw new Error("an RPC is served without a call");
+  return call;
+}
+
+/** Notes what a call ended with, and throws it as Connect's error. */
+function fail(call: Call, error: unknown): never {
+  call.error = error;
+  throw wireErrorOf(call, error);
+}
+
+/** Adapts functions of a message and a call to Connect's of a message and a context. */
+function implementation(methods: Served["methods"], calls: Calls): ServiceImpl<Served["service"]> {
+  const adapted = Object.entries(methods).map(([name, method]) => {
+    const serve = method as Rpc["serve"];
+    const adapter = (request: never, context: HandlerContext) => {
+      const call = callOf(context);
+      const isUnary = context.method.methodKind === "unary";
+      // A message that came in a query is Connect's; all others were decoded before it saw them.
+      call.message ??= request;
+      return isUnary ? answer(call, { serve, context, calls }) : stream(call, { serve, context });
+    };
+    return [name, adapter];
+  });
+  return Object.fromEntries(adapted);
+}
+
+type Serving = Pick<Rpc, "serve"> & { readonly context: HandlerContext };
+
+async function answer(call: Call, { serve, context, calls }: Serving & { readonly calls: Calls }) {
+  const unfollow = follow(call, context.signal);
+  try {
+    return await calls.run(call, () => serve(call.message as never, call) as Promise<object>);
+  } catch (error) {
+    fail(call, error);
+  } finally {
+    unfollow();
+  }
+}
+
+async function* stream(call: Call, { serve, context }: Serving) {
+  const unfollow = follow(call, context.signal);
+  try {
+    yield* serve(call.message as never, call) as AsyncIterable<object>;
+  } catch (error) {
+    fail(call, error);
+  } finally {
+    unfollow();
+  }
+}
+
+/** Aborts the call with Connect's signal; returns a function that ends this. */
+function follow(call: Call, signal: AbortSignal): () => void {
+  const onAbort = () => call.abort(ConnectError.from(signal.reason, Code.Canceled));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
+  return () => signal.removeEventListener("abort", onAbort);
+}
+
+/** Reason of the signal of a call that has ended. */
+const ENDED = new DOMException("the call has ended", "AbortError");
+
+/**
+ * Lets Connect end the call's signal with a reason that exists. It aborts the signal of each call after its
+ * end, without a reason, and Node then makes an exception with a stack for each.
+ */
+function endCheaply(context: HandlerContext): void {
+  const ending = context as HandlerContext & { abort?(reason?: unknown): void };
+  const { abort } = ending;
+  if (abort !== undefined) ending.abort = (reason: unknown = ENDED) => abort(reason);
+}
+
+interface WithCall {
+  readonly calls: Calls;
+  readonly bytesMax: number;
+  readonly isReported: boolean;
+}
+
+/**
+ * Wraps a handler: opens the call, reads the body strictly after the gate, explains what HTTP alone refuses, and
+ * ends the call with its answer.
+ */
+function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: WithCall): UniversalHandler {
+  const method = nameOf({ parent: handler.service, name: handler.method.name });
+  const streams = handler.method.methodKind !== "unary";
+  const serve = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const { header, contextValues = createContextValues() } = request;
+    const from = contextValues.get(requestKey);
+    if (from === undefined) throw new Error("an RPC is served without its request");
+    normalizeHeaders(header);
+    const protocol = protocolOf(header);
+    const call = calls.open({
+      method,
+      protocol,
+      request: from.raw,
+      streams,
+      isReported,
+      // The portal speaks Connect; a browser's session is for no other protocol here.
+      session: protocol === "connect" ? sessionOf(from.raw) : undefined,
+      setHeader: (name, value) => void added.push([name, value]),
+    });
+    const added: [string, string][] = [];
+    contextValues.set(callKey, call);
+    try {
+      const body = readBody(handler, { request, call, bytesMax });
+      const response = explained(handler, request, await handler({ ...request, contextValues, body }));
+      for (const [name, value] of added) response.header?.set(name, value);
+      return { ...response, body: ending(response, call, calls) };
+    } catch (error) {
+      call.error ??= error;
+      calls.end(call);
+      throw error;
+    }
+  };
+  return Object.assign(serve, handler);
+}
+
+interface Reading {
+  readonly request: UniversalServerRequest;
+  readonly call: Call;
+  readonly bytesMax: number;
+}
+
+/** Makes the body that Connect reads: an empty message in place of the one that is decoded here. */
+function readBody({ method }: UniversalHandler, { request, call, bytesMax }: Reading) {
+  const { header } = request;
+  const encoding = encodingOf(header);
+  if (encoding === undefined) return request.body;
+  const options = { message: method.input, ...encoding, bytesMax };
+  const bytes = request.body as AsyncIterable<Uint8Array>;
+  if (method.methodKind !== "unary") return checkedStream(bytes, { ...options, call });
+  const body = decodedBody(bytes, { ...options, call, bytesSaid: bytesSaid(header) });
+  emptyHeaders(header, encoding);
+  return body;
+}
+
+function bytesSaid(header: Headers): number | undefined {
+  const said = header.get("content-length");
+  return said === null || !/^\d+$/.test(said) ? undefined : Number(said);
+}
+
+/** Adds a body that explains a bare 405 or 415. */
+function explained(
+  handler: UniversalHandler,
+  request: UniversalServerRequest,
+  response: UniversalServerResponse,
+): UniversalServerResponse {
+  if (response.body !== undefined) return response;
+  if (response.status === 405) {
+    const allow = handler.allowedMethods.join(", ");
+    const header = new Headers(response.header);
+    header.set("allow", allow);
+    const message = `${request.method.slice(0, 16)} is not served here; use ${allow}`;
+    return withBody({ ...response, header }, message);
+  }
+  if (response.status === 415)
+    return withBody(response, unsupported(request.header.get("content-type") ?? "none"));
+  return withBody(response, `HTTP ${response.status}`);
+}
+
+/** Passes the answer's body on, and ends the call behind it. */
+async function* ending(response: UniversalServerResponse, call: Call, calls: Calls) {
+  try {
+    yield* response.body as AsyncIterable<Uint8Array>;
+  } finally {
+    if (call.error === undefined) call.refusedWith = refusalOf(response);
+    calls.end(call);
+  }
+}
+
+/** Name of the error with which Connect itself refused a call; undefined if it did not. */
+function refusalOf({ status, header, trailer }: UniversalServerResponse): string | undefined {
+  const grpcStatus = Number(trailer?.get("grpc-status") ?? header?.get("grpc-status") ?? 0);
+  if (grpcStatus !== 0) return codeToString(grpcStatus as Code);
+  return status === 200 ? undefined : errorBody(status, "").code;
+}
+
+function protocolOf(header: Headers): Protocol {
+  const type = header.get("content-type") ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  return type.startsWith("application/grpc") ? "grpc" : "connect";
+}

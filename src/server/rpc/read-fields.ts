@@ -1,0 +1,92 @@
+import type { DescField } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  ListMemoriesRequest_Order,
+  type RecallRequest,
+  RecallRequest_Mode,
+  RecallResultSchema,
+} from "../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../errors.js";
+import type { NamespaceDetails } from "../../memory/calls/get-namespace.js";
+import type { RecallMode as RoomMode } from "../../memory/calls/ports.js";
+import type { Found, Recalled } from "../../memory/calls/recall.js";
+import type { Order } from "../../memory/calls/several/list.js";
+import { instantOf } from "../../memory/filter/instant.js";
+import type { ResultField } from "../../memory/input/fields.js";
+import type { Measured } from "../../memory/ports/log.js";
+import { shared, textsOf, versionOf } from "./memory-fields.js";
+
+/** First and last second of a Timestamp, since 1970. */
+const SECONDS_MIN = -62_135_596_800n;
+const SECONDS_MAX = 253_402_300_799n;
+
+/** Fields of a result, by their names in this language. */
+const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
+
+/** Translates the mode of a recall. */
+export function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
+  if (mode === RecallRequest_Mode.MODE_UNSPECIFIED) return undefined;
+  if (mode === RecallRequest_Mode.COSINE) return "cosine";
+  if (mode === RecallRequest_Mode.HYBRID) return "hybrid";
+  throw invalid("mode", "is neither COSINE nor HYBRID");
+}
+
+/** Translates which memories a recall may find. */
+export function onlyOf({ filter, after, before }: Pick<RecallRequest, "filter" | "after" | "before">) {
+  return { filter, after: timeOf("after", after), before: timeOf("before", before) };
+}
+
+/** Reads a time as an instant in milliseconds since 1970; see `instantOf`. */
+function timeOf(field: string, time: Timestamp | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  if (isValid(time)) return instantOf({ seconds: Number(time.seconds), nanos: time.nanos });
+  throw invalid(field, "is not a time from the year 1 to the year 9999");
+}
+
+function isValid({ seconds, nanos }: Timestamp): boolean {
+  return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX && nanos >= 0 && nanos <= 999_999_999;
+}
+
+/** Translates the order of a list. */
+export function orderOf(order: ListMemoriesRequest_Order): Order {
+  if (order === ListMemoriesRequest_Order.OLDEST_FIRST) return "oldest";
+  if (order === ListMemoriesRequest_Order.NEWEST_FIRST) return "newest";
+  if (order === ListMemoriesRequest_Order.ORDER_UNSPECIFIED) return "newest";
+  throw invalid("order", "is neither NEWEST_FIRST nor OLDEST_FIRST");
+}
+
+/** Translates a recalled memory: all of it, or the fields that were asked for. */
+export function foundOf(
+  { entry, score, match, words, explanation, supersededBy }: Found,
+  { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
+) {
+  const all = {
+    ...{ ...shared(entry), score, match },
+    ...(isFull && versionOf({ ...entry, supersededBy })),
+    ...(words !== undefined && { words }),
+    ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
+  };
+  if (fields === undefined) return all;
+  const sent = Object.entries(all).filter(([name]) => fields.has(RESULT[name]?.name as ResultField));
+  return Object.fromEntries(sent) as Partial<typeof all>;
+}
+
+/** Lists the texts of a recalled memory, which its answer holds. */
+export function stringsOf({ entry, explanation }: Found): string[] {
+  return [...textsOf(entry), ...(explanation?.matched ?? [])];
+}
+
+/** Translates what a namespace holds. */
+export function measured({ namespace, memories, bytes }: Measured & { readonly namespace: string }) {
+  return { namespace, memories, bytes: BigInt(bytes) };
+}
+
+/** Translates what a namespace holds, and since when. */
+export function detailsOf(namespace: string, details: NamespaceDetails) {
+  const { firstAtMs, lastAtMs } = details;
+  return {
+    namespace: measured({ ...details, namespace }),
+    ...(firstAtMs !== undefined && { first: timestampFromMs(firstAtMs) }),
+    ...(lastAtMs !== undefined && { last: timestampFromMs(lastAtMs) }),
+  };
+}

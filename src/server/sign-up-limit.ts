@@ -1,0 +1,46 @@
+import { Buckets, type Rate } from "../accounts/bucket.js";
+import { networkOf } from "./port/client-address.js";
+
+const HOUR_SECONDS = 3_600;
+
+export interface SignUpLimits {
+  /** Sign-ups of one client address an hour; of IPv6, of one /64. */
+  readonly perHour: number;
+  /** Sign-ups of all addresses together, which bounds a client that has many. */
+  readonly perHourTotal: number;
+}
+
+/**
+ * Counts attempts to sign up, in this process alone: with replicas, each admits as many. A limit of n an hour
+ * admits n at once, and then one each nth of an hour.
+ */
+export class SignUpLimit {
+  readonly #networks: Buckets;
+  /** A single bucket, for all addresses. */
+  readonly #total: Buckets;
+  readonly #of: string;
+
+  /** Creates a limit; `of` names what is counted, if it is not sign-ups. */
+  constructor(
+    { perHour, perHourTotal }: SignUpLimits,
+    { nowMs, of = "sign-ups" }: { nowMs?: () => number; of?: string } = {},
+  ) {
+    this.#networks = new Buckets(hourly(perHour), nowMs);
+    this.#total = new Buckets(hourly(perHourTotal), nowMs);
+    this.#of = of;
+  }
+
+  /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
+  check(address: string): void {
+    const network = networkOf(address);
+    this.#networks.check(network, `too many ${this.#of} from this address`);
+    this.#total.check("", `too many ${this.#of} at this time`);
+    this.#networks.take(network);
+    this.#total.take("");
+  }
+}
+
+/** Rate that admits the whole limit at once, then spreads it over the hour. */
+function hourly(perHour: number): Rate {
+  return { perSecond: perHour / HOUR_SECONDS, burst: perHour };
+}
