@@ -45,19 +45,7 @@ export class PlanLimits {
   begin({ keyHash, accountId }: Holder, plan: Plan): void {
     const { concurrency, rate } = plan;
     const rates = rate && this.#ratesOf(plan, rate);
-    const waitMs = rates?.keys.waitMs(keyHash) ?? 0;
-    if (rate !== undefined && waitMs > 0)
-      throw limited(
-        "KEY_RATE_LIMITED",
-        `this key makes more than the ${rate.perSecond} calls a second of its plan`,
-        waitMs,
-      );
-    const accountWaitMs = rates?.accounts.waitMs(accountId) ?? 0;
-    if (accountWaitMs > 0) {
-      const { perSecond } = accountRateOf(plan) as Rate;
-      const message = `the keys of this account make more than the ${perSecond} calls a second of its plan`;
-      throw limited("KEY_RATE_LIMITED", message, accountWaitMs);
-    }
+    this.#checkRates({ keyHash, accountId }, plan);
     if (!this.#ofKeys.tryTake(keyHash, 1, concurrency)) {
       const message = `this key has ${concurrency} calls running, which is its plan's limit`;
       throw limited("CONCURRENCY_LIMITED", message, CONCURRENCY_PAUSE_MS);
@@ -72,12 +60,17 @@ export class PlanLimits {
     rates?.accounts.take(accountId);
   }
 
-  /** Takes more of the rate for a call that turned out to cost more than one. */
-  spend({ keyHash, accountId }: Holder, plan: Plan, tokens: number): void {
+  /**
+   * Takes more of the rate for a call that costs more than one. Calls behind it wait until that is made up for.
+   *
+   * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED) if nothing is left meanwhile.
+   */
+  spend(holder: Holder, plan: Plan, tokens: number): void {
     if (plan.rate === undefined || tokens <= 0) return;
+    this.#checkRates(holder, plan);
     const { keys, accounts } = this.#ratesOf(plan, plan.rate);
-    keys.take(keyHash, tokens);
-    accounts.take(accountId, tokens);
+    keys.take(holder.keyHash, tokens);
+    accounts.take(holder.accountId, tokens);
   }
 
   /** Ends a call that `begin` has counted. */
@@ -95,6 +88,22 @@ export class PlanLimits {
         concurrency: { limit: concurrency, left: concurrency - this.#ofKeys.heldBy(keyHash) },
       }),
     };
+  }
+
+  #checkRates({ keyHash, accountId }: Holder, plan: Plan): void {
+    if (plan.rate === undefined) return;
+    const { keys, accounts } = this.#ratesOf(plan, plan.rate);
+    const waitMs = keys.waitMs(keyHash);
+    if (waitMs > 0) {
+      const message = `this key makes more than the ${plan.rate.perSecond} calls a second of its plan`;
+      throw limited("KEY_RATE_LIMITED", message, waitMs);
+    }
+    const accountWaitMs = accounts.waitMs(accountId);
+    if (accountWaitMs > 0) {
+      const { perSecond } = accountRateOf(plan) as Rate;
+      const message = `the keys of this account make more than the ${perSecond} calls a second of its plan`;
+      throw limited("KEY_RATE_LIMITED", message, accountWaitMs);
+    }
   }
 
   #ratesOf(plan: Plan, rate: Rate) {

@@ -38,8 +38,13 @@ export interface Usage {
   remove(accountId: string): Promise<void>;
 }
 
+let lastDay = { day: Number.NaN, date: "" };
+
+/** The day in UTC, such as `2026-11-21`. Each call asks for today, so the last answer is remembered. */
 export function dateOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== lastDay.day) lastDay = { day, date: new Date(ms).toISOString().slice(0, 10) };
+  return lastDay.date;
 }
 
 /** Answers one entry for each of the last days, today included, oldest first. */

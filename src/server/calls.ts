@@ -133,9 +133,12 @@ export class Calls {
     return call.principal;
   }
 
-  /** Takes of the caller's rate what a free call has written. */
-  countWritten(call: Call, bytes: number): void {
-    const { caller } = call;
+  /**
+   * Takes of the caller's rate for bytes that a call writes and that cost no call of its plan.
+   *
+   * @throws MemoryError `resource_exhausted` if others have used the rate up meanwhile.
+   */
+  spendOnWrite({ caller }: Call, bytes: number): void {
     this.#limits.spend(caller, this.options.plans.get(caller.plan), Math.floor(bytes / BYTES_PER_TOKEN));
   }
 

@@ -43,7 +43,15 @@ export interface UpdateRequest {
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
+  /**
+   * Called before a change that costs no call of the plan, with about as many bytes as it writes. What it throws
+   * refuses the change.
+   */
+  readonly onFreeWrite?: ((bytes: number) => void) | undefined;
 }
+
+/** Bytes that a memory's text and vectors take in the log for each of its tokens, at most. */
+const BYTES_PER_TOKEN = 80;
 
 /** Outcome of an update, and whether it repeats an earlier one. */
 export interface Updated {
@@ -150,9 +158,12 @@ async function once(
 async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown> {
   const { caller, wanted, steps = untimed } = writing;
   const { quota } = ports;
-  await check(ports, writing);
+  const tokens = await check(ports, writing);
   const { text } = wanted;
-  if (text === undefined) return append(ports, writing, async () => undefined);
+  if (text === undefined) {
+    writing.onFreeWrite?.(tokens * BYTES_PER_TOKEN);
+    return append(ports, writing, async () => undefined);
+  }
   return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = (generation: Generation) =>
@@ -165,12 +176,13 @@ async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown
   });
 }
 
-/** Refuses an update that cannot be made before anything is charged or embedded. */
-async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: Writing): Promise<void> {
+/** Refuses an update that cannot be made before anything is charged or embedded; returns the memory's tokens. */
+async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: Writing): Promise<number> {
   const logId = await log.find(scope);
   if (logId === undefined) throw noSuchMemory();
   const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
-  await unlessWritten(view, attempt, () => updatable(view, { id, etag: etag || undefined }));
+  const current = await unlessWritten(view, attempt, () => updatable(view, { id, etag: etag || undefined }));
+  return current?.entry.tokens ?? 0;
 }
 
 /** Appends the new version, and erases the old one. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Caller, Quota } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 
@@ -27,6 +28,8 @@ export async function withinQuota<T>(
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const either = new AbortController();
+  // Each text of a batch listens, which is no leak.
+  setMaxListeners(0, either.signal);
   const paid = steps.time("charge", () => quota.charge(caller, calls));
   paid.catch((reason) => either.abort(reason));
   // `AbortSignal.any` costs several times as much, for each call.

@@ -36,12 +36,8 @@ class Refusing extends Error {
   }
 }
 
-const refuse: NonNullable<OAuthPath["refuse"]> = (reply, call, thrown) => {
-  if (!(thrown instanceof Refusing)) return refuseInOAuth(reply, thrown);
-  // The application's mistake, and no fault of the server.
-  call.error = invalid("grant", thrown.message);
-  return sendRefusal(reply, thrown.refused);
-};
+const refuse: NonNullable<OAuthPath["refuse"]> = (reply, _call, thrown) =>
+  thrown instanceof Refusing ? sendRefusal(reply, thrown.refused) : refuseInOAuth(reply, thrown);
 
 /** Makes the paths that applications ask: to register, and to exchange a code for a key. */
 export function tokenPaths(options: TokenOptions): OAuthPath[] {
@@ -52,7 +48,12 @@ export function tokenPaths(options: TokenOptions): OAuthPath[] {
     },
     {
       ...{ url: "/token", credential: "key", takes: (type) => FORM.test(type), refuse },
-      answer: (call, asked) => exchange(call, asked, options),
+      answer: (call, asked) =>
+        exchange(call, asked, options).catch((error) => {
+          // The application's mistake, and no fault of the server.
+          if (error instanceof Refusing) call.error = invalid("body", "is refused");
+          throw error;
+        }),
     },
   ];
 }

@@ -50,16 +50,17 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
         takesKey: endpoint.credential !== "session",
         setHeader: (header, value) => void reply.header(header, value),
       });
+      let answer: string | object | undefined;
       try {
-        const answer = await endpoint.answer(call, { request, reply });
-        if (answer === undefined) return reply;
-        return await send(answer, { request, reply });
+        answer = await endpoint.answer(call, { request, reply });
       } catch (error) {
-        call.error = error;
-        return (endpoint.refuse ?? sendCallError)(reply, call, error);
-      } finally {
+        call.error ??= error;
         calls.end(call);
+        return (endpoint.refuse ?? sendCallError)(reply, call, error);
       }
+      // Before the answer: whoever has it finds the call in the log.
+      calls.end(call);
+      return answer === undefined ? reply : send(answer, { request, reply });
     },
   });
 }

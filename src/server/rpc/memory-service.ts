@@ -33,13 +33,11 @@ const LONG_BYTES = 262_144;
 /** Bytes that an answer with texts is taken to have before it is made, and those of a whole page of them. */
 const ANSWER_BYTES = 32_768;
 const PAGE_BYTES = 4_194_304;
-/** Bytes that an update writes for each byte of its memory's text: most are vectors. */
-const WRITTEN_TIMES = 24;
 
 export interface MemoryServiceOptions {
   /** Aborted when streams must end. */
   readonly ending: AbortSignal;
-  readonly calls: Pick<Calls, "countWritten">;
+  readonly calls: Pick<Calls, "spendOnWrite">;
 }
 
 /** Serves recalld.v1.MemoryService: translates its messages to the domain's operations and back. */
@@ -74,11 +72,19 @@ export function memoryService(
       const changes = { text, metadata, expiry: expiryOf(expiry), mask: updateMask?.paths, etag };
       // A patch that says null of all metadata removes it.
       const merges = call.isPatch && metadata !== undefined;
-      const request = { ...common(call), ...idempotency(call), namespace, id, ...changes, merges };
+      const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
+      const request = {
+        ...common(call),
+        ...idempotency(call),
+        namespace,
+        id,
+        ...changes,
+        merges,
+        onFreeWrite,
+      };
       call.hold(ANSWER_BYTES);
       const { memory, replayed } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
-      if (text === undefined) calls.countWritten(call, memory.text.length * WRITTEN_TIMES);
       tellReplayed(call, replayed);
       return { memory: memoryOf(memory), namespace };
     },
