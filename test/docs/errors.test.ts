@@ -52,7 +52,7 @@ describe("docs/errors.md", () => {
   });
 
   test.each(Object.keys(REASONS))("lists no reason that nothing gives: %s", (reason) => {
-    const given = new RegExp(`(?:\\breason: |denied\\(\\s*)"${reason}"`);
+    const given = new RegExp(`(?:\\breason: |(?:denied|limited)\\(\\s*)"${reason}"`);
     expect([...sources.values()].some((source) => given.test(source))).toBe(true);
   });
 });

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import {
-  FILTER_BYTES_MAX,
-  FILTER_CLAUSES_MAX,
-  FILTER_DEPTH_MAX,
   FILTER_LIST_MAX,
   FILTER_PATH_BYTES_MAX,
   FILTER_STRING_BYTES_MAX,
@@ -12,7 +9,6 @@ import { narrowed } from "../../src/memory/filter/created-between.js";
 import { instantOf, parseInstant } from "../../src/memory/filter/instant.js";
 import { matches } from "../../src/memory/filter/matches.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
-import { count } from "../../src/memory/input/count.js";
 import type { Json, JsonObject } from "../../src/memory/input/metadata.js";
 import { chanceOf } from "../support/chance.js";
 import { quoted, rows, section } from "../support/documents.js";
@@ -45,20 +41,6 @@ describe("what docs/filters.md says", () => {
   test.each(table)("%s for %s is %s", (filter, metadata, says) => {
     const [parsed] = quoted(filter).map((text) => JSON.parse(text) as JsonObject);
     expect(match(parsed as JsonObject, { metadata: quoted(metadata)[0] })).toBe(says === "yes");
-  });
-
-  test("it tells the limits", () => {
-    const told = rows(section("docs/filters.md", "## Limits")).map(([, most]) => most);
-    expect(told).toEqual(
-      [
-        FILTER_DEPTH_MAX,
-        FILTER_CLAUSES_MAX,
-        FILTER_LIST_MAX,
-        FILTER_STRING_BYTES_MAX,
-        FILTER_PATH_BYTES_MAX,
-        FILTER_BYTES_MAX,
-      ].map(count),
-    );
   });
 });
 

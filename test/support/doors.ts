@@ -126,8 +126,8 @@ function restDoor(url: string): Door {
       if (hasBody && Object.keys(fields).length === 0) return door.call(rpc, request, options);
       const isNameless = Object.values(fields).some((value) => typeof value !== "string" || value === "");
       // A path cannot lack a field, and a patch has no mask of its own.
-      const hasNoForm = hasBody && (isNameless || (request as JsonObject).update_mask !== undefined);
-      if (hasNoForm) return connectJsonDoor(url).call(rpc, request, options);
+      const hasMask = hasBody && (request as JsonObject).update_mask !== undefined;
+      if (isNameless || hasMask) return connectJsonDoor(url).call(rpc, request, options);
       const [method, path] = resourceOf(REST[rpc], hasBody ? fields : (request as JsonObject));
       const headers = { ...authorization(options.key), ...options.header };
       if (!hasBody) return readJson(await fetch(url + path, { method, headers }));
