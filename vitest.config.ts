@@ -16,7 +16,7 @@ const MORE = [
   ...["bench", "browser", "clients", "deploy", "docs", "eval"].map((folder) => `test/${folder}/**/*.test.ts`),
   ...e2e("foreign", "mcp-stdio", "mcpb", "model", "nginx", "portal-serving"),
   ...e2e("moving", "outage", "races", "reembed", "replicas", "rolling", "sameness"),
-  ...["mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),
+  ...["ferretdb", "mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),
   "test/simulation/planted.test.ts",
 ];
 

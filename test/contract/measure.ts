@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chanceOf } from "../support/chance.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anLogId, memories } from "./samples.js";
+import { aMemory, anLogId, memories, nextOf } from "./samples.js";
 
 /** Contract of every log about its size. */
 export function measureContract(name: string, make: MakeDatabase): void {
@@ -25,6 +25,16 @@ export function measureContract(name: string, make: MakeDatabase): void {
       await log().erase({ logId, sequences: [2] });
       expect(await log().measure({ logId })).toEqual({ memories: 1, bytes: 6 });
       await log().erase({ logId, sequences: [1, 2] });
+      expect(await log().measure({ logId })).toEqual({ memories: 0, bytes: 0 });
+    });
+
+    it("counts a memory once, however many versions it had", async () => {
+      const logId = anLogId();
+      const first = aMemory({ text: "1234" });
+      await log().append({ logId, from: 1, entries: [first, nextOf(first, 1, { text: "12" })] });
+      await log().erase({ logId, sequences: [1] });
+      expect(await log().measure({ logId })).toEqual({ memories: 1, bytes: 4 });
+      await log().erase({ logId, sequences: [2] });
       expect(await log().measure({ logId })).toEqual({ memories: 0, bytes: 0 });
     });
 

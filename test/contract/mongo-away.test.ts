@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { type StandIn, startStandIn } from "../support/mongo/stand-in.js";
+import { aCall } from "./calls.js";
 import { aMemory, aScope, entriesOf, memoriesOf } from "./samples.js";
 
 const TEST_TIMEOUT_MS = 60_000;
@@ -38,6 +39,7 @@ describe.skipIf(reason !== "")(
         accounts.findByKey("none"),
         accounts.charge({ accountId: "acc_none", keyHash: "none" }),
         accounts.refund("acc_none"),
+        storage.calls.add([aCall()]),
         systemRecords.pin({
           after: undefined,
           to: { generation: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },

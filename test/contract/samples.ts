@@ -73,3 +73,9 @@ export async function memoriesOf(log: Pick<Log, "fetch">, of: Several): Promise<
   for await (const some of fetchAll(log, { ...of, what: "all" })) found.push(...some);
   return found;
 }
+
+/** Makes the next version of a memory. */
+export function nextOf(memory: Stored, replaces: number, given: Partial<Stored> = {}): Stored {
+  const { id, createdAtMs } = memory;
+  return aMemory({ id, createdAtMs, updatedAtMs: createdAtMs + 1, replaces, ...given });
+}

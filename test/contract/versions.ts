@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Appended, Stored } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anLogId, aScope, entriesOf, memories } from "./samples.js";
+import { aMemory, anLogId, aScope, entriesOf, memories, nextOf } from "./samples.js";
 
 const LATER_MS = 4_102_444_800_000;
-
-/** Makes the next version of a memory. */
-function nextOf(memory: Stored, replaces: number, given: Partial<Stored> = {}): Stored {
-  const { id, createdAtMs } = memory;
-  return aMemory({ id, createdAtMs, updatedAtMs: createdAtMs + 1, replaces, ...given });
-}
 
 /** Contract of every log about memories that replace, supersede and expire. */
 export function versionsContract(name: string, make: MakeDatabase): void {
@@ -71,15 +65,6 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       await log().erase({ logId, sequences: [3] });
       const [third] = await entriesOf(log(), { logId, from: 3, limit: 1 });
       expect(third?.entry).toMatchObject({ op: "erased", replaces: 2, updatedAtMs: expect.any(Number) });
-    });
-
-    it("counts a memory once, however many versions it had", async () => {
-      const first = aMemory({ text: "1234" });
-      const logId = await write([first, nextOf(first, 1, { text: "12" })]);
-      await log().erase({ logId, sequences: [1] });
-      expect(await log().measure({ logId })).toEqual({ memories: 1, bytes: 4 });
-      await log().erase({ logId, sequences: [2] });
-      expect(await log().measure({ logId })).toEqual({ memories: 0, bytes: 0 });
     });
 
     it("finds the memory with an external id, in its own log only", async () => {

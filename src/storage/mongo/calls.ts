@@ -1,5 +1,6 @@
-import type { Collection, Db, Filter } from "mongodb";
+import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
 import type { CallRecord, Calls, CallsErasure, CallsQuery } from "../../accounts/calls/calls.js";
+import { DUPLICATE_KEY } from "./find-or-insert.js";
 import { idsFrom } from "./log/number.js";
 import { withTimeout } from "./with-timeout.js";
 
@@ -18,11 +19,11 @@ export class MongoCalls implements Calls {
   }
 
   async add(records: readonly CallRecord[]): Promise<void> {
-    const writes = records.map(({ id, accountId, ...call }) => {
-      const filter = { _id: `${accountId}:${id}` };
-      return { updateOne: { filter, update: { $setOnInsert: call }, upsert: true } };
+    const calls = records.map(({ id, accountId, ...call }) => ({ _id: `${accountId}:${id}`, ...call }));
+    const adding = this.#calls.insertMany(calls, { ordered: false }).catch((error) => {
+      if (!isOnlyTaken(error)) throw error;
     });
-    await withTimeout(this.#calls.bulkWrite(writes, { ordered: false }));
+    await withTimeout<unknown>(adding);
   }
 
   async list({ accountId, before, limit, errorsOnly, keyId }: CallsQuery): Promise<CallRecord[]> {
@@ -64,4 +65,13 @@ export class MongoCalls implements Calls {
     const found = await withTimeout(this.#calls.findOne({ _id: { $gte: `${after};` } }, next));
     return found?._id.slice(0, found._id.indexOf(":"));
   }
+}
+
+/** Tells whether all that an insert did not do is there already, which is a write that is repeated. */
+function isOnlyTaken(error: unknown): boolean {
+  if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE_KEY) return false;
+  const errors = [error.writeErrors].flat();
+  return (
+    error.result.getWriteConcernError() === undefined && errors.every(({ code }) => code === DUPLICATE_KEY)
+  );
 }

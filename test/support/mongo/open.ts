@@ -15,8 +15,13 @@ export async function openTestMongo(): Promise<TestServer | Missing> {
   const found = await ask();
   if ("error" in found) throw new Error(found.error);
   if ("reason" in found) return found;
-  const uri = withDatabase(found.uri, `recalld_test_${randomBytes(6).toString("hex")}`);
-  return { uri, kind: found.kind, stop: () => drop(uri) };
+  return newDatabase(found);
+}
+
+/** Opens a new database on a server; `stop` drops it. */
+export function newDatabase({ uri: server, kind }: Pick<TestServer, "uri" | "kind">): TestServer {
+  const uri = withDatabase(server, `recalld_test_${randomBytes(6).toString("hex")}`);
+  return { uri, kind, stop: () => drop(uri) };
 }
 
 async function ask(): Promise<{ uri: string; kind: string } | Missing | { error: string }> {

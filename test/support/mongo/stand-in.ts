@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { within } from "../../../src/storage/within.js";
+import { killChild, startChild } from "./child.js";
 import { findJars } from "./jars.js";
 import type { TestServer } from "./server.js";
 
 const FOLDER = import.meta.dirname;
-const START_TIMEOUT_MS = 30_000;
 /** Options for a small JVM that starts quickly rather than runs quickly. */
 const JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g"];
 
@@ -41,7 +38,7 @@ export async function startStandIn(): Promise<StandIn> {
   return {
     uri: `mongodb://127.0.0.1:${port}`,
     kind: "mongo-java-server (a stand-in)",
-    kill: () => end(jvm, () => jvm.kill("SIGKILL")),
+    kill: () => killChild(jvm),
     restart: async () => {
       ({ jvm, port } = await start(port));
     },
@@ -51,7 +48,7 @@ export async function startStandIn(): Promise<StandIn> {
     },
     resume: () => void jvm.kill("SIGCONT"),
     stop: async () => {
-      await end(jvm, () => jvm.kill("SIGKILL"));
+      await killChild(jvm);
       await discard();
     },
   };
@@ -76,27 +73,8 @@ async function threadStates(pid: number): Promise<string[]> {
 
 async function launch(of: { lib: string; port: number; file: string }) {
   const args = [...JVM, "-cp", join(of.lib, "*"), "MongoStandIn.java", String(of.port), of.file];
-  const jvm = spawn("java", args, { cwd: FOLDER, stdio: ["pipe", "pipe", "ignore"] });
-  try {
-    return { jvm, port: await within(START_TIMEOUT_MS, portOf(jvm)) };
-  } catch (error) {
-    jvm.kill("SIGKILL");
+  const { child, port } = await startChild("java", args, FOLDER).catch((error) => {
     throw new Error("Java could not start the stand-in", { cause: error });
-  }
-}
-
-/** Reads the port that it reports. */
-async function portOf(jvm: ChildProcess & { stdout: NodeJS.ReadableStream }): Promise<number> {
-  const ended = once(jvm, "exit").then(() => {
-    throw new Error("it ended at once");
   });
-  const [line] = await Promise.race([once(jvm.stdout, "data"), ended]);
-  return Number(/^ready (\d+)/.exec(String(line))?.[1]);
-}
-
-async function end(jvm: ChildProcess, how: () => void): Promise<void> {
-  if (jvm.exitCode !== null || jvm.signalCode !== null) return;
-  const ended = once(jvm, "exit");
-  how();
-  await ended;
+  return { jvm: child, port };
 }

@@ -30,16 +30,11 @@ export async function lastNumbers(
   { logId, field, values }: { logId: string; field: "id" | "operation"; values: readonly string[] },
 ): Promise<Map<string, number>> {
   const _id = idsFrom(logId);
-  const [only] = values;
-  if (only === undefined) return new Map();
-  if (values.length === 1) {
-    const number = await lastNumber(entries, { _id, [field]: only });
-    return new Map(number === undefined ? [] : [[only, number]]);
-  }
-  const $match = { _id, [field]: { $in: [...values] } };
-  const $group = { _id: `$${field}`, last: { $max: "$_id" } };
-  const found = await entries.aggregate<{ _id: string; last: string }>([{ $match }, { $group }]).toArray();
-  return new Map(found.map(({ _id, last }) => [_id, sequenceOf(last)]));
+  // One question each: a memory may have any number of earlier versions, and the index has the last one first.
+  const found = await Promise.all(
+    values.map(async (value) => [value, await lastNumber(entries, { _id, [field]: value })] as const),
+  );
+  return new Map(found.filter((each): each is [string, number] => each[1] !== undefined));
 }
 
 /** Finds the last number of a log that fits a filter. */

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds FerretDB 1 on SQLite, a stand-in for MongoDB, and prints the path of the program. What is built already
+# is not built again.
+set -euo pipefail
+cd "$(dirname "$0")/../test/support/mongo/ferretdb"
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/recalld
+program=$cache/ferretdb-$(cat go.mod go.sum main.go | git hash-object --stdin)
+if [ ! -x "$program" ]; then
+  mkdir -p "$cache"
+  go=$(../../../../scripts/find-go.sh)
+  GOFLAGS='' CGO_ENABLED=0 "$go" build -tags ferretdb_no_postgresql -ldflags='-s -w' -o "$program.$$" . >&2 &
+  trap 'kill $!' TERM
+  wait $!
+  mv "$program.$$" "$program"
+fi
+echo "$program"
