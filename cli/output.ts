@@ -1,10 +1,9 @@
+import { LONG_FIELDS } from "../clients/typescript/src/contract.js";
 import { inColumns } from "../src/operator/show.js";
 
 /** Columns of a table, with how each is shown. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
-/** Numbers of 64 bits, which JSON has as strings. */
-const LONG_FIELDS = ["bytes", "considered"];
 /** Characters of a text that a table shows. */
 const SHOWN_MAX = 72;
 

@@ -43,6 +43,36 @@ export const openapi: Record<string, unknown> = {
         ],
         "summary": "Stores one memory",
         "description": "Once answered, it survives a crash of the server and is found by the very next Recall, on any replica. The namespace comes into being with its first memory.\n\nWith the header (gRPC: metadata) `Idempotency-Key`, up to 255 characters, calls with the same key and the same request store once within 24 hours: later ones get the first one's answer with `Idempotent-Replayed: true` and cost nothing. Another request under the same key is `already_exists`.\n\nAlso served as `POST /store`.",
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreRequest"
+              },
+              "example": {
+                "text": "The cat sleeps on the warm radiator.",
+                "namespace": "pets",
+                "metadata": {
+                  "source": "chat",
+                  "turn": 7
+                }
+              }
+            }
+          }
+        },
         "responses": {
           "200": {
             "description": "It is done.",
@@ -75,42 +105,49 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/RestError400"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/RestError403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
-          },
-          "405": {
-            "$ref": "#/components/responses/Error405"
+            "$ref": "#/components/responses/RestError404"
           },
           "409": {
-            "$ref": "#/components/responses/Error409"
+            "$ref": "#/components/responses/RestError409"
           },
           "413": {
-            "$ref": "#/components/responses/Error413"
+            "$ref": "#/components/responses/RestError413"
           },
           "415": {
-            "$ref": "#/components/responses/Error415"
+            "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429"
+            "$ref": "#/components/responses/RestError429"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/RestError503"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
           }
-        },
+        }
+      }
+    },
+    "/store/batch": {
+      "post": {
+        "operationId": "storeBatch",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores up to 256 memories of one namespace, each as Store does, as if one after the other",
+        "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
         "parameters": [
           {
             "name": "Idempotency-Key",
@@ -128,29 +165,26 @@ export const openapi: Record<string, unknown> = {
           "content": {
             "application/json": {
               "schema": {
-                "$ref": "#/components/schemas/StoreRequest"
+                "$ref": "#/components/schemas/StoreBatchRequest"
               },
               "example": {
-                "text": "The cat sleeps on the warm radiator.",
                 "namespace": "pets",
-                "metadata": {
-                  "source": "chat",
-                  "turn": 7
-                }
+                "memories": [
+                  {
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    }
+                  },
+                  {
+                    "text": "The dog barks."
+                  }
+                ]
               }
             }
           }
-        }
-      }
-    },
-    "/store/batch": {
-      "post": {
-        "operationId": "storeBatch",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "Stores up to 256 memories of one namespace, each as Store does, as if one after the other",
-        "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
+        },
         "responses": {
           "200": {
             "description": "It is done.",
@@ -196,74 +230,34 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/RestError400-2"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
-          },
-          "405": {
-            "$ref": "#/components/responses/Error405"
+            "$ref": "#/components/responses/RestError403"
           },
           "409": {
-            "$ref": "#/components/responses/Error409-2"
+            "$ref": "#/components/responses/RestError409-2"
           },
           "413": {
-            "$ref": "#/components/responses/Error413"
+            "$ref": "#/components/responses/RestError413"
           },
           "415": {
-            "$ref": "#/components/responses/Error415"
+            "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429"
+            "$ref": "#/components/responses/RestError429"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/RestError503"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        },
-        "parameters": [
-          {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "description": "Calls with the same key and the same request store once within 24 hours.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 255
-            }
-          }
-        ],
-        "requestBody": {
-          "required": true,
-          "content": {
-            "application/json": {
-              "schema": {
-                "$ref": "#/components/schemas/StoreBatchRequest"
-              },
-              "example": {
-                "namespace": "pets",
-                "memories": [
-                  {
-                    "text": "The cat sleeps on the warm radiator.",
-                    "metadata": {
-                      "source": "chat",
-                      "turn": 7
-                    }
-                  },
-                  {
-                    "text": "The dog barks."
-                  }
-                ]
-              }
-            }
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -276,6 +270,21 @@ export const openapi: Record<string, unknown> = {
         ],
         "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/RecallRequest"
+              },
+              "example": {
+                "query": "Where does the cat sleep?",
+                "namespace": "pets",
+                "top_k": 3
+              }
+            }
+          }
+        },
         "responses": {
           "200": {
             "description": "It is done.",
@@ -319,49 +328,31 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/RestError400-3"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "405": {
-            "$ref": "#/components/responses/Error405"
+            "$ref": "#/components/responses/RestError403-2"
           },
           "413": {
-            "$ref": "#/components/responses/Error413"
+            "$ref": "#/components/responses/RestError413"
           },
           "415": {
-            "$ref": "#/components/responses/Error415"
+            "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429"
+            "$ref": "#/components/responses/RestError429"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/RestError503"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        },
-        "requestBody": {
-          "required": true,
-          "content": {
-            "application/json": {
-              "schema": {
-                "$ref": "#/components/schemas/RecallRequest"
-              },
-              "example": {
-                "query": "Where does the cat sleep?",
-                "namespace": "pets",
-                "top_k": 3
-              }
-            }
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -375,6 +366,19 @@ export const openapi: Record<string, unknown> = {
         "summary": "Opens an account on the free plan and returns its API key, this once: only a hash of it is kept",
         "description": "Needs no key.\n\nAlso served as `POST /signup`.",
         "security": [],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/SignUpRequest"
+              },
+              "example": {
+                "email": "ada@example.org"
+              }
+            }
+          }
+        },
         "responses": {
           "200": {
             "description": "It is done.",
@@ -399,728 +403,28 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-4"
+            "$ref": "#/components/responses/RestError400-4"
           },
           "403": {
-            "$ref": "#/components/responses/Error403-3"
-          },
-          "405": {
-            "$ref": "#/components/responses/Error405"
+            "$ref": "#/components/responses/RestError403-3"
           },
           "413": {
-            "$ref": "#/components/responses/Error413"
+            "$ref": "#/components/responses/RestError413"
           },
           "415": {
-            "$ref": "#/components/responses/Error415"
+            "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-2"
+            "$ref": "#/components/responses/RestError429-2"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/RestError503-2"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        },
-        "requestBody": {
-          "required": true,
-          "content": {
-            "application/json": {
-              "schema": {
-                "$ref": "#/components/schemas/SignUpRequest"
-              },
-              "example": {
-                "email": "ada@example.org"
-              }
-            }
-          }
-        }
-      }
-    },
-    "/namespaces/{namespace}/memories/{id}": {
-      "get": {
-        "operationId": "getMemory",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "One memory by its id",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories/{id}`.",
-        "parameters": [
-          {
-            "name": "namespace",
-            "in": "path",
-            "required": true,
-            "description": "The namespace the memory is in.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 256,
-              "x-max-bytes": 256,
-              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
-            },
-            "example": "pets"
-          },
-          {
-            "name": "id",
-            "in": "path",
-            "required": true,
-            "description": "The memory's id, `mem_…`.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
-            },
-            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetMemoryResponse"
-                },
-                "example": {
-                  "memory": {
-                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                    "text": "The cat sleeps on the warm radiator.",
-                    "metadata": {
-                      "source": "chat",
-                      "turn": 7
-                    },
-                    "tokens": 8,
-                    "created_at": "2026-11-21T09:30:00.123Z",
-                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
-                    "updated_at": "2026-11-21T09:30:00.123Z"
-                  },
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-3"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
-      },
-      "delete": {
-        "operationId": "deleteMemory",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "Forgets one memory",
-        "description": "Once answered, its text, metadata and vector are out of the database and of the index, and no later Recall, on any replica, returns it. Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}/memories/{id}`.",
-        "parameters": [
-          {
-            "name": "namespace",
-            "in": "path",
-            "required": true,
-            "description": "The namespace the memory is in.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 256,
-              "x-max-bytes": 256,
-              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
-            },
-            "example": "pets"
-          },
-          {
-            "name": "id",
-            "in": "path",
-            "required": true,
-            "description": "The memory's id, `mem_…`.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
-            },
-            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/DeleteMemoryResponse"
-                },
-                "example": {
-                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-3"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-2"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
-      },
-      "patch": {
-        "operationId": "updateMemory",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "Updates one memory: its text, its metadata or some keys of it, or when it expires",
-        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, or the time at which the memory expires.",
-        "parameters": [
-          {
-            "name": "namespace",
-            "in": "path",
-            "required": true,
-            "description": "The namespace the memory is in.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 256,
-              "x-max-bytes": 256,
-              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
-            },
-            "example": "pets"
-          },
-          {
-            "name": "id",
-            "in": "path",
-            "required": true,
-            "description": "The memory's id, `mem_…`.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
-            },
-            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
-          },
-          {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "description": "Calls with the same key and the same request store once within 24 hours.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 255
-            }
-          }
-        ],
-        "requestBody": {
-          "required": true,
-          "content": {
-            "application/json": {
-              "schema": {
-                "type": "object",
-                "properties": {
-                  "text": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The new text, as for Store.",
-                    "maxLength": 65536,
-                    "x-max-bytes": 65536,
-                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
-                  },
-                  "metadata": {
-                    "type": [
-                      "object",
-                      "null"
-                    ],
-                    "additionalProperties": true,
-                    "description": "The new metadata, or the keys that `update_mask` names."
-                  },
-                  "expire_time": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "format": "date-time",
-                    "description": "A time in the future, up to the end of the year 9999."
-                  },
-                  "ttl": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
-                    "description": "How long from now; in JSON a string like \"3600s\"."
-                  },
-                  "etag": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
-                  }
-                },
-                "additionalProperties": false
-              },
-              "example": {
-                "metadata": {
-                  "turn": 8,
-                  "source": null
-                }
-              }
-            },
-            "application/merge-patch+json": {
-              "schema": {
-                "type": "object",
-                "properties": {
-                  "text": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The new text, as for Store.",
-                    "maxLength": 65536,
-                    "x-max-bytes": 65536,
-                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
-                  },
-                  "metadata": {
-                    "type": [
-                      "object",
-                      "null"
-                    ],
-                    "additionalProperties": true,
-                    "description": "The new metadata, or the keys that `update_mask` names."
-                  },
-                  "expire_time": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "format": "date-time",
-                    "description": "A time in the future, up to the end of the year 9999."
-                  },
-                  "ttl": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
-                    "description": "How long from now; in JSON a string like \"3600s\"."
-                  },
-                  "etag": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
-                  }
-                },
-                "additionalProperties": false
-              },
-              "example": {
-                "metadata": {
-                  "turn": 8,
-                  "source": null
-                }
-              }
-            }
-          }
-        },
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              },
-              "Idempotent-Replayed": {
-                "$ref": "#/components/headers/Idempotent-Replayed"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/UpdateMemoryResponse"
-                },
-                "example": {
-                  "memory": {
-                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                    "text": "The cat sleeps on the warm radiator.",
-                    "metadata": {
-                      "source": "chat",
-                      "turn": 8
-                    },
-                    "tokens": 8,
-                    "created_at": "2026-11-21T09:30:00.123Z",
-                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
-                    "updated_at": "2026-11-21T09:30:00.123Z"
-                  },
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "409": {
-            "$ref": "#/components/responses/Error409-3"
-          },
-          "413": {
-            "$ref": "#/components/responses/Error413"
-          },
-          "415": {
-            "$ref": "#/components/responses/Error415"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
-      }
-    },
-    "/namespaces/{namespace}": {
-      "delete": {
-        "operationId": "deleteNamespace",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "Drops a namespace and erases all of it; the name is free again",
-        "description": "Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}`, `?force=true`.",
-        "parameters": [
-          {
-            "name": "namespace",
-            "in": "path",
-            "required": true,
-            "description": "The namespace to drop.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 256,
-              "x-max-bytes": 256,
-              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
-            },
-            "example": "pets"
-          },
-          {
-            "name": "force",
-            "in": "query",
-            "required": false,
-            "description": "Drop it although it holds memories.",
-            "schema": {
-              "type": "boolean"
-            },
-            "example": true
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/DeleteNamespaceResponse"
-                },
-                "example": {
-                  "deleted": 1
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-5"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-3"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-2"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
-      },
-      "get": {
-        "operationId": "getNamespace",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "What one namespace holds, and when it was stored",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
-        "parameters": [
-          {
-            "name": "namespace",
-            "in": "path",
-            "required": true,
-            "description": "The namespace to describe.",
-            "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 256,
-              "x-max-bytes": 256,
-              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
-            },
-            "example": "pets"
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetNamespaceResponse"
-                },
-                "example": {
-                  "namespace": {
-                    "namespace": "pets",
-                    "memories": 1,
-                    "bytes": "62"
-                  },
-                  "first": "2026-11-21T09:30:00.123Z",
-                  "last": "2026-11-21T09:30:00.123Z"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-3"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
-      }
-    },
-    "/namespaces": {
-      "get": {
-        "operationId": "listNamespaces",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "The account's namespaces, page by page",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
-        "parameters": [
-          {
-            "name": "page_size",
-            "in": "query",
-            "required": false,
-            "description": "How many to return at most: 1 to 100, 50 when left out.",
-            "schema": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 1,
-              "maximum": 100
-            },
-            "example": 50
-          },
-          {
-            "name": "page_token",
-            "in": "query",
-            "required": false,
-            "description": "`next_page_token` of the page before; left out for the first.",
-            "schema": {
-              "type": "string"
-            }
-          },
-          {
-            "name": "prefix",
-            "in": "query",
-            "required": false,
-            "description": "What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix.",
-            "schema": {
-              "type": "string",
-              "maxLength": 256,
-              "x-max-bytes": 256,
-              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListNamespacesResponse"
-                },
-                "example": {
-                  "namespaces": [
-                    {
-                      "namespace": "pets",
-                      "memories": 1,
-                      "bytes": "62"
-                    }
-                  ],
-                  "next_page_token": ""
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-3"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1240,25 +544,1189 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/RestError400-3"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403-2"
+            "$ref": "#/components/responses/RestError403-2"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/RestError429-3"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/RestError503-3"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories/{id}": {
+      "get": {
+        "operationId": "getMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "One memory by its id",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories/{id}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memory is in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The memory's id, `mem_…`.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      },
+      "patch": {
+        "operationId": "updateMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Updates one memory: its text, its metadata or some keys of it, or when it expires",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, or the time at which the memory expires.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memory is in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The memory's id, `mem_…`.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+          },
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "text": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The new text, as for Store.",
+                    "maxLength": 65536,
+                    "x-max-bytes": 65536,
+                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+                  },
+                  "metadata": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "The new metadata, or the keys that `update_mask` names."
+                  },
+                  "expire_time": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "format": "date-time",
+                    "description": "A time in the future, up to the end of the year 9999."
+                  },
+                  "ttl": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+                    "description": "How long from now; in JSON a string like \"3600s\"."
+                  },
+                  "etag": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+                  }
+                },
+                "additionalProperties": false,
+                "allOf": [
+                  {
+                    "not": {
+                      "allOf": [
+                        {
+                          "required": [
+                            "expire_time"
+                          ],
+                          "properties": {
+                            "expire_time": {
+                              "type": "string"
+                            }
+                          }
+                        },
+                        {
+                          "required": [
+                            "ttl"
+                          ],
+                          "properties": {
+                            "ttl": {
+                              "type": "string"
+                            }
+                          }
+                        }
+                      ]
+                    }
+                  }
+                ]
+              },
+              "example": {
+                "metadata": {
+                  "turn": 8,
+                  "source": null
+                }
+              }
+            },
+            "application/merge-patch+json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "text": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The new text, as for Store.",
+                    "maxLength": 65536,
+                    "x-max-bytes": 65536,
+                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+                  },
+                  "metadata": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "The new metadata, or the keys that `update_mask` names."
+                  },
+                  "expire_time": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "format": "date-time",
+                    "description": "A time in the future, up to the end of the year 9999."
+                  },
+                  "ttl": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+                    "description": "How long from now; in JSON a string like \"3600s\"."
+                  },
+                  "etag": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+                  }
+                },
+                "additionalProperties": false,
+                "allOf": [
+                  {
+                    "not": {
+                      "allOf": [
+                        {
+                          "required": [
+                            "expire_time"
+                          ],
+                          "properties": {
+                            "expire_time": {
+                              "type": "string"
+                            }
+                          }
+                        },
+                        {
+                          "required": [
+                            "ttl"
+                          ],
+                          "properties": {
+                            "ttl": {
+                              "type": "string"
+                            }
+                          }
+                        }
+                      ]
+                    }
+                  }
+                ]
+              },
+              "example": {
+                "metadata": {
+                  "turn": 8,
+                  "source": null
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/UpdateMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 8
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-2"
+          },
+          "409": {
+            "$ref": "#/components/responses/RestError409-3"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "deleteMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Forgets one memory",
+        "description": "Once answered, its text, metadata and vector are out of the database and of the index, and no later Recall, on any replica, returns it. Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}/memories/{id}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memory is in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The memory's id, `mem_…`.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteMemoryResponse"
+                },
+                "example": {
+                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories/get": {
+      "post": {
+        "operationId": "getMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Up to 256 memories by their ids",
+        "description": "Costs nothing.\n\nAlso served as `POST /namespaces/{namespace}/memories/get`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memories are in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "ids": {
+                    "type": "array",
+                    "items": {
+                      "type": "string",
+                      "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+                    },
+                    "description": "The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.",
+                    "minLength": 1,
+                    "minItems": 1,
+                    "maxItems": 256
+                  }
+                },
+                "required": [
+                  "ids"
+                ],
+                "additionalProperties": false
+              },
+              "example": {
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                      "updated_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "missing": [],
+                  "namespace": "pets",
+                  "remaining": []
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-2"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories/count": {
+      "post": {
+        "operationId": "countMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "How many memories a namespace holds, or how many of them match a filter",
+        "description": "Costs nothing.\n\nAlso served as `POST /namespaces/{namespace}/memories/count`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to count in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "filter": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "Which memories to count: a filter in the language that docs/filters.md describes; all when left out or empty."
+                  },
+                  "include_superseded": {
+                    "type": [
+                      "boolean",
+                      "null"
+                    ],
+                    "description": "Whether memories that others superseded count, too."
+                  }
+                },
+                "additionalProperties": false
+              },
+              "example": {}
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesResponse"
+                },
+                "example": {
+                  "memories": 1,
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-2"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories/delete": {
+      "post": {
+        "operationId": "deleteMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory",
+        "description": "Ids that no memory has are no error. Costs nothing.\n\nAlso served as `POST /namespaces/{namespace}/memories/delete`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memories are in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "ids": {
+                    "type": [
+                      "array",
+                      "null"
+                    ],
+                    "items": {
+                      "type": "string",
+                      "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+                    },
+                    "description": "The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once.",
+                    "maxItems": 256
+                  },
+                  "filter": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "Which memories to forget, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused."
+                  },
+                  "dry_run": {
+                    "type": [
+                      "boolean",
+                      "null"
+                    ],
+                    "description": "Forget nothing yet: the answer tells what the filter matches."
+                  },
+                  "include_superseded": {
+                    "type": [
+                      "boolean",
+                      "null"
+                    ],
+                    "description": "Whether the filter also finds memories that others superseded. It leaves them alone otherwise."
+                  }
+                },
+                "additionalProperties": false,
+                "allOf": [
+                  {
+                    "oneOf": [
+                      {
+                        "required": [
+                          "ids"
+                        ],
+                        "properties": {
+                          "ids": {
+                            "type": "array",
+                            "minItems": 1
+                          }
+                        }
+                      },
+                      {
+                        "required": [
+                          "filter"
+                        ],
+                        "properties": {
+                          "filter": {
+                            "type": "object",
+                            "minProperties": 1
+                          }
+                        }
+                      }
+                    ]
+                  },
+                  {
+                    "anyOf": [
+                      {
+                        "required": [
+                          "filter"
+                        ],
+                        "properties": {
+                          "filter": {
+                            "type": "object"
+                          }
+                        }
+                      },
+                      {
+                        "not": {
+                          "required": [
+                            "dry_run"
+                          ],
+                          "properties": {
+                            "dry_run": {
+                              "const": true
+                            }
+                          }
+                        }
+                      }
+                    ]
+                  }
+                ]
+              },
+              "example": {
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteMemoriesResponse"
+                },
+                "example": {
+                  "deleted": 1,
+                  "more": false,
+                  "samples": [],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/namespaces": {
+      "get": {
+        "operationId": "listNamespaces",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The account's namespaces, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
+        "parameters": [
+          {
+            "name": "page_size",
+            "in": "query",
+            "required": false,
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 100
+            },
+            "example": 50
+          },
+          {
+            "name": "page_token",
+            "in": "query",
+            "required": false,
+            "description": "`next_page_token` of the page before; left out for the first.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "prefix",
+            "in": "query",
+            "required": false,
+            "description": "What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix.",
+            "schema": {
+              "type": "string",
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListNamespacesResponse"
+                },
+                "example": {
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "memories": 1,
+                      "bytes": "62"
+                    }
+                  ],
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}": {
+      "get": {
+        "operationId": "getNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to describe.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "deleteNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Drops a namespace and erases all of it; the name is free again",
+        "description": "Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}`, `?force=true`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to drop.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "force",
+            "in": "query",
+            "required": false,
+            "description": "Drop it although it holds memories.",
+            "schema": {
+              "type": "boolean"
+            },
+            "example": true
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteNamespaceResponse"
+                },
+                "example": {
+                  "deleted": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-5"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1271,7 +1739,6 @@ export const openapi: Record<string, unknown> = {
         ],
         "summary": "The caller's own account",
         "description": "Costs nothing.\n\nAlso served as `GET /account`.",
-        "parameters": [],
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1322,22 +1789,90 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/RestError400-3"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/RestError429-3"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/RestError503-3"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "closeAccount",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Closes the account: all its keys are revoked and all its memories erased",
+        "description": "Costs nothing, and cannot be undone.\n\nAlso served as `DELETE /account`.",
+        "parameters": [
+          {
+            "name": "account_id",
+            "in": "query",
+            "required": true,
+            "description": "The account's id, to make sure that it is meant.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            },
+            "example": "acc_01kafz2n7teh5b9cxq4w0m8dks"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CloseAccountResponse"
+                },
+                "example": {
+                  "deleted": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-4"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1418,22 +1953,22 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/RestError400-3"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/RestError429-3"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/RestError503-3"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1520,22 +2055,22 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/RestError400-3"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/RestError429-3"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/RestError503-3"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1548,7 +2083,6 @@ export const openapi: Record<string, unknown> = {
         ],
         "summary": "The account's living keys, without their secrets",
         "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
-        "parameters": [],
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1588,25 +2122,198 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/RestError400-3"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403-4"
+            "$ref": "#/components/responses/RestError403-4"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/RestError429-3"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/RestError503-2"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      },
+      "post": {
+        "operationId": "createKey",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Makes another key and returns it, this once",
+        "description": "Costs nothing.\n\nWith `replaces` it is a rotation without downtime: the old key works until the new one is first used, and then for `grace_seconds` more.\n\nAlso served as `POST /keys`.",
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/CreateKeyRequest"
+              },
+              "example": {
+                "name": "laptop",
+                "access": "KEY_ACCESS_FULL"
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CreateKeyResponse"
+                },
+                "example": {
+                  "api_key": "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": false,
+                    "sessions": [],
+                    "client": ""
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-6"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-4"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-3"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
+    "/keys/{id}": {
+      "delete": {
+        "operationId": "revokeKey",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Revokes a key and its sessions, or one session: they are refused from now on, on every replica",
+        "description": "The account's last key needs `force`, for nobody gets in afterwards. Costs nothing.\n\nAlso served as `DELETE /keys/{id}`.",
+        "parameters": [
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The key's id, or a session's.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            },
+            "example": "key_01kafz3v2wes8vptq3jbm5yr4x"
+          },
+          {
+            "name": "force",
+            "in": "query",
+            "required": false,
+            "description": "Revoke it although it is the account's last.",
+            "schema": {
+              "type": "boolean"
+            },
+            "example": false
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/RevokeKeyResponse"
+                },
+                "example": {
+                  "id": "key_01kafz3v2wes8vptq3jbm5yr4x"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-7"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403-4"
+          },
+          "404": {
+            "$ref": "#/components/responses/RestError404-3"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1677,25 +2384,25 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-6"
+            "$ref": "#/components/responses/RestError400-8"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403-2"
+            "$ref": "#/components/responses/RestError403-2"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-4"
+            "$ref": "#/components/responses/RestError503-4"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1768,25 +2475,25 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-6"
+            "$ref": "#/components/responses/RestError400-8"
           },
           "401": {
-            "$ref": "#/components/responses/Error401"
+            "$ref": "#/components/responses/RestError401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403-2"
+            "$ref": "#/components/responses/RestError403-2"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
-            "$ref": "#/components/responses/Error500"
+            "$ref": "#/components/responses/RestError500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-4"
+            "$ref": "#/components/responses/RestError503-4"
           },
           "504": {
-            "$ref": "#/components/responses/Error504"
+            "$ref": "#/components/responses/RestError504"
           }
         }
       }
@@ -1852,7 +2559,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1967,7 +2674,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2084,7 +2791,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2177,13 +2884,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2212,7 +2919,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "Up to 256 memories by their ids",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `POST /namespaces/{namespace}/memories/get`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2270,13 +2977,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2370,7 +3077,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2466,13 +3173,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2501,7 +3208,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory",
-        "description": "Ids that no memory has are no error. Costs nothing.",
+        "description": "Ids that no memory has are no error. Costs nothing.\n\nAlso served as `POST /namespaces/{namespace}/memories/delete`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2546,13 +3253,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2610,7 +3317,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-5"
+            "$ref": "#/components/responses/Error400-4"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2628,13 +3335,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2709,13 +3416,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2794,13 +3501,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2885,13 +3592,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2920,7 +3627,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "How many memories a namespace holds, or how many of them match a filter",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `POST /namespaces/{namespace}/memories/count`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2941,7 +3648,7 @@ export const openapi: Record<string, unknown> = {
                   "$ref": "#/components/schemas/CountMemoriesResponse"
                 },
                 "example": {
-                  "memories": "1",
+                  "memories": 1,
                   "namespace": "pets"
                 }
               }
@@ -2963,13 +3670,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3023,7 +3730,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-4"
+            "$ref": "#/components/responses/Error400-5"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -3035,13 +3742,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-7"
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3132,13 +3839,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3230,13 +3937,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3317,13 +4024,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-3"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3352,7 +4059,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "Makes another key and returns it, this once",
-        "description": "Costs nothing.\n\nWith `replaces` it is a rotation without downtime: the old key works until the new one is first used, and then for `grace_seconds` more.",
+        "description": "Costs nothing.\n\nWith `replaces` it is a rotation without downtime: the old key works until the new one is first used, and then for `grace_seconds` more.\n\nAlso served as `POST /keys`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -3391,7 +4098,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-7"
+            "$ref": "#/components/responses/Error400-6"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -3409,13 +4116,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3499,13 +4206,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3531,7 +4238,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "Revokes a key and its sessions, or one session: they are refused from now on, on every replica",
-        "description": "The account's last key needs `force`, for nobody gets in afterwards. Costs nothing.",
+        "description": "The account's last key needs `force`, for nobody gets in afterwards. Costs nothing.\n\nAlso served as `DELETE /keys/{id}`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -3558,7 +4265,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-8"
+            "$ref": "#/components/responses/Error400-7"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -3576,13 +4283,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3611,7 +4318,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "Closes the account: all its keys are revoked and all its memories erased",
-        "description": "Costs nothing, and cannot be undone.",
+        "description": "Costs nothing, and cannot be undone.\n\nAlso served as `DELETE /account`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -3653,13 +4360,13 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-2"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3961,8 +4668,8 @@ export const openapi: Record<string, unknown> = {
         "description": "What a store did.\n\n- `CREATED`: It made a new memory.\n- `REPLACED`: It made a new version of the memory with the external id.\n- `KEPT`: The memory with the external id stays as it is."
       },
       "Similar": {
-        "type": "object",
         "description": "Memories that are like a text that was stored.",
+        "type": "object",
         "properties": {
           "memories": {
             "type": "array",
@@ -3977,8 +4684,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "SimilarMemory": {
-        "type": "object",
         "description": "A memory that was there before a text like it was stored.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -4028,8 +4735,8 @@ export const openapi: Record<string, unknown> = {
         "additionalProperties": false
       },
       "StoreItem": {
-        "type": "object",
         "description": "One memory of a batch.",
+        "type": "object",
         "properties": {
           "text": {
             "type": "string",
@@ -4149,8 +4856,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "StoreBatchResult": {
-        "type": "object",
         "description": "What became of one memory of a batch.",
+        "type": "object",
         "properties": {
           "stored": {
             "$ref": "#/components/schemas/StoredItem",
@@ -4163,8 +4870,8 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "StoredItem": {
-        "type": "object",
         "description": "A memory that was stored.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -4201,8 +4908,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Problem": {
-        "type": "object",
         "description": "Why one part of a call failed while others did not.",
+        "type": "object",
         "properties": {
           "code": {
             "type": "string",
@@ -4365,9 +5072,9 @@ export const openapi: Record<string, unknown> = {
             "description": "The model's tokens of the whole query, special tokens not counted."
           },
           "considered": {
-            "type": "string",
-            "format": "int64",
-            "pattern": "^[0-9]+$",
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
             "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."
           },
           "omitted": {
@@ -4382,8 +5089,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "RecallResult": {
-        "type": "object",
         "description": "One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `\"\"` for `text` and 0 for `score`.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -4451,8 +5158,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Match": {
-        "type": "object",
         "description": "A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`.",
+        "type": "object",
         "properties": {
           "start": {
             "type": "integer",
@@ -4470,8 +5177,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Explanation": {
-        "type": "object",
         "description": "Why a result stands where it does.",
+        "type": "object",
         "properties": {
           "rank": {
             "type": "number",
@@ -4503,8 +5210,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "OmittedMemories": {
-        "type": "object",
         "description": "Memories that `min_fit` has left out.",
+        "type": "object",
         "properties": {
           "memories": {
             "type": "array",
@@ -4519,8 +5226,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "OmittedMemory": {
-        "type": "object",
         "description": "A memory that was left out because it fits the query too little.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -4590,8 +5297,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Memory": {
-        "type": "object",
         "description": "One memory, without a score.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -5099,15 +5806,16 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Namespace": {
-        "type": "object",
         "description": "A namespace and what it holds.",
+        "type": "object",
         "properties": {
           "namespace": {
             "type": "string"
           },
           "memories": {
             "type": "integer",
-            "format": "int32",
+            "format": "uint32",
+            "minimum": 0,
             "description": "How many memories it holds, also superseded ones."
           },
           "bytes": {
@@ -5291,9 +5999,9 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "memories": {
-            "type": "string",
-            "format": "int64",
-            "pattern": "^[0-9]+$",
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
             "description": "How many memories the namespace holds, or how many match the filter; 0 if nobody stored to it."
           },
           "namespace": {
@@ -5409,8 +6117,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Key": {
-        "type": "object",
         "description": "A key without its secret.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -5487,8 +6195,8 @@ export const openapi: Record<string, unknown> = {
         "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
       },
       "Session": {
-        "type": "object",
         "description": "A browser that is signed in to the portal with a key. It may do what the key may, and ends with it.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -5521,8 +6229,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "Model": {
-        "type": "object",
         "description": "An embedding model, as far as callers need to know it.",
+        "type": "object",
         "properties": {
           "id": {
             "type": "string",
@@ -5633,8 +6341,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "KeyUsage": {
-        "type": "object",
         "description": "What one key used.",
+        "type": "object",
         "properties": {
           "key_id": {
             "type": "string",
@@ -5667,8 +6375,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "NamespaceUsage": {
-        "type": "object",
         "description": "What was used in one namespace.",
+        "type": "object",
         "properties": {
           "namespace": {
             "type": "string",
@@ -5757,8 +6465,8 @@ export const openapi: Record<string, unknown> = {
         ]
       },
       "RecentCall": {
-        "type": "object",
         "description": "A call that has ended.",
+        "type": "object",
         "properties": {
           "start_time": {
             "type": "string",
@@ -6067,7 +6775,6 @@ export const openapi: Record<string, unknown> = {
       },
       "Error": {
         "type": "object",
-        "description": "The same on every path. gRPC and gRPC-Web say it in their own status and trailers.",
         "required": [
           "code",
           "message"
@@ -6119,23 +6826,100 @@ export const openapi: Record<string, unknown> = {
               }
             }
           }
-        }
+        },
+        "description": "The same on every path. gRPC and gRPC-Web say it in their own status and trailers."
+      },
+      "RestError": {
+        "type": "object",
+        "required": [
+          "code",
+          "message",
+          "request_id",
+          "docs_url"
+        ],
+        "properties": {
+          "code": {
+            "type": "string",
+            "enum": [
+              "invalid_argument",
+              "failed_precondition",
+              "unauthenticated",
+              "permission_denied",
+              "not_found",
+              "unimplemented",
+              "already_exists",
+              "aborted",
+              "resource_exhausted",
+              "internal",
+              "unavailable",
+              "deadline_exceeded"
+            ]
+          },
+          "message": {
+            "type": "string",
+            "description": "What to fix, in plain words."
+          },
+          "details": {
+            "type": "array",
+            "description": "Messages of google.rpc, as Connect writes them.",
+            "items": {
+              "type": "object",
+              "required": [
+                "type",
+                "value"
+              ],
+              "properties": {
+                "type": {
+                  "type": "string",
+                  "description": "Such as `google.rpc.BadRequest` or `google.rpc.ErrorInfo`."
+                },
+                "value": {
+                  "type": "string",
+                  "contentEncoding": "base64",
+                  "description": "The message in Protobuf's binary form."
+                },
+                "debug": {
+                  "description": "The same as JSON: `field_violations` names fields, `reason` is a constant."
+                }
+              }
+            }
+          },
+          "reason": {
+            "type": "string",
+            "description": "A constant to branch on, also in `details`."
+          },
+          "field": {
+            "type": "string",
+            "description": "The wrong field of the request, also in `details`."
+          },
+          "request_id": {
+            "type": "string",
+            "description": "The call's id, also in `X-Request-ID`."
+          },
+          "docs_url": {
+            "type": "string",
+            "description": "The page about the code."
+          }
+        },
+        "description": "An error at a path of REST: what all paths have, and what is easier to read."
       }
     },
     "responses": {
-      "Error400": {
+      "RestError400": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
         "content": {
           "application/json": {
             "schema": {
-              "$ref": "#/components/schemas/Error"
+              "$ref": "#/components/schemas/RestError"
             },
             "examples": {
               "invalid_argument": {
                 "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
                 "value": {
                   "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
                 }
               },
               "PLAN_UNKNOWN": {
@@ -6152,7 +6936,10 @@ export const openapi: Record<string, unknown> = {
                         "domain": "recalld"
                       }
                     }
-                  ]
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
                 }
               },
               "IDEMPOTENT_MEMORY_DELETED": {
@@ -6169,7 +6956,10 @@ export const openapi: Record<string, unknown> = {
                         "domain": "recalld"
                       }
                     }
-                  ]
+                  ],
+                  "reason": "IDEMPOTENT_MEMORY_DELETED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
                 }
               },
               "MEMORY_SUPERSEDED": {
@@ -6186,9 +6976,1622 @@ export const openapi: Record<string, unknown> = {
                         "domain": "recalld"
                       }
                     }
-                  ]
+                  ],
+                  "reason": "MEMORY_SUPERSEDED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
                 }
               }
+            }
+          }
+        }
+      },
+      "RestError401": {
+        "description": "`unauthenticated`: There is no key, it is mistyped, or nobody holds it (any more).",
+        "headers": {
+          "WWW-Authenticate": {
+            "description": "Always `Bearer`.",
+            "schema": {
+              "const": "Bearer"
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "unauthenticated": {
+                "summary": "There is no key, it is mistyped, or nobody holds it (any more).",
+                "value": {
+                  "code": "unauthenticated",
+                  "message": "There is no key, it is mistyped, or nobody holds it (any more)",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unauthenticated"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError403": {
+        "description": "`permission_denied` (`KEY_READ_ONLY`): The key may only read.\n\n`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "KEY_READ_ONLY": {
+                "summary": "The key may only read.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key may only read",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1LRVlfUkVBRF9PTkxZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_READ_ONLY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_READ_ONLY",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              },
+              "KEY_OTHER_NAMESPACE": {
+                "summary": "The key is for another namespace, or for one alone.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key is for another namespace, or for one alone",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OTHER_NAMESPACE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_OTHER_NAMESPACE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError404": {
+        "description": "`not_found`: The namespace has no memory with an id in `supersedes`.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "not_found": {
+                "summary": "The namespace has no memory with an id in `supersedes`.",
+                "value": {
+                  "code": "not_found",
+                  "message": "The namespace has no memory with an id in supersedes",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#not-found"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError405": {
+        "description": "`unimplemented`: The path is there, but not for this method; `Allow` says which to use.",
+        "headers": {
+          "Allow": {
+            "description": "The methods that are served.",
+            "schema": {
+              "type": "string"
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "unimplemented": {
+                "summary": "The path is there, but not for this method; `Allow` says which to use.",
+                "value": {
+                  "code": "unimplemented",
+                  "message": "The path is there, but not for this method; Allow says which to use",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unimplemented"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError409": {
+        "description": "`already_exists` (`EXTERNAL_ID_TAKEN`): Another memory has the external id; `metadata.id` of the details names it.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "EXTERNAL_ID_TAKEN": {
+                "summary": "Another memory has the external id; `metadata.id` of the details names it.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "Another memory has the external id; metadata.id of the details names it",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChFFWFRFUk5BTF9JRF9UQUtFThIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "EXTERNAL_ID_TAKEN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "EXTERNAL_ID_TAKEN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#already-exists"
+                }
+              },
+              "IDEMPOTENCY_KEY_REUSED": {
+                "summary": "The Idempotency-Key was used for another request.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "The Idempotency-Key was used for another request",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENCY_KEY_REUSED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "IDEMPOTENCY_KEY_REUSED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#already-exists"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError413": {
+        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "BODY_TOO_LARGE": {
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODY_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODY_TOO_LARGE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError415": {
+        "description": "`invalid_argument`: The content type is not one that is served; send `Content-Type: application/json`.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "The content type is not one that is served; send `Content-Type: application/json`.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "The content type is not one that is served; send Content-Type: application/json",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError429": {
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "QUOTA_EXHAUSTED": {
+                "summary": "All calls of the account's plan are used. Waiting does not help.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "All calls of the account's plan are used",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "QUOTA_EXHAUSTED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "QUOTA_EXHAUSTED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "CONCURRENCY_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "ABANDONED_WORK": {
+                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The account broke off too many calls while the model read their texts",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "ABANDONED_WORK",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "ABANDONED_WORK",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError500": {
+        "description": "`internal`: A fault of ours. The server's log has it under the answer's `X-Request-ID`.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "internal": {
+                "summary": "A fault of ours. The server's log has it under the answer's `X-Request-ID`.",
+                "value": {
+                  "code": "internal",
+                  "message": "A fault of ours",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#internal"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError503": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STORAGE_NOT_WRITABLE`): The database cannot write; its disk may be full. Calls that only read go on.\n\n`unavailable` (`MODEL_BUSY`): The model has too much to read to be done before the call's deadline. Nothing was stored.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "STORAGE_NOT_WRITABLE": {
+                "summary": "The database cannot write; its disk may be full. Calls that only read go on.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database cannot write; its disk may be full",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChRTVE9SQUdFX05PVF9XUklUQUJMRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "STORAGE_NOT_WRITABLE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "STORAGE_NOT_WRITABLE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "MODEL_BUSY": {
+                "summary": "The model has too much to read to be done before the call's deadline. Nothing was stored.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The model has too much to read to be done before the call's deadline",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgpNT0RFTF9CVVNZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "MODEL_BUSY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "MODEL_BUSY",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError504": {
+        "description": "`deadline_exceeded`: The call took longer than the server, or the caller's own timeout, allows.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "deadline_exceeded": {
+                "summary": "The call took longer than the server, or the caller's own timeout, allows.",
+                "value": {
+                  "code": "deadline_exceeded",
+                  "message": "The call took longer than the server, or the caller's own timeout, allows",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#deadline-exceeded"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-2": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              },
+              "IDEMPOTENT_MEMORY_DELETED": {
+                "summary": "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The memory that this Idempotency-Key stored was deleted, or has expired",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChlJREVNUE9URU5UX01FTU9SWV9ERUxFVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENT_MEMORY_DELETED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "IDEMPOTENT_MEMORY_DELETED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError409-2": {
+        "description": "`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "IDEMPOTENCY_KEY_REUSED": {
+                "summary": "The Idempotency-Key was used for another request.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "The Idempotency-Key was used for another request",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENCY_KEY_REUSED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "IDEMPOTENCY_KEY_REUSED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#already-exists"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-3": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError403-2": {
+        "description": "`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "KEY_OTHER_NAMESPACE": {
+                "summary": "The key is for another namespace, or for one alone.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key is for another namespace, or for one alone",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OTHER_NAMESPACE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_OTHER_NAMESPACE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-4": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError403-3": {
+        "description": "`permission_denied`: Sign-up is closed here: the operator makes the accounts.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "permission_denied": {
+                "summary": "Sign-up is closed here: the operator makes the accounts.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "Sign-up is closed here: the operator makes the accounts",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError429-2": {
+        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many sign-ups from this address, or altogether",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError503-2": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STORAGE_NOT_WRITABLE`): The database cannot write; its disk may be full. Calls that only read go on.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "STORAGE_NOT_WRITABLE": {
+                "summary": "The database cannot write; its disk may be full. Calls that only read go on.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database cannot write; its disk may be full",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChRTVE9SQUdFX05PVF9XUklUQUJMRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "STORAGE_NOT_WRITABLE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "STORAGE_NOT_WRITABLE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError429-3": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "CONCURRENCY_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError503-3": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError404-2": {
+        "description": "`not_found`: The namespace has no memory with this id, or there is no such namespace.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "not_found": {
+                "summary": "The namespace has no memory with this id, or there is no such namespace.",
+                "value": {
+                  "code": "not_found",
+                  "message": "The namespace has no memory with this id, or there is no such namespace",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#not-found"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError409-3": {
+        "description": "`aborted` (`ETAG_MISMATCH`): The memory was changed since its etag was read; `metadata.etag` of the details is the current one.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "ETAG_MISMATCH": {
+                "summary": "The memory was changed since its etag was read; `metadata.etag` of the details is the current one.",
+                "value": {
+                  "code": "aborted",
+                  "message": "The memory was changed since its etag was read; metadata.etag of the details is the current one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1FVEFHX01JU01BVENIEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "ETAG_MISMATCH",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "ETAG_MISMATCH",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#aborted"
+                }
+              },
+              "IDEMPOTENCY_KEY_REUSED": {
+                "summary": "The Idempotency-Key was used for another request.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "The Idempotency-Key was used for another request",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENCY_KEY_REUSED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "IDEMPOTENCY_KEY_REUSED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#already-exists"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-5": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "NAMESPACE_NOT_EMPTY": {
+                "summary": "The namespace holds memories, and `force` is not set.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The namespace holds memories, and force is not set",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNOQU1FU1BBQ0VfTk9UX0VNUFRZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "NAMESPACE_NOT_EMPTY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "NAMESPACE_NOT_EMPTY",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError403-4": {
+        "description": "`permission_denied` (`KEY_READ_ONLY`): The key may only read.\n\n`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.\n\n`permission_denied` (`KEY_OF_CLIENT`): An application got the key by OAuth: it cannot manage the account.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "KEY_READ_ONLY": {
+                "summary": "The key may only read.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key may only read",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1LRVlfUkVBRF9PTkxZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_READ_ONLY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_READ_ONLY",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              },
+              "KEY_OTHER_NAMESPACE": {
+                "summary": "The key is for another namespace, or for one alone.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key is for another namespace, or for one alone",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OTHER_NAMESPACE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_OTHER_NAMESPACE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              },
+              "KEY_OF_CLIENT": {
+                "summary": "An application got the key by OAuth: it cannot manage the account.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "An application got the key by OAuth: it cannot manage the account",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1LRVlfT0ZfQ0xJRU5UEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OF_CLIENT",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_OF_CLIENT",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#permission-denied"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-6": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "KEYS_LIMIT": {
+                "summary": "The account has as many keys as it may.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The account has as many keys as it may",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgpLRVlTX0xJTUlUEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEYS_LIMIT",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEYS_LIMIT",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError404-3": {
+        "description": "`not_found`: The account has no key with this id.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "not_found": {
+                "summary": "The account has no key with this id.",
+                "value": {
+                  "code": "not_found",
+                  "message": "The account has no key with this id",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#not-found"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-7": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "LAST_KEY": {
+                "summary": "The key is the account's last, and `force` is not set.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The key is the account's last, and force is not set",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CghMQVNUX0tFWRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "LAST_KEY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "LAST_KEY",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError400-8": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`POSITION_GONE`): The position is of another namespace, or of one that was dropped since; or it is dropped during an export.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "POSITION_GONE": {
+                "summary": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1QT1NJVElPTl9HT05FEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "POSITION_GONE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "POSITION_GONE",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "PLAN_UNKNOWN",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#failed-precondition"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError429-4": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "CONCURRENCY_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "STREAMS_LIMITED": {
+                "summary": "The key or its account has as many watches or exports open as it may.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key or its account has as many watches or exports open as it may",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9TVFJFQU1TX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "STREAMS_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "STREAMS_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError503-4": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STREAMS_LIMITED`): The server has as many watches or exports open as it may.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              },
+              "STREAMS_LIMITED": {
+                "summary": "The server has as many watches or exports open as it may.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The server has as many watches or exports open as it may",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9TVFJFQU1TX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "STREAMS_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "STREAMS_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#unavailable"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
             }
           }
         }
@@ -6207,15 +8610,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "unauthenticated": {
-                "summary": "There is no key, it is mistyped, or nobody holds it (any more).",
-                "value": {
-                  "code": "unauthenticated",
-                  "message": "There is no key, it is mistyped, or nobody holds it (any more)"
-                }
-              }
             }
           }
         }
@@ -6226,42 +8620,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "KEY_READ_ONLY": {
-                "summary": "The key may only read.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "The key may only read",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg1LRVlfUkVBRF9PTkxZEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_READ_ONLY",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "KEY_OTHER_NAMESPACE": {
-                "summary": "The key is for another namespace, or for one alone.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "The key is for another namespace, or for one alone",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_OTHER_NAMESPACE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6272,15 +8630,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "not_found": {
-                "summary": "The namespace has no memory with an id in `supersedes`.",
-                "value": {
-                  "code": "not_found",
-                  "message": "The namespace has no memory with an id in supersedes"
-                }
-              }
             }
           }
         }
@@ -6299,15 +8648,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "unimplemented": {
-                "summary": "The path is there, but not for this method; `Allow` says which to use.",
-                "value": {
-                  "code": "unimplemented",
-                  "message": "The path is there, but not for this method; Allow says which to use"
-                }
-              }
             }
           }
         }
@@ -6318,71 +8658,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "EXTERNAL_ID_TAKEN": {
-                "summary": "Another memory has the external id; `metadata.id` of the details names it.",
-                "value": {
-                  "code": "already_exists",
-                  "message": "Another memory has the external id; metadata.id of the details names it",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChFFWFRFUk5BTF9JRF9UQUtFThIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "EXTERNAL_ID_TAKEN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "IDEMPOTENCY_KEY_REUSED": {
-                "summary": "The Idempotency-Key was used for another request.",
-                "value": {
-                  "code": "already_exists",
-                  "message": "The Idempotency-Key was used for another request",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "IDEMPOTENCY_KEY_REUSED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error413": {
-        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODY_TOO_LARGE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6393,21 +8668,12 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "The content type is not one that is served; send `Content-Type: application/json`.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "The content type is not one that is served; send Content-Type: application/json"
-                }
-              }
             }
           }
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -6421,110 +8687,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "QUOTA_EXHAUSTED": {
-                "summary": "All calls of the account's plan are used. Waiting does not help.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "All calls of the account's plan are used",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "QUOTA_EXHAUSTED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "KEY_RATE_LIMITED": {
-                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key makes more calls a second than its plan has",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "CONCURRENCY_LIMITED": {
-                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key has as many calls running as its plan allows",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "CONCURRENCY_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "ABANDONED_WORK": {
-                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The account broke off too many calls while the model read their texts",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "ABANDONED_WORK",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many unknown keys from this address, so this one was not looked up",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6535,15 +8697,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "internal": {
-                "summary": "A fault of ours. The server's log has it under the answer's `X-Request-ID`.",
-                "value": {
-                  "code": "internal",
-                  "message": "A fault of ours"
-                }
-              }
             }
           }
         }
@@ -6563,66 +8716,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "unavailable": {
-                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The bodies of all running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "STORAGE_NOT_WRITABLE": {
-                "summary": "The database cannot write; its disk may be full. Calls that only read go on.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The database cannot write; its disk may be full",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChRTVE9SQUdFX05PVF9XUklUQUJMRRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "STORAGE_NOT_WRITABLE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "MODEL_BUSY": {
-                "summary": "The model has too much to read to be done before the call's deadline. Nothing was stored.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The model has too much to read to be done before the call's deadline",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgpNT0RFTF9CVVNZEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "MODEL_BUSY",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6633,15 +8726,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "deadline_exceeded": {
-                "summary": "The call took longer than the server, or the caller's own timeout, allows.",
-                "value": {
-                  "code": "deadline_exceeded",
-                  "message": "The call took longer than the server, or the caller's own timeout, allows"
-                }
-              }
             }
           }
         }
@@ -6652,49 +8736,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              },
-              "PLAN_UNKNOWN": {
-                "summary": "The operator took the account's plan away, and must give it another one.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The operator took the account's plan away, and must give it another one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "PLAN_UNKNOWN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "IDEMPOTENT_MEMORY_DELETED": {
-                "summary": "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The memory that this Idempotency-Key stored was deleted, or has expired",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChlJREVNUE9URU5UX01FTU9SWV9ERUxFVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "IDEMPOTENT_MEMORY_DELETED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6705,25 +8746,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "IDEMPOTENCY_KEY_REUSED": {
-                "summary": "The Idempotency-Key was used for another request.",
-                "value": {
-                  "code": "already_exists",
-                  "message": "The Idempotency-Key was used for another request",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "IDEMPOTENCY_KEY_REUSED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6734,32 +8756,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              },
-              "PLAN_UNKNOWN": {
-                "summary": "The operator took the account's plan away, and must give it another one.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The operator took the account's plan away, and must give it another one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "PLAN_UNKNOWN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6770,180 +8766,6 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "KEY_OTHER_NAMESPACE": {
-                "summary": "The key is for another namespace, or for one alone.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "The key is for another namespace, or for one alone",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_OTHER_NAMESPACE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error400-4": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error403-3": {
-        "description": "`permission_denied`: Sign-up is closed here: the operator makes the accounts.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "permission_denied": {
-                "summary": "Sign-up is closed here: the operator makes the accounts.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "Sign-up is closed here: the operator makes the accounts"
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error429-2": {
-        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many sign-ups from this address, or altogether",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error503-2": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STORAGE_NOT_WRITABLE`): The database cannot write; its disk may be full. Calls that only read go on.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "unavailable": {
-                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The bodies of all running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "STORAGE_NOT_WRITABLE": {
-                "summary": "The database cannot write; its disk may be full. Calls that only read go on.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The database cannot write; its disk may be full",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChRTVE9SQUdFX05PVF9XUklUQUJMRRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "STORAGE_NOT_WRITABLE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -6954,677 +8776,11 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "not_found": {
-                "summary": "The namespace has no memory with this id, or there is no such namespace.",
-                "value": {
-                  "code": "not_found",
-                  "message": "The namespace has no memory with this id, or there is no such namespace"
-                }
-              }
             }
           }
         }
       },
-      "Error429-3": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "KEY_RATE_LIMITED": {
-                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key makes more calls a second than its plan has",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "CONCURRENCY_LIMITED": {
-                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key has as many calls running as its plan allows",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "CONCURRENCY_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many unknown keys from this address, so this one was not looked up",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error503-3": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "unavailable": {
-                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The bodies of all running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error409-3": {
-        "description": "`aborted` (`ETAG_MISMATCH`): The memory was changed since its etag was read; `metadata.etag` of the details is the current one.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "ETAG_MISMATCH": {
-                "summary": "The memory was changed since its etag was read; `metadata.etag` of the details is the current one.",
-                "value": {
-                  "code": "aborted",
-                  "message": "The memory was changed since its etag was read; metadata.etag of the details is the current one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg1FVEFHX01JU01BVENIEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "ETAG_MISMATCH",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "IDEMPOTENCY_KEY_REUSED": {
-                "summary": "The Idempotency-Key was used for another request.",
-                "value": {
-                  "code": "already_exists",
-                  "message": "The Idempotency-Key was used for another request",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "IDEMPOTENCY_KEY_REUSED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error400-5": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              },
-              "NAMESPACE_NOT_EMPTY": {
-                "summary": "The namespace holds memories, and `force` is not set.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The namespace holds memories, and force is not set",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNOQU1FU1BBQ0VfTk9UX0VNUFRZEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "NAMESPACE_NOT_EMPTY",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "PLAN_UNKNOWN": {
-                "summary": "The operator took the account's plan away, and must give it another one.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The operator took the account's plan away, and must give it another one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "PLAN_UNKNOWN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error403-4": {
-        "description": "`permission_denied` (`KEY_READ_ONLY`): The key may only read.\n\n`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.\n\n`permission_denied` (`KEY_OF_CLIENT`): An application got the key by OAuth: it cannot manage the account.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "KEY_READ_ONLY": {
-                "summary": "The key may only read.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "The key may only read",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg1LRVlfUkVBRF9PTkxZEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_READ_ONLY",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "KEY_OTHER_NAMESPACE": {
-                "summary": "The key is for another namespace, or for one alone.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "The key is for another namespace, or for one alone",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_OTHER_NAMESPACE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "KEY_OF_CLIENT": {
-                "summary": "An application got the key by OAuth: it cannot manage the account.",
-                "value": {
-                  "code": "permission_denied",
-                  "message": "An application got the key by OAuth: it cannot manage the account",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg1LRVlfT0ZfQ0xJRU5UEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_OF_CLIENT",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error400-6": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`POSITION_GONE`): The position is of another namespace, or of one that was dropped since; or it is dropped during an export.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              },
-              "POSITION_GONE": {
-                "summary": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg1QT1NJVElPTl9HT05FEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "POSITION_GONE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "PLAN_UNKNOWN": {
-                "summary": "The operator took the account's plan away, and must give it another one.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The operator took the account's plan away, and must give it another one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "PLAN_UNKNOWN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error429-4": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "KEY_RATE_LIMITED": {
-                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key makes more calls a second than its plan has",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "CONCURRENCY_LIMITED": {
-                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key has as many calls running as its plan allows",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "CONCURRENCY_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "STREAMS_LIMITED": {
-                "summary": "The key or its account has as many watches or exports open as it may.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key or its account has as many watches or exports open as it may",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg9TVFJFQU1TX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "STREAMS_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many unknown keys from this address, so this one was not looked up",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error503-4": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STREAMS_LIMITED`): The server has as many watches or exports open as it may.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "unavailable": {
-                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The bodies of all running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "STREAMS_LIMITED": {
-                "summary": "The server has as many watches or exports open as it may.",
-                "value": {
-                  "code": "unavailable",
-                  "message": "The server has as many watches or exports open as it may",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg9TVFJFQU1TX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "STREAMS_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error429-5": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
-        "headers": {
-          "Retry-After": {
-            "description": "Seconds to wait before trying again.",
-            "schema": {
-              "type": "integer",
-              "minimum": 0
-            }
-          }
-        },
-        "content": {
-          "application/json": {
-            "schema": {
-              "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "QUOTA_EXHAUSTED": {
-                "summary": "All calls of the account's plan are used. Waiting does not help.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "All calls of the account's plan are used",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "QUOTA_EXHAUSTED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "KEY_RATE_LIMITED": {
-                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key makes more calls a second than its plan has",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "CONCURRENCY_LIMITED": {
-                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key has as many calls running as its plan allows",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "CONCURRENCY_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "ABANDONED_WORK": {
-                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The account broke off too many calls while the model read their texts",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "ABANDONED_WORK",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many unknown keys from this address, so this one was not looked up",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODY_TOO_LARGE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
-            }
-          }
-        }
-      },
-      "Error429-6": {
+      "Error429-2": {
         "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
@@ -7639,98 +8795,89 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "KEY_RATE_LIMITED": {
-                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key makes more calls a second than its plan has",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEY_RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "CONCURRENCY_LIMITED": {
-                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The key has as many calls running as its plan allows",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "CONCURRENCY_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many unknown keys from this address, so this one was not looked up",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODY_TOO_LARGE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
       },
-      "Error429-7": {
+      "Error503-2": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
+      "Error409-3": {
+        "description": "`aborted` (`ETAG_MISMATCH`): The memory was changed since its etag was read; `metadata.etag` of the details is the current one.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
+      "Error503-3": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STORAGE_NOT_WRITABLE`): The database cannot write; its disk may be full. Calls that only read go on.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
+      "Error400-4": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
+      "Error400-5": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
+      "Error403-3": {
+        "description": "`permission_denied`: Sign-up is closed here: the operator makes the accounts.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
+      "Error429-3": {
         "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
@@ -7745,112 +8892,26 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "BODIES_LIMITED": {
-                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODIES_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "RATE_LIMITED": {
-                "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "Too many sign-ups from this address, or altogether",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "RATE_LIMITED",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
-                "value": {
-                  "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "BODY_TOO_LARGE",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
       },
-      "Error400-7": {
+      "Error400-6": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              },
-              "KEYS_LIMIT": {
-                "summary": "The account has as many keys as it may.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The account has as many keys as it may",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgpLRVlTX0xJTUlUEgdyZWNhbGxk",
-                      "debug": {
-                        "reason": "KEYS_LIMIT",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "PLAN_UNKNOWN": {
-                "summary": "The operator took the account's plan away, and must give it another one.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The operator took the account's plan away, and must give it another one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "PLAN_UNKNOWN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
+            }
+          }
+        }
+      },
+      "Error403-4": {
+        "description": "`permission_denied` (`KEY_READ_ONLY`): The key may only read.\n\n`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.\n\n`permission_denied` (`KEY_OF_CLIENT`): An application got the key by OAuth: it cannot manage the account.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
             }
           }
         }
@@ -7861,68 +8922,16 @@ export const openapi: Record<string, unknown> = {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "not_found": {
-                "summary": "The account has no key with this id.",
-                "value": {
-                  "code": "not_found",
-                  "message": "The account has no key with this id"
-                }
-              }
             }
           }
         }
       },
-      "Error400-8": {
+      "Error400-7": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
-            },
-            "examples": {
-              "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
-                "value": {
-                  "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
-                }
-              },
-              "LAST_KEY": {
-                "summary": "The key is the account's last, and `force` is not set.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The key is the account's last, and force is not set",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CghMQVNUX0tFWRIHcmVjYWxsZA",
-                      "debug": {
-                        "reason": "LAST_KEY",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              },
-              "PLAN_UNKNOWN": {
-                "summary": "The operator took the account's plan away, and must give it another one.",
-                "value": {
-                  "code": "failed_precondition",
-                  "message": "The operator took the account's plan away, and must give it another one",
-                  "details": [
-                    {
-                      "type": "google.rpc.ErrorInfo",
-                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
-                      "debug": {
-                        "reason": "PLAN_UNKNOWN",
-                        "domain": "recalld"
-                      }
-                    }
-                  ]
-                }
-              }
             }
           }
         }
@@ -8194,7 +9203,7 @@ export const openapi: Record<string, unknown> = {
       "status": 413,
       "code": "resource_exhausted",
       "reason": "BODY_TOO_LARGE",
-      "on": "plain",
+      "on": "rest",
       "when": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608."
     },
     {

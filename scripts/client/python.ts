@@ -53,6 +53,7 @@ const SCALARS: Partial<Record<ScalarType, readonly [string, string]>> = {
   [ScalarType.STRING]: ["str", '""'],
   [ScalarType.BOOL]: ["bool", "False"],
   [ScalarType.INT32]: ["int", "0"],
+  [ScalarType.UINT32]: ["int", "0"],
   [ScalarType.INT64]: ["int", "0"],
   [ScalarType.FLOAT]: ["float", "0.0"],
   [ScalarType.DOUBLE]: ["float", "0.0"],

@@ -24,6 +24,7 @@ const SCALARS: Partial<Record<ScalarType, string>> = {
   [ScalarType.BOOL]: "boolean",
   [ScalarType.INT32]: "number",
   // Far below the 2 ** 53 to which a number counts exactly; the client turns JSON's string into one.
+  [ScalarType.UINT32]: "number",
   [ScalarType.INT64]: "number",
   [ScalarType.FLOAT]: "number",
   [ScalarType.DOUBLE]: "number",

@@ -1,11 +1,14 @@
-import type { DescMethod } from "@bufbuild/protobuf";
-import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
-import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
-import { STREAM_PATHS, type StreamPath } from "../../src/server/http/stream-paths.js";
+import type { DescField, DescMethod } from "@bufbuild/protobuf";
+import {
+  REST_ROUTES,
+  type RestRoute,
+  STREAM_ROUTES,
+  type StreamRoute,
+} from "../../src/server/rest/routes.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
-import { ERROR_SCHEMA, FAILURES, FailureResponses, REPEATABLE, WITHOUT_KEY } from "./errors.js";
+import { ERROR_SCHEMAS, FAILURES, FailureResponses, REPEATABLE, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
-import { fieldSchema, isRequired, orNull, refTo, type Schema, schemasOf } from "./schemas.js";
+import { fieldSchema, isRequired, propertiesOf, refTo, type Schema, schemasOf } from "./schemas.js";
 
 const DESCRIPTION = `Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.
 
@@ -42,7 +45,7 @@ const IDEMPOTENCY_KEY = {
 
 /** Where an operation stands: how it is called, and the failures that the document shares. */
 interface Context {
-  readonly on: "plain" | "rpc";
+  readonly on: "rest" | "rpc";
   readonly failures: FailureResponses;
 }
 
@@ -77,7 +80,7 @@ export function openapiDocument(): Schema {
         bearer: { type: "http", scheme: "bearer", description: "The API key, `rcl_…`." },
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key." },
       },
-      schemas: { ...schemasOf(messages), Error: ERROR_SCHEMA },
+      schemas: { ...schemasOf(messages), ...ERROR_SCHEMAS },
       responses: failures.all,
       headers: { "X-Request-ID": REQUEST_ID, ...RATE_LIMIT, "Idempotent-Replayed": IDEMPOTENT_REPLAYED },
     },
@@ -85,90 +88,89 @@ export function openapiDocument(): Schema {
   };
 }
 
-/** The plain paths first: they are what most callers want. */
+/** The paths of REST first: they are what most callers want. */
 function pathsOf(methods: readonly DescMethod[], failures: FailureResponses): Record<string, Schema> {
   const paths: Record<string, Schema> = {};
-  for (const method of methods) {
-    const plain = (PLAIN_PATHS as Record<string, string>)[rpcPath(method)];
-    if (plain !== undefined) paths[plain] = { post: posted(method, { on: "plain", failures }) };
-  }
-  for (const resource of RESOURCE_PATHS) {
-    const method = methods.find((each) => rpcPath(each) === resource.rpc) as DescMethod;
-    const url = resource.url.replace(/:(\w+)/g, "{$1}");
-    paths[url] = {
-      ...paths[url],
-      [String(resource.method).toLowerCase()]: byResource(method, { resource, failures }),
-    };
-  }
-  for (const stream of STREAM_PATHS) {
-    const method = methods.find((each) => rpcPath(each) === stream.rpc) as DescMethod;
-    paths[stream.url.replace(/:(\w+)/g, "{$1}")] = { get: byStream(method, { stream, failures }) };
-  }
+  const add = ({ url, method: verb }: RestRoute, operation: Schema) => {
+    const path = url.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [String(verb).toLowerCase()]: operation };
+  };
+  const methodOf = ({ rpc }: RestRoute) => methods.find((each) => rpcPath(each) === `/${rpc}`) as DescMethod;
+  for (const route of REST_ROUTES) add(route, byRoute(methodOf(route), { route, failures }));
+  for (const route of STREAM_ROUTES) add(route, byStream(methodOf(route), { route, failures }));
   // Streams have no JSON body there: the messages of Connect's streams are in envelopes.
   for (const method of methods.filter(isUnary)) {
-    paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }) };
+    const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
+    paths[rpcPath(method)] = {
+      post: {
+        ...common(method, { on: "rpc", failures }),
+        ...(isRepeatable(method) && { parameters: [IDEMPOTENCY_KEY] }),
+        requestBody: { required: true, content: { "application/json": content } },
+      },
+    };
   }
   return { ...paths, ...PROBES };
 }
 
-function posted(method: DescMethod, { on, failures }: Context): Schema {
-  const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
-  return {
-    ...common(method, { on, failures }),
-    ...(isRepeatable(method) && { parameters: [IDEMPOTENCY_KEY] }),
-    requestBody: { required: true, content: { "application/json": content } },
-  };
-}
-
-/** Tells whether an Idempotency-Key makes a second call harmless. */
+/** True if an Idempotency-Key makes a second call harmless. */
 function isRepeatable({ name }: DescMethod): boolean {
   return REPEATABLE.includes(name);
 }
 
-function byResource(
+/** A call at its path of REST: fields in path and query, or all that the path does not name in the body. */
+function byRoute(
   method: DescMethod,
-  { resource: { url, method: verb }, failures }: { resource: ResourcePath; failures: FailureResponses },
+  { route, failures }: { route: RestRoute; failures: FailureResponses },
 ): Schema {
-  const isPatch = verb === "PATCH";
-  const fields = method.input.fields.filter(({ name }) => !isPatch || url.includes(`:${name}`));
-  const parameters: Schema[] = fields.map((field) => {
-    const { description, ...schema } = fieldSchema(field);
-    const inPath = url.includes(`:${field.name}`);
-    const example = EXAMPLES[method.name]?.request[field.name];
-    const required = inPath || isRequired(field);
-    return { name: field.name, in: inPath ? "path" : "query", required, description, schema, example };
-  });
-  const { responses, ...operation } = common(method, { on: "plain", failures });
-  if (isPatch) {
-    parameters.push(IDEMPOTENCY_KEY);
-    return {
-      ...operation,
-      parameters,
-      requestBody: patchOf(method, url),
-      responses: withoutWrongMethod(responses),
-    };
-  }
-  // It takes no body, and a method that is not served there is a path that is not there.
-  const { 405: _, 413: __, 415: ___, ...possible } = responses as Record<string, Schema>;
-  return { ...operation, parameters, responses: possible };
+  const hasBody = route.method === "POST" || route.method === "PATCH";
+  const isInPath = ({ name }: DescField) => route.url.includes(`:${name}`);
+  const parameters: Schema[] = method.input.fields
+    .filter((field) => !hasBody || isInPath(field))
+    .map((field) => {
+      const { description, ...schema } = fieldSchema(field);
+      const place = isInPath(field) ? "path" : "query";
+      const required = place === "path" || isRequired(field);
+      const example = EXAMPLES[method.name]?.request[field.name];
+      return { name: field.name, in: place, required, description, schema, example };
+    });
+  if (isRepeatable(method)) parameters.push(IDEMPOTENCY_KEY);
+  const { responses, ...operation } = common(method, { on: "rest", failures });
+  return {
+    ...operation,
+    ...(parameters.length > 0 && { parameters }),
+    ...(hasBody && { requestBody: bodyOf(method, { route, isInPath }) }),
+    responses: possible(responses as Record<string, Schema>, hasBody),
+  };
 }
 
-/** A method that is not served there is a path that is not there. */
-function withoutWrongMethod(responses: unknown): Schema {
-  const { 405: _, ...possible } = responses as Record<string, Schema>;
-  return possible;
+/** Failures of a call at its path of REST. Another method there is another call, or none. */
+function possible({ 405: _, ...responses }: Record<string, Schema>, hasBody: boolean): Schema {
+  if (hasBody) return responses;
+  const { 413: __, 415: ___, ...others } = responses;
+  return others;
 }
 
-/** The body of a merge patch: the fields of the request that are neither in the path nor a mask. */
-function patchOf(method: DescMethod, url: string): Schema {
-  const fields = method.input.fields.filter(
-    ({ name }) => !url.includes(`:${name}`) && name !== "update_mask",
-  );
-  const properties = Object.fromEntries(fields.map((field) => [field.name, orNull(fieldSchema(field))]));
-  const schema = { type: "object", properties, additionalProperties: false };
-  const example = { metadata: { turn: 8, source: null } };
-  const types = ["application/json", "application/merge-patch+json"];
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema, example }])) };
+/** The body of a call of REST: the whole request, or the fields of it that are not in the path. */
+function bodyOf(
+  method: DescMethod,
+  { route, isInPath }: { route: RestRoute; isInPath: (field: DescField) => boolean },
+): Schema {
+  const isPatch = route.method === "PATCH";
+  const example = Object.entries(EXAMPLES[method.name]?.request ?? {});
+  const fields = method.input.fields.filter((field) => !isInPath(field) && !(isPatch && isMask(field)));
+  const isWhole = fields.length === method.input.fields.length;
+  const content = {
+    schema: isWhole ? refTo(method.input.name) : propertiesOf(method.input, fields),
+    example: isPatch
+      ? { metadata: { turn: 8, source: null } }
+      : Object.fromEntries(example.filter(([name]) => fields.some((field) => field.name === name))),
+  };
+  const types = ["application/json", ...(isPatch ? ["application/merge-patch+json"] : [])];
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
+}
+
+function isMask({ name }: DescField): boolean {
+  return name === "update_mask";
 }
 
 const LAST_EVENT_ID = {
@@ -178,16 +180,20 @@ const LAST_EVENT_ID = {
   schema: { type: "string" },
 };
 
+const STREAM_TYPES: Readonly<Record<StreamRoute["form"], string>> = {
+  events: "text/event-stream",
+  lines: "application/x-ndjson",
+};
+
 function byStream(
   method: DescMethod,
-  { stream, failures }: { stream: StreamPath; failures: FailureResponses },
+  { route, failures }: { route: StreamRoute; failures: FailureResponses },
 ): Schema {
-  const resource = { method: "GET", url: stream.url, rpc: stream.rpc } as const;
-  const { parameters, responses, ...operation } = byResource(method, { resource, failures });
-  const { type } = stream.form;
+  const { parameters, responses, ...operation } = byRoute(method, { route, failures });
+  const type = STREAM_TYPES[route.form];
   const content = { [type]: { schema: { type: "string" }, example: EXAMPLES[method.name]?.response } };
   const done = { description: "A stream.", headers: headersOf(method), content };
-  const isEvents = type === "text/event-stream";
+  const isEvents = route.form === "events";
   return {
     ...operation,
     parameters: [...(parameters as Schema[]), ...(isEvents ? [LAST_EVENT_ID] : [])],
@@ -204,7 +210,7 @@ function common(method: DescMethod, { on, failures }: Context): Schema {
   const plainName = method.name.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   const example = EXAMPLES[method.name]?.response;
   return {
-    operationId: on === "plain" ? plainName : `${method.parent.name}_${method.name}`,
+    operationId: on === "rest" ? plainName : `${method.parent.name}_${method.name}`,
     tags: [method.parent.name],
     summary: summary.replace(/\.$/, ""),
     ...(rest.length > 0 && { description: commentOf(method).slice(summary.length).trim() }),

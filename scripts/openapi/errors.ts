@@ -10,8 +10,8 @@ export interface Failure {
   readonly when: string;
   /** RPCs (by name) that it can happen to; left out, all. */
   readonly rpcs?: readonly string[];
-  /** Only where the paths are plain, or only where they are not. */
-  readonly on?: "plain" | "rpc";
+  /** Only at the paths of REST, or only at those of RPCs. */
+  readonly on?: "rest" | "rpc";
   readonly headers?: readonly ("Retry-After" | "WWW-Authenticate" | "Allow")[];
 }
 
@@ -118,7 +118,7 @@ export const FAILURES: readonly Failure[] = [
     when: "The Idempotency-Key was used for another request.",
   },
   {
-    ...{ status: 413, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "plain" },
+    ...{ status: 413, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "rest" },
     when: "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
   },
   {
@@ -200,6 +200,10 @@ export const FAILURES: readonly Failure[] = [
   },
 ];
 
+/** Id and address in the examples. */
+const REQUEST_ID = "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55";
+const SITE = "https://memory.example.org";
+
 const HEADERS = {
   "Retry-After": {
     description: "Seconds to wait before trying again.",
@@ -209,9 +213,8 @@ const HEADERS = {
   Allow: { description: "The methods that are served.", schema: { type: "string" } },
 };
 
-export const ERROR_SCHEMA: Schema = {
+const ERROR = {
   type: "object",
-  description: "The same on every path. gRPC and gRPC-Web say it in their own status and trailers.",
   required: ["code", "message"],
   properties: {
     code: { type: "string", enum: [...new Set(FAILURES.map(({ code }) => code))] },
@@ -238,28 +241,52 @@ export const ERROR_SCHEMA: Schema = {
   },
 };
 
+/** Bodies of errors, by the names of their schemas. */
+export const ERROR_SCHEMAS: Record<string, Schema> = {
+  Error: {
+    ...ERROR,
+    description: "The same on every path. gRPC and gRPC-Web say it in their own status and trailers.",
+  },
+  RestError: {
+    ...ERROR,
+    description: "An error at a path of REST: what all paths have, and what is easier to read.",
+    required: [...ERROR.required, "request_id", "docs_url"],
+    properties: {
+      ...ERROR.properties,
+      reason: { type: "string", description: "A constant to branch on, also in `details`." },
+      field: { type: "string", description: "The wrong field of the request, also in `details`." },
+      request_id: { type: "string", description: "The call's id, also in `X-Request-ID`." },
+      docs_url: { type: "string", description: "The page about the code." },
+    },
+  },
+};
+
 /** Responses that several operations share, by name: each is written out once. */
 export class FailureResponses {
   readonly all: Record<string, Schema> = {};
 
   /** The failures that an operation may end with, by HTTP status. */
-  of(rpc: string, on: "plain" | "rpc"): Record<string, Schema> {
+  of(rpc: string, on: "rest" | "rpc"): Record<string, Schema> {
     const possible = FAILURES.filter((failure) => {
       const open = failure.code === "unauthenticated" && WITHOUT_KEY.includes(rpc);
       return !open && (failure.rpcs?.includes(rpc) ?? true) && (failure.on ?? on) === on;
     });
     const responses: Record<string, Schema> = {};
     for (const status of new Set(possible.map((failure) => failure.status))) {
-      responses[status] = this.#share(possible.filter((failure) => failure.status === status));
+      responses[status] = this.#share(
+        possible.filter((failure) => failure.status === status),
+        on,
+      );
     }
     return responses;
   }
 
-  #share(failures: readonly Failure[]): Schema {
+  #share(failures: readonly Failure[], on: "rest" | "rpc"): Schema {
     const [{ status } = { status: 0 }] = failures;
-    const made = response(failures);
+    const made = response(failures, on);
+    const kind = on === "rest" ? `RestError${status}` : `Error${status}`;
     for (let n = 1; ; n++) {
-      const name = n === 1 ? `Error${status}` : `Error${status}-${n}`;
+      const name = n === 1 ? kind : `${kind}-${n}`;
       this.all[name] ??= made;
       if (JSON.stringify(this.all[name]) === JSON.stringify(made)) {
         return { $ref: `#/components/responses/${name}` };
@@ -268,20 +295,25 @@ export class FailureResponses {
   }
 }
 
-function response(failures: readonly Failure[]): Schema {
+function response(failures: readonly Failure[], on: "rest" | "rpc"): Schema {
   const headers = failures.flatMap((failure) => failure.headers ?? []);
   const examples = failures.map(({ code, reason, when }) => [
     reason ?? code,
-    { summary: when, value: { code, message: plainText(when), ...details(reason) } },
+    {
+      summary: when,
+      value: {
+        ...{ code, message: plainText(when), ...details(reason), ...(reason !== undefined && { reason }) },
+        ...{ request_id: REQUEST_ID, docs_url: `${SITE}/docs/errors#${code.replaceAll("_", "-")}` },
+      },
+    },
   ]);
+  const schema = (name: string) => ({ schema: { $ref: `#/components/schemas/${name}` } });
   return {
     description: failures.map(nameAndCause).join("\n\n"),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers.map((name) => [name, HEADERS[name]])) }),
     content: {
-      "application/json": {
-        schema: { $ref: "#/components/schemas/Error" },
-        examples: Object.fromEntries(examples),
-      },
+      "application/json":
+        on === "rpc" ? schema("Error") : { ...schema("RestError"), examples: Object.fromEntries(examples) },
     },
   };
 }

@@ -73,7 +73,7 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     request: { namespace },
     response: { namespace: { namespace, memories: 1, bytes: "62" }, first: created_at, last: created_at },
   },
-  CountMemories: { request: { namespace }, response: { memories: "1", namespace } },
+  CountMemories: { request: { namespace }, response: { memories: 1, namespace } },
   ListMemories: {
     request: { namespace, page_size: 50 },
     response: { memories: [memory], namespace, next_page_token: "" },

@@ -19,6 +19,7 @@ const SCALARS: Partial<Record<ScalarType, Schema>> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.INT32]: { type: "integer", format: "int32" },
+  [ScalarType.UINT32]: { type: "integer", format: "uint32", minimum: 0 },
   // JSON's numbers are too short for it.
   [ScalarType.INT64]: { type: "string", format: "int64", pattern: "^[0-9]+$" },
   [ScalarType.FLOAT]: { type: "number", format: "float" },
@@ -73,12 +74,19 @@ export function refTo(name: string): Schema {
 }
 
 function schemaOf(message: DescMessage): Schema {
+  return {
+    ...(commentOf(message) !== "" && { description: commentOf(message) }),
+    ...propertiesOf(message, message.fields),
+  };
+}
+
+/** An object with some fields of a message. */
+export function propertiesOf(message: DescMessage, fields: readonly DescField[]): Schema {
   const asked = isRequest(message);
-  const required = message.fields.filter(asked ? isRequired : isAlwaysThere).map(({ name }) => name);
+  const required = fields.filter(asked ? isRequired : isAlwaysThere).map(({ name }) => name);
   return {
     type: "object",
-    ...(commentOf(message) !== "" && { description: commentOf(message) }),
-    properties: Object.fromEntries(message.fields.map((field) => [field.name, property(field, asked)])),
+    properties: Object.fromEntries(fields.map((field) => [field.name, property(field, asked)])),
     ...(required.length > 0 && { required }),
     // An unknown field is an error; answers may gain fields.
     ...(asked && { additionalProperties: false }),
@@ -97,7 +105,7 @@ function property(field: DescField, asked: boolean): Schema {
 }
 
 /** `null` leaves a field out, where it may be left out. */
-export function orNull({ type, $ref, ...schema }: Schema): Schema {
+function orNull({ type, $ref, ...schema }: Schema): Schema {
   if ($ref !== undefined) return { anyOf: [{ $ref }, { type: "null" }], ...schema };
   return { type: [type, "null"], ...schema };
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import { didYouMean } from "../suggest.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -133,10 +134,22 @@ export function loadConfig(env: Environment): Config {
   const traces = given.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? {} : TRACES_SCHEMA;
   const read = z.object({ ...SCHEMA, ...traces }).safeParse(given, { reportInput: true });
   const issues = read.error?.issues ?? [];
-  const problems = [...misspelt(env, SETTINGS), ...issues.map(problemOf), ...conflictsIn(given)];
+  const problems = [...misspelt(env), ...issues.map(problemOf), ...conflictsIn(given)];
   if (!read.success || problems.length > 0) throw new ConfigError(problems);
   const settings = SETTINGS.map((name) => [camelCase(name), read.data[name]]);
   return Object.freeze(Object.fromEntries(settings)) as Config;
+}
+
+/** Refuses variables whose names are a slip or two from a setting's: those are never meant. */
+function misspelt(env: Environment): string[] {
+  // Short names (PORT, HOST, MODEL) have neighbours such as PATH or SPORT.
+  const settings = SETTINGS.filter((name) => name.length > 5);
+  return Object.keys(env)
+    .filter((name) => !SETTINGS.some((setting) => setting === name))
+    .flatMap((name) => {
+      const meant = didYouMean(name, settings);
+      return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`];
+    });
 }
 
 function problemOf({ path: [name = "", ...inside], input, message }: z.core.$ZodIssue): string {
@@ -199,28 +212,4 @@ function isOrigin(text: string): boolean {
 
 function camelCase(name: string): string {
   return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** Variables that are one or two letters from a setting's name: those are never meant. */
-export function misspelt(env: object, settings: readonly string[]): string[] {
-  return Object.keys(env).flatMap((name) => {
-    if (settings.includes(name)) return [];
-    // Short names (PORT, HOST, MODEL) have neighbours such as PATH or SPORT.
-    const meant = settings.find((setting) => setting.length > 5 && distance(name, setting) <= 2);
-    return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`];
-  });
-}
-
-/** Number of edits (Levenshtein) that make one name of the other. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

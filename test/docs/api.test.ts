@@ -92,8 +92,4 @@ describe("docs/api.md", () => {
   test.each(limits)("%s says: %s", (heading, said) => {
     expect(section("docs/api.md", heading)).toContain(said);
   });
-
-  test.each(limits.slice(0, 6))("so does the README, of %s: %s", (_, said) => {
-    expect(section("README.md", "## Limits")).toContain(said.replace(/^at most |^1 to (?=255)/, ""));
-  });
 });

@@ -24,7 +24,7 @@ async function accountAt(door: Door) {
     door.call(rpc, request, { key, header });
   const used = async () => (await call("GetAccount")).body.calls_used as number;
   const count = async (namespace: string) =>
-    Number((await call("CountMemories", { namespace })).body.memories);
+    (await call("CountMemories", { namespace })).body.memories as number;
   return { key, call, used, count };
 }
 
@@ -169,7 +169,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
     const header = { "idempotency-key": "k" };
     const first = call("StoreBatch", request, header).catch((error) => error);
     await vi.waitFor(
-      async () => expect((await call("CountMemories", { namespace: "n" })).body.memories).not.toBe("0"),
+      async () => expect((await call("CountMemories", { namespace: "n" })).body.memories).not.toBe(0),
       {
         timeout: 20_000,
         interval: 5,
@@ -180,7 +180,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
     await restart(here);
     const again = (rpc: RpcName, request: JsonObject, header = {}) =>
       here.door.call(rpc, request, { key, header });
-    const before = Number((await again("CountMemories", { namespace: "n" })).body.memories);
+    const before = (await again("CountMemories", { namespace: "n" })).body.memories as number;
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(256);
     // With MongoDB, another process's attempt counts as dead after half a minute.
@@ -194,7 +194,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
     );
     expect(resultsOf(retried).every(({ stored }) => stored !== undefined)).toBe(true);
     const listed = await again("CountMemories", { namespace: "n" });
-    expect(listed.body.memories).toBe("256");
+    expect(listed.body.memories).toBe(256);
     expect(new Set(idsOf(retried)).size).toBe(256);
     const got = await again("GetMemories", { namespace: "n", ids: idsOf(retried) });
     expect((got.body.memories as JsonObject[]).map(({ text }) => text)).toEqual(

@@ -147,7 +147,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
 
   it("recalls nothing from a namespace nobody stored to", async () => {
     const { body } = await door().call("Recall", { query: "anything", namespace: "never" }, { key });
-    expect(body).toEqual({ results: [], namespace: "never", query_tokens: 1, considered: "0" });
+    expect(body).toEqual({ results: [], namespace: "never", query_tokens: 1, considered: 0 });
   });
 });
 

@@ -47,7 +47,8 @@ beforeAll(async () => {
   ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   for (const word of ["x-max-bytes", "components"]) ajv.addKeyword(word);
   // Protobuf's own reading and writing checks these.
-  for (const format of ["int32", "int64", "float", "double", "date-time"]) ajv.addFormat(format, true);
+  for (const format of ["int32", "uint32", "int64", "float", "double", "date-time"])
+    ajv.addFormat(format, true);
   ajv.addSchema({ $id: "doc", components: document.components }, "doc");
 });
 afterAll(() => server.stop());
@@ -91,7 +92,8 @@ describe("the OpenAPI document", () => {
     const namespace = "/namespaces/{namespace}";
     const resources = [
       ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
-      ...["/account", "/usage", "/calls", "/keys"],
+      ...["get", "count", "delete"].map((several) => `${namespace}/memories/${several}`),
+      ...["/account", "/usage", "/calls", "/keys", "/keys/{id}"],
     ];
     const streams = ["/namespaces/{namespace}/events", "/namespaces/{namespace}/export"];
     expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources, ...streams].sort());
@@ -255,6 +257,8 @@ describe("the server agrees with the document", () => {
         : fetch(server.url + url, { method: verb.toUpperCase() }));
       const expected = operation.security?.length === 0 ? 200 : 401;
       expect(answer.status, `${verb} ${path}`).toBe(expected);
+      const { schema } = contentOf(operation.responses[expected] as { content: Content });
+      if (expected === 401) expect(flaws(schema, await answer.json()), `${verb} ${path}`).toEqual([]);
       expect(Object.keys(operation.responses)).toContain(String(expected));
     }
   });

@@ -11,6 +11,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
+const KEY_ID = "key_01kafz3v2wes8vptq3jbm5yr4x";
+
 const post = (path: string, body: object) =>
   fetch(server.url + path, {
     method: "POST",
@@ -20,15 +22,41 @@ const post = (path: string, body: object) =>
 
 const answerOf = async <T>(response: Response) => (await response.json()) as T;
 
+it("says at the top level of an error what it is about, and where to read on", async () => {
+  const few = await post("/namespaces/n/memories/get", { ids: ["mem_1"] });
+  const about = (response: Response, code: string) => ({
+    request_id: response.headers.get("x-request-id"),
+    docs_url: `${server.url}/docs/errors#${code}`,
+  });
+  expect(await few.json()).toMatchObject({ field: "ids[0]", ...about(few, "invalid-argument") });
+  const last = await fetch(`${server.url}/keys/${KEY_ID}`, { method: "DELETE" });
+  expect(await last.json()).toMatchObject(about(last, "unauthenticated"));
+  const large = await post("/recall", { query: "x".repeat(1_048_577) });
+  expect(await large.json()).toMatchObject({
+    reason: "BODY_TOO_LARGE",
+    ...about(large, "resource-exhausted"),
+  });
+  const nowhere = await post("/nowhere", {});
+  expect(await nowhere.json()).toMatchObject(about(nowhere, "not-found"));
+});
+
+it.each(["get", "count", "delete"])(
+  "refuses a body of /memories/%s that names the path's field",
+  async (at) => {
+    const response = await post(`/namespaces/n/memories/${at}`, { namespace: "n" });
+    expect(await response.json()).toMatchObject({ code: "invalid_argument", field: "namespace" });
+  },
+);
+
 it.each([
   ["PUT", "/namespaces/a/memories/b", "GET, DELETE"],
   ["POST", "/namespaces/a", "DELETE, GET"],
   ["POST", "/namespaces", "GET"],
   ["PUT", "/namespaces/a/memories", "GET"],
-  ["POST", "/account", "GET"],
+  ["POST", "/account", "GET, DELETE"],
   ["DELETE", "/usage", "GET"],
   ["POST", "/calls", "GET"],
-  ["PATCH", "/keys", "GET"],
+  ["PATCH", "/keys", "GET, POST"],
   ["POST", "/livez", "GET"],
   ["DELETE", "/readyz", "GET"],
   ["PATCH", "/openapi.json", "GET"],
@@ -64,6 +92,24 @@ it.each([
     );
     expect(answer).toMatch(/"code":"unimplemented"/);
   }
+});
+
+it.each([
+  ["POST", "/v1/store", "POST /store"],
+  ["POST", "/api/v1/recall", "POST /recall"],
+  ["GET", "/Namespace/a/memory/b", undefined],
+  ["GET", "/v1/namespaces/a%20b/memories?page_size=3", "GET /namespaces/{namespace}/memories"],
+  ["DELETE", "/namespace/a", "DELETE /namespaces/{namespace}"],
+  ["POST", "/usages", "GET /usage"],
+  ["POST", "/recalld.v1.MemoryService/recall", "POST /recalld.v1.MemoryService/Recall"],
+  ["POST", `/v1/store${"/".repeat(15_000)}`, undefined],
+  ["POST", `/${"store".repeat(3_000)}`, undefined],
+])("answers %s %s with 404 and what was meant", async (method, path, meant) => {
+  const response = await fetch(server.url + path, { method });
+  expect(response.status).toBe(404);
+  const at = `there is nothing at ${method} ${path.split("?")[0]?.slice(0, 256)}`;
+  const message = meant === undefined ? at : `${at}; did you mean ${meant}?`;
+  expect(await response.json()).toMatchObject({ code: "not_found", message });
 });
 
 it("deletes for a client that says JSON and sends nothing", async () => {

@@ -59,7 +59,7 @@ afterAll(async () => {
 
 async function serve(from: string) {
   const app = Fastify({ exposeHeadRoutes: false });
-  shapeFastifyErrors(app, { onFault: () => {}, methodsAt: () => [] });
+  shapeFastifyErrors(app, { onFault: () => {}, methodsAt: () => [], routeLike: () => undefined });
   addPortal(app, { folder: from, authorizes: true });
   return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
 }

@@ -63,7 +63,7 @@ describe.each(DOORS)("a recall through %s", (name) => {
         const { body } = await door().call("Recall", { ...asked, min_score }, { key: caller.key });
         const high = all.filter(({ score }) => (score as number) >= min_score);
         expect(body.results).toMatchObject(high.map((each) => ({ ...each, etag: expect.any(String) })));
-        expect(body.considered).toBe((body.results as unknown[]).length === 0 ? "3" : undefined);
+        expect(body.considered).toBe((body.results as unknown[]).length === 0 ? 3 : undefined);
       }
     }
   });
@@ -72,7 +72,7 @@ describe.each(DOORS)("a recall through %s", (name) => {
     for (const more of [{}, { min_score: 0.5 }, { filter: { kind: "note" } }, { mode: "HYBRID" }]) {
       const nowhere = { query: QUERY, namespace: "never", ...more };
       const { body } = await door().call("Recall", nowhere, { key: caller.key });
-      expect(body).toMatchObject({ results: [], considered: "0" });
+      expect(body).toMatchObject({ results: [], considered: 0 });
     }
   });
 
@@ -106,10 +106,10 @@ describe.each(DOORS)("a recall through %s", (name) => {
       const { memories } = body.omitted as { memories: JsonObject[] };
       expect(memories.map(({ id }) => id)).toEqual(low.map(({ id }) => id));
       for (const each of memories) expect(Number(each.fit)).toBeLessThan(min_fit);
-      expect(body.considered).toBe(high.length === 0 ? "3" : undefined);
+      expect(body.considered).toBe(high.length === 0 ? 3 : undefined);
     }
     const plain = await door().call("Recall", { ...asked, min_fit: 1.5 }, { key: caller.key });
-    expect(plain.body).toMatchObject({ results: [], considered: "3" });
+    expect(plain.body).toMatchObject({ results: [], considered: 3 });
     expect(plain.body).not.toHaveProperty("omitted");
   });
 

@@ -76,7 +76,7 @@ export interface Door {
 export function doorsOf(url: string): Door[] {
   const http2 = { baseUrl: url, httpVersion: "2" as const };
   return [
-    plainDoor(url),
+    restDoor(url),
     connectJsonDoor(url),
     binaryDoor(
       "Connect binary",
@@ -88,56 +88,59 @@ export function doorsOf(url: string): Door[] {
   ];
 }
 
-const PLAIN: Partial<Record<RpcName, string>> = {
-  ...{ Store: "/store", StoreBatch: "/store/batch", Recall: "/recall", SignUp: "/signup" },
-};
-
-/** Paths that name their resource. The rest of the request goes into the query. */
-const RESOURCES: Partial<Record<RpcName, string>> = {
+/** Path of each RPC in REST. Fields that it does not name go into the query of GET and DELETE, else into the body. */
+const REST: Readonly<Record<RpcName, string>> = {
+  Store: "POST /store",
+  StoreBatch: "POST /store/batch",
+  Recall: "POST /recall",
   GetMemory: "GET /namespaces/{namespace}/memories/{id}",
   UpdateMemory: "PATCH /namespaces/{namespace}/memories/{id}",
   DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
+  GetMemories: "POST /namespaces/{namespace}/memories/get",
+  CountMemories: "POST /namespaces/{namespace}/memories/count",
+  DeleteMemories: "POST /namespaces/{namespace}/memories/delete",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
   ListNamespaces: "GET /namespaces",
   GetNamespace: "GET /namespaces/{namespace}",
   ListMemories: "GET /namespaces/{namespace}/memories",
+  SignUp: "POST /signup",
   GetAccount: "GET /account",
+  CloseAccount: "DELETE /account",
   GetUsage: "GET /usage",
   ListRecentCalls: "GET /calls",
+  CreateKey: "POST /keys",
   ListKeys: "GET /keys",
+  RevokeKey: "DELETE /keys/{id}",
 };
 
-/** Makes the door of plain paths. RPCs without one use Connect's path. */
-function plainDoor(url: string): Door {
-  const door = jsonDoor("plain paths", (rpc) => url + (PLAIN[rpc] ?? rpcPath(rpc)));
+/** Makes the door of REST. */
+function restDoor(url: string): Door {
+  const door = jsonDoor("plain paths", (rpc) => url + (REST[rpc].split(" ")[1] as string));
   return {
     ...door,
     async call(rpc, request, options = {}) {
-      const resource = RESOURCES[rpc];
-      if (resource === undefined) return door.call(rpc, request, options);
+      const fields = Object.fromEntries(
+        [...REST[rpc].matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, (request as JsonObject)[name]]),
+      );
+      const hasBody = /^(POST|PATCH)/.test(REST[rpc]);
+      if (hasBody && Object.keys(fields).length === 0) return door.call(rpc, request, options);
+      const isNameless = Object.values(fields).some((value) => typeof value !== "string" || value === "");
+      // A path cannot lack a field, and a patch has no mask of its own.
+      const hasMask = hasBody && (request as JsonObject).update_mask !== undefined;
+      if (isNameless || hasMask) return connectJsonDoor(url).call(rpc, request, options);
+      const [method, path] = resourceOf(REST[rpc], hasBody ? fields : (request as JsonObject));
       const headers = { ...authorization(options.key), ...options.header };
-      if (rpc === "UpdateMemory") return patch(url, request as JsonObject, headers, door, options);
-      const [method, path] = resourceOf(resource, request as Record<string, string>);
-      return readJson(await fetch(url + path, { method, headers }));
+      if (!hasBody) return readJson(await fetch(url + path, { method, headers }));
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      const body = Object.entries(request as JsonObject).filter(([name]) => !(name in fields));
+      return readJson(
+        await fetch(url + path, {
+          ...{ method, headers: { "content-type": type, ...headers } },
+          body: JSON.stringify(Object.fromEntries(body)),
+        }),
+      );
     },
   };
-}
-
-/** Sends an update as a merge patch; one with a mask has no such form, and goes to the RPC's path. */
-async function patch(
-  url: string,
-  { namespace, id, ...fields }: JsonObject,
-  headers: Record<string, string>,
-  door: Door,
-  options: { key?: string; header?: Record<string, string> },
-): Promise<Outcome> {
-  if (fields.update_mask !== undefined || namespace === undefined || !id) {
-    return door.call("UpdateMemory", { namespace, id, ...fields } as JsonObject, options);
-  }
-  const [method, path] = resourceOf(RESOURCES.UpdateMemory ?? "", { namespace, id });
-  const body = JSON.stringify(fields);
-  const type = { "content-type": "application/merge-patch+json" };
-  return readJson(await fetch(url + path, { method, headers: { ...type, ...headers }, body }));
 }
 
 function resourceOf(resource: string, request: Readonly<Record<string, unknown>>): [string, string] {

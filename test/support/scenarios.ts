@@ -10,6 +10,8 @@ const recall = (request: Record<string, unknown>) =>
   ({ query: "where is the cat?", namespace: "n", ...request }) as JsonValue;
 const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(depth - 1) });
 
+const KEY_ID = "key_01kafz3v2wes8vptq3jbm5yr4x";
+
 /** Rules of the wire, once for all doors. */
 export const SCENARIOS: readonly Scenario[] = [
   ...READS,
@@ -61,7 +63,7 @@ export const SCENARIOS: readonly Scenario[] = [
       request: recall({ mode }),
       code: "invalid_argument",
       field: "mode",
-      says: /COSINE, HYBRID/,
+      says: mode === "hybrid" ? /COSINE, HYBRID; did you mean HYBRID\?$/ : /COSINE, HYBRID$/,
       jsonOnly: true,
     }),
   ),
@@ -218,6 +220,16 @@ export const SCENARIOS: readonly Scenario[] = [
     request: recall({ topk: 3 }),
     code: "invalid_argument",
     field: "topk",
+    says: /^topk is not a field of RecallRequest; did you mean top_k\?$/,
+    jsonOnly: true,
+  },
+  {
+    name: "an unknown field that is near no other",
+    rpc: "Recall",
+    request: recall({ ["x".repeat(100_000)]: 3 }),
+    code: "invalid_argument",
+    field: "x".repeat(64),
+    says: /^x{64} is not a field of RecallRequest$/,
     jsonOnly: true,
   },
   {
@@ -254,5 +266,45 @@ export const SCENARIOS: readonly Scenario[] = [
     request: { email: "<script>" },
     code: "invalid_argument",
     field: "email",
+  },
+  {
+    name: "a key for one namespace",
+    rpc: "CreateKey",
+    request: { name: "agent", namespace: "n", access: "KEY_ACCESS_READ_ONLY" },
+    code: "ok",
+  },
+  {
+    name: "a key of an unknown access",
+    rpc: "CreateKey",
+    request: { access: "key-access-full" },
+    code: "invalid_argument",
+    field: "access",
+    says: /; did you mean KEY_ACCESS_FULL\?$/,
+    jsonOnly: true,
+  },
+  { name: "a key that is not there", rpc: "RevokeKey", request: { id: KEY_ID }, code: "not_found" },
+  {
+    name: "a key that is not there, by a string",
+    rpc: "RevokeKey",
+    request: { id: KEY_ID, force: "yes" },
+    code: "invalid_argument",
+    field: "force",
+    says: /true or false/,
+    jsonOnly: true,
+  },
+  {
+    name: "the account by another id",
+    rpc: "CloseAccount",
+    request: { account_id: "acc_01kafz2n7teh5b9cxq4w0m8dks" },
+    code: "invalid_argument",
+    field: "account_id",
+  },
+  {
+    name: "the account without its id",
+    rpc: "CloseAccount",
+    request: {},
+    code: "invalid_argument",
+    field: "account_id",
+    says: /missing/,
   },
 ];

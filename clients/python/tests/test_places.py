@@ -66,7 +66,7 @@ class Server:
                 more = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
                 more += f"x-request-id: {request_id}\r\n\r\nid: p{number}\n\n"
             else:
-                body = json.dumps({"memories": str(number)})
+                body = json.dumps({"memories": number})
                 more = f"HTTP/1.1 200 OK\r\nx-request-id: {request_id}\r\ncontent-length: {len(body)}\r\n\r\n{body}"
             connection.sendall(more.encode())
 

@@ -833,4 +833,4 @@ export type Reason =
   | "ABANDONED_WORK";
 
 /** Fields that JSON gives as strings and the client as numbers. */
-export const LONG_FIELDS: readonly string[] = ["considered", "bytes", "memories"];
+export const LONG_FIELDS: readonly string[] = ["bytes"];

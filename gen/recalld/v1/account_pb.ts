@@ -985,6 +985,8 @@ export const AccountService: GenService<{
    * With `replaces` it is a rotation without downtime: the old key works until
    * the new one is first used, and then for `grace_seconds` more.
    *
+   * Also served as `POST /keys`.
+   *
    * @generated from rpc recalld.v1.AccountService.CreateKey
    */
   createKey: {
@@ -1009,6 +1011,8 @@ export const AccountService: GenService<{
    * on, on every replica. The account's last key needs `force`, for nobody gets
    * in afterwards. Costs nothing.
    *
+   * Also served as `DELETE /keys/{id}`.
+   *
    * @generated from rpc recalld.v1.AccountService.RevokeKey
    */
   revokeKey: {
@@ -1019,6 +1023,8 @@ export const AccountService: GenService<{
   /**
    * Closes the account: all its keys are revoked and all its memories erased.
    * Costs nothing, and cannot be undone.
+   *
+   * Also served as `DELETE /account`.
    *
    * @generated from rpc recalld.v1.AccountService.CloseAccount
    */

@@ -1,4 +1,5 @@
 import { invalid } from "../../errors.js";
+import { suggestion } from "../../suggest.js";
 import { count } from "../input/count.js";
 import {
   canonicalMetadata,
@@ -156,8 +157,12 @@ function checkDepth({ at, depth }: Spot): void {
 function fieldOf(key: string, at: string): Field {
   if (SYSTEM_FIELDS.includes(key)) return key as SystemField;
   if (key.startsWith("$")) {
-    const known = [...GROUPS, ...SYSTEM_FIELDS].join(", ");
-    throw invalid(at, `is none of ${known}; write a backslash before the dollar sign of a key`);
+    const known = [...GROUPS, ...SYSTEM_FIELDS];
+    const meant = suggestion(key, known);
+    throw invalid(
+      at,
+      `is none of ${known.join(", ")}; write a backslash before the dollar sign of a key${meant}`,
+    );
   }
   if (Buffer.byteLength(key) > FILTER_PATH_BYTES_MAX) {
     throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
@@ -172,10 +177,11 @@ function fieldOf(key: string, at: string): Field {
 }
 
 function refusal(operator: string, field: Field): string {
-  const known = OPERATORS[kindOf(field)].join(", ");
-  if (typeof field === "string") return `is none of the operators of ${field}: ${known}`;
-  if (operator.startsWith("$")) return `is none of the operators: ${known}`;
-  return `is no operator; write the keys of an object with dots between them, such as "a.b"`;
+  const known = OPERATORS[kindOf(field)];
+  const meant = suggestion(operator, known);
+  if (typeof field === "string") return `is none of the operators of ${field}: ${known.join(", ")}${meant}`;
+  if (operator.startsWith("$")) return `is none of the operators: ${known.join(", ")}${meant}`;
+  return `is no operator; write the keys of an object with dots between them, such as "a.b"${meant}`;
 }
 
 function all(conditions: readonly Condition[]): Condition {

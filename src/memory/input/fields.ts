@@ -1,4 +1,5 @@
 import { invalid } from "../../errors.js";
+import { suggestion } from "../../suggest.js";
 
 /** Fields of a recalled memory, as the contract names them. */
 const RESULT_FIELDS = [
@@ -19,5 +20,6 @@ export function parseFields(paths: readonly string[] | undefined): ReadonlySet<R
 function parseField(path: string): ResultField {
   const field = RESULT_FIELDS.find((each) => each === path);
   if (field !== undefined) return field;
-  throw invalid("fields", `has a path that is none of ${RESULT_FIELDS.join(", ")}`);
+  const meant = suggestion(path, RESULT_FIELDS);
+  throw invalid("fields", `has a path that is none of ${RESULT_FIELDS.join(", ")}${meant}`);
 }

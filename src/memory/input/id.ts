@@ -3,7 +3,7 @@ import { invalid } from "../../errors.js";
 import { count } from "./count.js";
 
 /** Maximum number of memories that one store supersedes. */
-const SUPERSEDES_MAX = 16;
+export const SUPERSEDES_MAX = 16;
 
 export const IDS_MAX = 256;
 

@@ -22,7 +22,7 @@ import {
   shapeFastifyErrors,
 } from "../wire/plain-errors.js";
 import { allowOrigins } from "./cors.js";
-import { noteMethods } from "./methods.js";
+import { noteRoutes } from "./methods.js";
 import { isProbe } from "./probes.js";
 
 /** Tells browsers that came once over HTTPS not to come over HTTP for a year. */
@@ -100,7 +100,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
     return isPreflight(request, reply) ? reply : undefined;
   });
-  shapeFastifyErrors(app, { onFault, methodsAt: noteMethods(app) });
+  shapeFastifyErrors(app, { onFault, ...noteRoutes(app) });
   // No body is read before its handler asks for it, and the handlers judge its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));

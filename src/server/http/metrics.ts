@@ -8,7 +8,7 @@ import Fastify, {
 } from "fastify";
 import type { Readiness } from "../port/readiness.js";
 import { shapeFastifyErrors } from "../wire/plain-errors.js";
-import { noteMethods } from "./methods.js";
+import { noteRoutes } from "./methods.js";
 import { addProbes } from "./probes.js";
 
 /** Maximum number of connections: few clients scrape and probe. */
@@ -38,7 +38,7 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
   });
   app.server.maxConnections = CONNECTIONS_MAX;
   const onFault = (error: unknown) => logger.error({ err: error }, "fault");
-  shapeFastifyErrors(app, { onFault, methodsAt: noteMethods(app) });
+  shapeFastifyErrors(app, { onFault, ...noteRoutes(app) });
   addProbes(app, readiness);
   const read = shared(exposition.read);
   app.route({

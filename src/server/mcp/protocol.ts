@@ -8,11 +8,12 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
 import { INTERNAL_MESSAGE } from "../wire/errors.js";
 import { callTool } from "./tools/call.js";
 import type { Ask, Json } from "./tools/tool.js";
-import { ABILITIES, NAMES, type Scope, toolFor, toolsFor } from "./tools/tools.js";
+import { ABILITIES, NAMES, type Scope, toolFor, toolNames, toolsFor } from "./tools/tools.js";
 
 /** Rights and means of one request. */
 export interface Exchange {
@@ -105,9 +106,10 @@ function serverFor({ scope, ask, onFault }: Exchange): Server {
   server.setRequestHandler("tools/call", ({ params }) => {
     const tool = toolFor(scope, params.name);
     if (tool === undefined) {
+      const meant = suggestion(params.name, toolNames(scope));
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `there is no tool ${params.name.slice(0, 64)}`,
+        `there is no tool ${params.name.slice(0, 64)}${meant}`,
       );
     }
     return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask }).catch((fault) => {

@@ -102,7 +102,7 @@ export function memoryService(
         [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
       return {
         ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
-        ...(considered !== undefined && { considered: BigInt(considered) }),
+        ...(considered !== undefined && { considered }),
         ...(omitted && { omitted: { memories: [...omitted] } }),
       };
     },
@@ -161,7 +161,7 @@ export function memoryService(
     async countMemories({ namespace, filter, includeSuperseded }, call) {
       const { signal } = call;
       const request = { caller: call.caller, namespace, filter, includeSuperseded, signal };
-      return { memories: BigInt(await countMemories(ports, request)), namespace };
+      return { memories: await countMemories(ports, request), namespace };
     },
   };
 }

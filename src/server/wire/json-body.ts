@@ -12,6 +12,7 @@ import {
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
+import { suggestion } from "../../suggest.js";
 import { isMask, takeMasks } from "./field-mask.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
@@ -143,7 +144,13 @@ function checkMessage(message: DescMessage, value: unknown, path = ""): void {
   const chosen = new Map<DescOneof, string>();
   for (const [key, inner] of Object.entries(value)) {
     const field = fieldOf(message, key);
-    if (field === undefined) throw invalid(within(path, shown(key)), `is not a field of ${message.name}`);
+    if (field === undefined) {
+      const meant = suggestion(
+        key,
+        message.fields.map(({ name }) => name),
+      );
+      throw invalid(within(path, shown(key)), `is not a field of ${message.name}${meant}`);
+    }
     const name = within(path, field.name);
     if (seen.has(field)) throw invalid(name, `is given twice, as ${seen.get(field)} and ${key}`);
     seen.set(field, key);
@@ -215,7 +222,9 @@ function checkChoice(choice: DescEnum, value: unknown, name: string): void {
   if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
   const names = choice.values.map(({ name }) => name);
   // Decoding would refuse it as well, but not name the field.
-  if (!names.includes(value)) throw invalid(name, `is none of ${names.join(", ")}`);
+  if (names.includes(value)) return;
+  // The first one is "unspecified", which nobody means.
+  throw invalid(name, `is none of ${names.join(", ")}${suggestion(value, names.slice(1))}`);
 }
 
 /** Tells a message of this contract from Protobuf's own, which JSON has a form of its own for. */

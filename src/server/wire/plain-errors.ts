@@ -52,10 +52,15 @@ export interface ErrorShaping {
   onFault(error: unknown): void;
   /** Lists the methods that a path is served by. */
   methodsAt(path: string): readonly string[];
+  /** Method and path that were probably meant. */
+  routeLike(method: string, path: string): string | undefined;
 }
 
 /** Gives Fastify's own errors (no route, a body of unknown type) the shape of all others. */
-export function shapeFastifyErrors(app: FastifyInstance, { onFault, methodsAt }: ErrorShaping): void {
+export function shapeFastifyErrors(
+  app: FastifyInstance,
+  { onFault, methodsAt, routeLike }: ErrorShaping,
+): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) onFault(error);
@@ -69,8 +74,11 @@ export function shapeFastifyErrors(app: FastifyInstance, { onFault, methodsAt }:
     const methods = methodsAt(path);
     const allow = methods.join(", ");
     // A route of many paths, such as that of the docs, has nothing at some of them.
-    if (allow === "" || methods.includes(request.method))
-      return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
+    if (allow === "" || methods.includes(request.method)) {
+      const meant = routeLike(request.method, path);
+      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+      return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}${hint}`);
+    }
     reply.header("allow", allow);
     return sendError(reply, 405, `${request.method} is not served here; use ${allow}`);
   });

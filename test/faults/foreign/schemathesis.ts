@@ -6,7 +6,7 @@ import { run, type Tools } from "./tool.js";
 const FAULTS = join(import.meta.dirname, "..");
 const TIMEOUT_MS = 900_000;
 /** Operations that end the key, which the others need. */
-const ENDING = "_(CloseAccount|RevokeKey)$";
+const ENDING = "(^c|_C)loseAccount$|(^r|_R)evokeKey$";
 /** Operation that never ends by itself, so that the tool would wait for its whole answer. */
 const ENDLESS = "^watchNamespace$";
 

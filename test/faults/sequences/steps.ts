@@ -172,7 +172,7 @@ const count: Do = async ({ caller, namespace, content }) => {
   const { size } = content.shown;
   if (size === 0 && code === "not_found") return;
   expectCode(`count of ${namespace}`, code, "ok");
-  if (Number(body.memories) !== size) throw new Error(`${namespace} counts ${body.memories} of ${size}`);
+  if (body.memories !== size) throw new Error(`${namespace} counts ${body.memories} of ${size}`);
 };
 
 const WEIGHTS: readonly (readonly [Do, number])[] = [

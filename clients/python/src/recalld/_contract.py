@@ -750,7 +750,7 @@ PARTS: Mapping[type, Mapping[str, type]] = {
 }
 """Fields of answers that are messages themselves."""
 
-LONG_FIELDS = frozenset({"considered", "bytes", "memories"})
+LONG_FIELDS = frozenset({"bytes"})
 """Fields that JSON gives as strings and the client as numbers."""
 
 

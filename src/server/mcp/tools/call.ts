@@ -1,3 +1,5 @@
+import { didYouMean } from "../../../suggest.js";
+import { shown } from "../../wire/json-text.js";
 import { type Ask, type Json, NAMESPACE_DEFAULT, Refusal, TOKENS, type Tool } from "./tool.js";
 import type { Scope } from "./tools.js";
 
@@ -20,6 +22,7 @@ export async function callTool(
 ): Promise<ToolResult> {
   try {
     const { namespace, max_tokens, ...given } = withoutNulls(tool, args);
+    checkNames(tool, given);
     const call = {
       ...{ given, ask, site: scope.site, fixed: scope.namespace },
       namespace: namespaceOf(scope, namespace),
@@ -38,6 +41,13 @@ function withoutNulls({ inputSchema: { required = [] } }: Tool, args: Json): Jso
   const missing = required.find((name) => args[name] === null);
   if (missing !== undefined) throw wrong(`${missing} is null, and must be given`);
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
+}
+
+/** Refuses an argument that is one of the tool's with a slip in it; the RPC refuses all others that it does not know. */
+function checkNames({ name, inputSchema: { properties } }: Tool, args: Json): void {
+  const unknown = Object.keys(args).find((each) => !Object.hasOwn(properties, each)) ?? "";
+  const meant = didYouMean(unknown, Object.keys(properties));
+  if (meant !== undefined) throw wrong(`${shown(unknown)} is no argument of ${name}; did you mean ${meant}?`);
 }
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */

@@ -71,7 +71,7 @@ function weakNote(memories: readonly Json[]): string | undefined {
 /** Says why an answer is empty. `considered` is how many memories the arguments have left out, if there are any. */
 function emptyNote(namespace: string, considered: unknown): string {
   if (considered === undefined) return `no memories in ${namespace} to show`;
-  if (considered === "0") return `there is no namespace ${namespace} (considered: 0)`;
+  if (considered === 0) return `there is no namespace ${namespace} (considered: 0)`;
   return `${namespace} holds ${considered} memories, but the arguments filter, after, before, min_score and min_fit leave out all of them`;
 }
 

@@ -39,6 +39,10 @@ export function toolFor({ tools }: Pick<Scope, "tools">, name: string): Tool | u
   return TOOL_SETS[tools].find((tool) => tool.name === name);
 }
 
+export function toolNames({ tools }: Pick<Scope, "tools">): string[] {
+  return TOOL_SETS[tools].map(({ name }) => name);
+}
+
 /** Lists the tools of a connection, as the protocol writes them. What is fixed is no argument. */
 export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
   const all: readonly Tool[] = TOOL_SETS[tools];

@@ -10,7 +10,7 @@ export function Totals({ namespace, chosen }: { namespace: string; chosen: Chose
   // Names are in the order of their bytes, so this one comes first of those that begin with it.
   const { data: named } = useQuery(memories.listNamespaces, { prefix: namespace, pageSize: 1 });
   const held = named?.namespaces.find((each) => each.namespace === namespace);
-  const chosenCount = Number(data?.memories ?? 0);
+  const chosenCount = data?.memories ?? 0;
   const isPart = held !== undefined && held.memories !== chosenCount;
   return (
     <>

@@ -1,0 +1,193 @@
+import { table } from "../bench/compare/table.js";
+import { KEYS_MAX, SESSIONS_MAX } from "../src/accounts/account.js";
+import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
+import { builtInPlans, FREE, type Plan } from "../src/accounts/plan.js";
+import { RUNNING_CALLS_MAX } from "../src/accounts/plan-limits.js";
+import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions/sessions.js";
+import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
+import { loadConfig } from "../src/config/config.js";
+import { BATCH_MAX } from "../src/memory/calls/several/store-batch.js";
+import {
+  FILTER_BYTES_MAX,
+  FILTER_CLAUSES_MAX,
+  FILTER_DEPTH_MAX,
+  FILTER_LIST_MAX,
+  FILTER_PATH_BYTES_MAX,
+  FILTER_STRING_BYTES_MAX,
+} from "../src/memory/filter/parse.js";
+import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/idempotency/idempotency.js";
+import { count } from "../src/memory/input/count.js";
+import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/input/external-id.js";
+import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/input/id.js";
+import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/input/metadata.js";
+import { NAMESPACE_BYTES_MAX } from "../src/memory/input/namespace.js";
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/input/page.js";
+import { TEXT_BYTES_MAX } from "../src/memory/input/text.js";
+import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/input/top-k.js";
+import { EXPORT_MS_MAX } from "../src/memory/streams/export.js";
+import { STREAM_LIMITS } from "../src/memory/streams/open-streams.js";
+import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/app.js";
+import {
+  CALL_TIMEOUT_MS,
+  MEMORY_BYTES_MAX,
+  SMALL_BYTES_MAX,
+  SMALL_MEMORY_BYTES_MAX,
+} from "../src/server/call.js";
+import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
+import { ONE_PORT_LIMITS } from "../src/server/port/one-port-limits.js";
+import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
+
+type Row = readonly [what: string, limit: string, beyond: string];
+
+const BEGIN = "<!-- `npm run generate` writes: limits -->";
+const END = "<!-- End of limits. -->";
+
+const INVALID = "400 `invalid_argument`";
+const PRECONDITION = "400 `failed_precondition`";
+const exhausted = (reason: string) => `429 \`${reason}\``;
+const bytes = (n: number) => `${count(n)} bytes`;
+const seconds = (ms: number) => `${ms / 1000} s`;
+
+const config = loadConfig({});
+const { calls, rate, concurrency = 0, accountTimes } = builtInPlans(config.freeCalls).get(FREE) as Plan;
+const { perSecond = 0, burst = 0 } = rate ?? {};
+const port = ONE_PORT_LIMITS;
+const { watch, export: exported } = STREAM_LIMITS;
+
+/** Fields of requests. */
+const REQUESTS: readonly Row[] = [
+  ["`text`, `query`", bytes(TEXT_BYTES_MAX), INVALID],
+  ["`namespace`, `prefix`", bytes(NAMESPACE_BYTES_MAX), INVALID],
+  ["`metadata`", `${bytes(METADATA_BYTES_MAX)} as JSON, ${METADATA_DEPTH_MAX} levels`, INVALID],
+  ["`external_id`", bytes(EXTERNAL_ID_BYTES_MAX), INVALID],
+  ["`supersedes`", `${SUPERSEDES_MAX} ids`, INVALID],
+  ["`memories` of a batch", count(BATCH_MAX), INVALID],
+  ["`ids`", count(IDS_MAX), INVALID],
+  ["`top_k`", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`, INVALID],
+  ["`page_size`", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`, INVALID],
+  ["`filter`", `${bytes(FILTER_BYTES_MAX)} as JSON`, INVALID],
+  ["Levels of a filter: itself, and each `$and`, `$or` and `$not`", count(FILTER_DEPTH_MAX), INVALID],
+  ["Tests of a filter, which are operators with a value", count(FILTER_CLAUSES_MAX), INVALID],
+  ["Values of a `$in` or `$nin`, filters of a `$and` or `$or`", count(FILTER_LIST_MAX), INVALID],
+  ["String that a filter compares a field with", bytes(FILTER_STRING_BYTES_MAX), INVALID],
+  [`Path of a filter, of at most ${METADATA_DEPTH_MAX} keys`, bytes(FILTER_PATH_BYTES_MAX), INVALID],
+  [
+    "`Idempotency-Key`",
+    `${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_KEPT_MS / 3_600_000} hours`,
+    INVALID,
+  ],
+  ["`email`", bytes(EMAIL_BYTES_MAX), INVALID],
+  ["`name` of a key", bytes(KEY_NAME_BYTES_MAX), INVALID],
+  ["`grace_seconds`", count(GRACE_SECONDS_MAX), INVALID],
+  ["Body", bytes(BODY_BYTES_MAX), "413 `BODY_TOO_LARGE`; at RPC paths 429"],
+  ["Body of a batch", bytes(BATCH_BODY_BYTES_MAX), "The same"],
+];
+
+/** What an account may use. Rates and running calls are those of the built-in plan. */
+const ACCOUNTS: readonly Row[] = [
+  ["Successful stores and recalls (`FREE_CALLS`)", count(calls), exhausted("QUOTA_EXHAUSTED")],
+  ["Calls of a key", `${perSecond} a second, ${burst} at once`, exhausted("KEY_RATE_LIMITED")],
+  [
+    "Calls of all keys of an account",
+    `${accountTimes * perSecond} a second, ${accountTimes * burst} at once`,
+    exhausted("KEY_RATE_LIMITED"),
+  ],
+  ["Running calls of a key", count(concurrency), exhausted("CONCURRENCY_LIMITED")],
+  ["Running calls of an account", count(accountTimes * concurrency), exhausted("CONCURRENCY_LIMITED")],
+  ["Keys of an account", count(KEYS_MAX), `${PRECONDITION}, \`KEYS_LIMIT\``],
+  [
+    "Signed-in browsers of a key; of an account",
+    `${SESSIONS_MAX}; ${ACCOUNT_SESSIONS_MAX}`,
+    "One more ends the oldest",
+  ],
+  [
+    "Open watches of a key; of an account",
+    `${watch.perKey}; ${watch.perAccount}`,
+    exhausted("STREAMS_LIMITED"),
+  ],
+  [
+    "Open exports of a key; of an account",
+    `${exported.perKey}; ${exported.perAccount}`,
+    exhausted("STREAMS_LIMITED"),
+  ],
+  [
+    "Sign-ups of an address in an hour (`SIGNUPS_PER_HOUR`)",
+    count(config.signupsPerHour),
+    exhausted("RATE_LIMITED"),
+  ],
+  ["Time of a call", seconds(CALL_TIMEOUT_MS), "504 `deadline_exceeded`"],
+  ["Time of an export", `${EXPORT_MS_MAX / 3_600_000} hour`, "503 `unavailable`"],
+];
+
+/** What all callers of a process share. */
+const PROCESS: readonly Row[] = [
+  ["Running calls", count(RUNNING_CALLS_MAX), "429 or 503 `CONCURRENCY_LIMITED`"],
+  ["Requests and answers in memory", bytes(MEMORY_BYTES_MAX), "429 or 503 `BODIES_LIMITED`"],
+  [
+    `Those of up to ${bytes(SMALL_BYTES_MAX)}, beside the others`,
+    bytes(SMALL_MEMORY_BYTES_MAX),
+    "429 or 503 `BODIES_LIMITED`",
+  ],
+  ["Open watches; exports", `${watch.all}; ${exported.all}`, "503 `STREAMS_LIMITED`"],
+  ["Open watches of gRPC health", count(HEALTH_WATCHES_MAX), "429 or 503 `STREAMS_LIMITED`"],
+  ["Lateness of the event loop, smoothed", `${LOOP_DELAY_MS_MAX} ms`, "503 `unavailable`"],
+  ["Part of the model's queue that is taken", `${QUEUE_SHARE_MAX * 100} %`, "503 `unavailable`"],
+  [
+    "Sign-ups in an hour (`SIGNUPS_PER_HOUR_TOTAL`)",
+    count(config.signupsPerHourTotal),
+    exhausted("RATE_LIMITED"),
+  ],
+];
+
+const CONNECTIONS: readonly Row[] = [
+  ["Open connections (`CONNECTIONS_MAX`)", count(port.connectionsMax), "New ones are closed"],
+  [
+    "Those of an address, of IPv6 of one /64 (`CONNECTIONS_PER_ADDRESS_MAX`)",
+    count(port.connectionsPerAddressMax),
+    "New ones are reset",
+  ],
+  ["Headers of a request: size", bytes(port.headerBytesMax), "431; on HTTP/2 the call is reset"],
+  ["Headers of a request: number", count(port.headerLinesMax), "431; on HTTP/2 the call is reset"],
+  [
+    "Time to the first bytes, and for the TLS handshake",
+    seconds(port.firstBytesTimeoutMs),
+    "The connection is closed",
+  ],
+  ["Time for a request's headers", seconds(port.headersTimeoutMs), "408, and the connection is closed"],
+  ["Time for a request's body", seconds(port.requestTimeoutMs), "408; on HTTP/2 the call is reset"],
+  [
+    "Time for which an answer waits to be read",
+    seconds(port.answerTimeoutMs),
+    "The connection or the HTTP/2 call is reset",
+  ],
+  ["Pipelined requests of an HTTP/1 connection", count(port.pipelinedMax), "The connection is closed"],
+  [
+    "Time between two requests of an HTTP/1 connection",
+    seconds(port.keepAliveTimeoutMs),
+    "The connection is closed",
+  ],
+  [
+    "Time without a byte",
+    seconds(port.silenceTimeoutMs),
+    "The connection is closed; an HTTP/2 session with calls is pinged",
+  ],
+  ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],
+  ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "The client waits"],
+];
+
+/** Writes the tables of limits into a page, between its marks. */
+export function withLimits(page: string): string {
+  const [before, rest = ""] = page.split(`${BEGIN}\n`);
+  const [, after] = rest.split(END);
+  if (before === undefined || after === undefined) throw new Error("the page has no place for the limits");
+  const parts = {
+    "Limits of a request": REQUESTS,
+    "Limits of an account": ACCOUNTS,
+    "Limits of a process": PROCESS,
+    "Limits of a connection": CONNECTIONS,
+  };
+  const tables = Object.entries(parts).map(
+    ([title, rows]) => `### ${title}\n\n${table(["What", "Limit", "Beyond it"], rows)}\n`,
+  );
+  return `${before}${BEGIN}\n\n${tables.join("")}${END}${after}`;
+}
