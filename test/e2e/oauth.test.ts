@@ -407,16 +407,6 @@ describe("attacks on the consent", () => {
     expect((await answer({ ...header, "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
 
-  it("is asked on a page that no other page can frame, and that other pages can wait for", async () => {
-    const { headers, status } = await fetch(`${server.url}/authorize?client_id=x`, { redirect: "manual" });
-    expect(status).toBe(200);
-    expect(headers.get("x-frame-options")).toBe("DENY");
-    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
-    expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
-    expect((await fetch(server.url)).headers.get("cross-origin-opener-policy")).toBe("same-origin");
-  });
-
   it("is for keys that manage the account, before anything is looked up", async () => {
     const caller = await signUp(server.url);
     const flow = await aFlow(server.url);

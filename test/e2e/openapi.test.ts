@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openapi } from "../../gen/openapi.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { openapiModule } from "../../scripts/openapi/document.js";
@@ -38,12 +39,11 @@ interface Document {
 }
 
 let server: TestServer;
-let document: Document;
+const document = openapi as unknown as Document;
 let ajv: Ajv2020;
 
 beforeAll(async () => {
   server = await startServer();
-  document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
   ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   for (const word of ["x-max-bytes", "components"]) ajv.addKeyword(word);
   // Protobuf's own reading and writing checks these.
@@ -273,21 +273,3 @@ function post(path: string, body: unknown, key: string, method = "POST"): Promis
   };
   return fetch(server.url + path, { method, headers, body: JSON.stringify(body) });
 }
-
-describe("llms.txt", () => {
-  it("is short, and names only what is there", async () => {
-    const answer = await fetch(`${server.url}/llms.txt`);
-    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const text = await answer.text();
-    expect(text.length).toBeLessThan(3000);
-    expect(text).toContain("The bundled model reads English.");
-    const paths = [...text.matchAll(/(?:POST|GET|DELETE) (?:or DELETE )?(\/[\w/{}]+)/g)].map(
-      ([, path]) => path,
-    );
-    expect(paths.length).toBeGreaterThan(3);
-    for (const path of paths) expect(document.paths).toHaveProperty([String(path)]);
-    for (const [, link] of text.matchAll(/\]\((.*?)\)/g)) {
-      expect((await fetch(new URL(String(link), `${server.url}/llms.txt`))).status).toBe(200);
-    }
-  });
-});

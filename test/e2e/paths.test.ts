@@ -31,9 +31,6 @@ it.each([
   ["PATCH", "/keys", "GET"],
   ["POST", "/livez", "GET"],
   ["DELETE", "/readyz", "GET"],
-  ["PATCH", "/openapi.json", "GET"],
-  ["POST", "/docs/", "GET"],
-  ["PUT", "/docs/files/compose.yaml", "GET, HEAD"],
 ])("answers %s %s with 405 and what is allowed", async (method, path, allow) => {
   const response = await fetch(server.url + path, { method });
   expect(response.status).toBe(405);
@@ -43,7 +40,6 @@ it.each([
 
 it.each([
   ["/livez", "GET"],
-  ["/openapi.json", "GET"],
   ["/namespaces/a", "DELETE"],
   ["/namespaces/a/memories/b", "GET, DELETE"],
   ["/recalld.v1.MemoryService/Store", "POST"],

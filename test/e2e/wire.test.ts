@@ -395,12 +395,6 @@ describe("what may be kept", () => {
     const unreadable = await exchange(server.port, "nonsense\r\n\r\n");
     expect(unreadable).toMatch(/^Cache-Control: no-store\r$/im);
   });
-
-  it("is the portal, for as long as it says", async () => {
-    const page = await fetch(`${server.url}/openapi.json`);
-    expect(page.headers.get("cache-control")).toBe("no-cache");
-    await page.text();
-  });
 });
 
 describe("a query where none belongs", () => {
