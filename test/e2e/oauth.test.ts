@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { MONGO_DATABASE } from "../support/databases.js";
 import { aFlow, anApp, aUser, BACK, ISSUER, type Json, post, RESOURCE, type User } from "../support/oauth.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, startServer, type TestServer } from "../support/server.js";
 import { openBrowserSession, postSession } from "../support/sessions.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -55,9 +55,8 @@ async function aGrantedKey(user: User, choice: object = {}, url = server.url) {
 describe("a server without a public address", () => {
   let plain: TestServer;
   beforeAll(async () => {
-    plain = await startServer();
+    plain = await sharedServer();
   });
-  afterAll(() => plain?.stop());
 
   it("has nothing of OAuth, and answers /mcp as ever", async () => {
     for (const path of [

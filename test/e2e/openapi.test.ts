@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { openapi } from "../../gen/openapi.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { openapiModule } from "../../scripts/openapi/document.js";
 import { EXAMPLES } from "../../scripts/openapi/examples.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -43,14 +43,13 @@ const document = openapi as unknown as Document;
 let ajv: Ajv2020;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   for (const word of ["x-max-bytes", "components"]) ajv.addKeyword(word);
   // Protobuf's own reading and writing checks these.
   for (const format of ["int32", "int64", "float", "double", "date-time"]) ajv.addFormat(format, true);
   ajv.addSchema({ $id: "doc", components: document.components }, "doc");
 });
-afterAll(() => server.stop());
 
 const methods = [...MemoryService.methods, ...AccountService.methods].filter(
   ({ methodKind }) => methodKind === "unary",

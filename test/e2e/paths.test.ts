@@ -1,15 +1,14 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { exchange } from "../support/raw.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let key: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   key = (await answerOf<{ api_key: string }>(await post("/signup", {}))).api_key;
 }, 60_000);
-afterAll(() => server.stop());
 
 const post = (path: string, body: object) =>
   fetch(server.url + path, {

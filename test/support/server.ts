@@ -90,6 +90,17 @@ export async function startServer({
   };
 }
 
+let shared: Promise<TestServer> | undefined;
+
+/**
+ * The server that all test files of a worker share: it has the default settings, and lives as long as the worker.
+ * It is for tests that have accounts of their own, and neither stop it nor keep it busy.
+ */
+export function sharedServer(): Promise<TestServer> {
+  shared ??= startServer();
+  return shared;
+}
+
 /** Runs the program until it exits by itself, as it does when it cannot start. */
 export async function runUntilExit(
   env: Readonly<Record<string, string>>,
