@@ -1,9 +1,9 @@
 import { request as httpRequest } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { exchange, openRaw } from "../support/raw.js";
-import { sharedServer, type TestServer } from "../support/server.js";
+import { startServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -19,9 +19,10 @@ let server: TestServer;
 let caller: Caller;
 
 beforeAll(async () => {
-  server = await sharedServer();
+  server = await startServer();
   caller = await signUp(server.url);
 });
+afterAll(() => server.stop());
 
 afterEach(async () => {
   // After anything that a test sends, other callers are still served.
