@@ -51,7 +51,9 @@ describe("after the notice", () => {
     });
     await Promise.race(calls);
     // The system resets connections that the server has not taken when it closes its port.
-    await expect.poll(() => connectionsOf(server)).toBeGreaterThanOrEqual(texts.length);
+    await expect
+      .poll(() => connectionsOf(server), { timeout: SLACK_MS })
+      .toBeGreaterThanOrEqual(texts.length);
     const { value, ms } = await timed(server.stop());
     expect(value).toBe(0);
     expect(ms).toBeLessThan(600 + SLACK_MS);
