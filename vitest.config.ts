@@ -91,7 +91,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "mongo", include: ON_DATABASES, env: { TEST_DATABASE: "mongo" }, maxWorkers },
+        test: {
+          name: "mongo",
+          include: ON_DATABASES,
+          runner: "./test/support/mongo/runner.ts",
+          env: { TEST_DATABASE: "mongo" },
+          maxWorkers,
+        },
       },
       {
         extends: true,

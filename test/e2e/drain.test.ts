@@ -88,7 +88,7 @@ async function storesCounted(url: string, key: string): Promise<number> {
 
 describe("without its database", () => {
   it.skipIf(MONGO_DATABASE.missing !== undefined)(
-    "ends in time all the same, without a notice: it was not ready (a stand-in of its own)",
+    "ends in time all the same, without a notice: it was not ready (a stand-in for MongoDB of its own)",
     async () => {
       const database = await startStandIn();
       onTestFinished(() => database.stop());
