@@ -26,7 +26,11 @@ const MORE = [
 ];
 
 /** These try more when `QUICK` does not ask for less: the quick tests have a part, and the others all. */
-const LONGER = [...e2e("long-texts"), "test/embedding/long-texts.test.ts", "test/words/index.test.ts"];
+const LONGER = [
+  ...e2e("long-texts", "unread-bodies"),
+  "test/embedding/long-texts.test.ts",
+  "test/words/index.test.ts",
+];
 
 /** These replace modules, or import what registers hooks, once a process: so each needs a process of its own. */
 const APART = [
