@@ -92,7 +92,7 @@ module.exports = {
     rule(
       "no input or output in the domain",
       { path: "^src/(memory|accounts)/" },
-      { dependencyTypes: ["core"], pathNot: "^(crypto|timers/promises|zlib)$" },
+      { dependencyTypes: ["core"], pathNot: "^(crypto|events|timers/promises|zlib)$" },
     ),
     ...Object.entries(packages).map(([name, owners]) =>
       rule(

@@ -11,15 +11,33 @@ const e2e = (...names: string[]) => names.map((name) => `test/e2e/${name}.test.t
  */
 const TIMED = [...e2e("flood", "largest", "long-stores", "metrics-measured"), "test/observability.test.ts"];
 
-/** These need other programs, the built pages or several processes, or they test tests and tools. */
+/**
+ * These need other programs, the built pages or several processes, they test tests and tools, or they start the
+ * operator's and the users' commands hundreds of times: `test/e2e/operator.test.ts` has the commands' main promises.
+ */
 const MORE = [
   ...["bench", "browser", "clients", "conformance", "deploy", "docs", "eval"].map(
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
+  ...e2e("admin", "backup", "command-line", "format", "restore", "verify"),
   ...e2e("foreign", "mcp-stdio", "mcpb", "model", "nginx", "portal-serving"),
   ...e2e("moving", "outage", "races", "reembed", "replicas", "rolling", "sameness"),
   ...["ferretdb", "mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),
   "test/simulation/planted.test.ts",
+  "test/layers.test.ts",
+];
+
+/** These try more when `QUICK` does not ask for less: the quick tests have a part, and the others all. */
+const LONGER = [
+  ...e2e("long-texts", "unread-bodies"),
+  "test/embedding/long-texts.test.ts",
+  "test/words/index.test.ts",
+];
+
+/** These replace modules, or import what registers hooks, once a process: so each needs a process of its own. */
+const APART = [
+  ...e2e("cost-of-a-call", "drain", "drain-notice"),
+  ...["memory/idempotency", "unit/one-port"].map((beginning) => `test/${beginning}*.test.ts`),
 ];
 
 /** These run on each database. The quick tests have them on the embedded one. */
@@ -37,6 +55,15 @@ const { SIMULATED_SCHEDULES } = process.env;
 // time.
 const maxWorkers = Math.max(3, availableParallelism() - 1);
 
+const QUICK = {
+  env: {
+    TEST_DATABASE: "local",
+    QUICK: "1",
+    SIMULATED_SCHEDULES: SIMULATED_SCHEDULES ?? String(QUICK_SCHEDULES),
+  },
+  maxWorkers,
+};
+
 export default defineConfig({
   test: {
     // On a machine that does much else, starting a linter or a model alone takes seconds.
@@ -50,28 +77,33 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...QUICK,
           name: "quick",
           include: ["test/**/*.test.ts"],
-          exclude: [...MORE, ...TIMED],
-          env: {
-            TEST_DATABASE: "local",
-            SIMULATED_SCHEDULES: SIMULATED_SCHEDULES ?? String(QUICK_SCHEDULES),
-          },
-          maxWorkers,
+          exclude: [...MORE, ...TIMED, ...APART],
+          // The files of a worker share what they import, and a server: see `sharedServer`.
+          isolate: false,
         },
       },
+      { extends: true, test: { ...QUICK, name: "quick-apart", include: APART } },
       {
         extends: true,
         test: {
           name: "more",
-          include: [...MORE, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
+          include: [...MORE, ...LONGER, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
           env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "900" },
           maxWorkers,
         },
       },
       {
         extends: true,
-        test: { name: "mongo", include: ON_DATABASES, env: { TEST_DATABASE: "mongo" }, maxWorkers },
+        test: {
+          name: "mongo",
+          include: ON_DATABASES,
+          runner: "./test/support/mongo/runner.ts",
+          env: { TEST_DATABASE: "mongo" },
+          maxWorkers,
+        },
       },
       {
         extends: true,

@@ -51,7 +51,9 @@ describe("after the notice", () => {
     });
     await Promise.race(calls);
     // The system resets connections that the server has not taken when it closes its port.
-    await expect.poll(() => connectionsOf(server)).toBeGreaterThanOrEqual(texts.length);
+    await expect
+      .poll(() => connectionsOf(server), { timeout: SLACK_MS })
+      .toBeGreaterThanOrEqual(texts.length);
     const { value, ms } = await timed(server.stop());
     expect(value).toBe(0);
     expect(ms).toBeLessThan(600 + SLACK_MS);
@@ -86,7 +88,7 @@ async function storesCounted(url: string, key: string): Promise<number> {
 
 describe("without its database", () => {
   it.skipIf(MONGO_DATABASE.missing !== undefined)(
-    "ends in time all the same, without a notice: it was not ready (a stand-in of its own)",
+    "ends in time all the same, without a notice: it was not ready (a stand-in for MongoDB of its own)",
     async () => {
       const database = await startStandIn();
       onTestFinished(() => database.stop());

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { askEveryday, readEveryday } from "../../eval/everyday-recall.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // A session starts a process, beside all other tests.
 const TIMEOUT_MS = 180_000;
@@ -12,9 +12,8 @@ const OTHERS = 30;
 describe("everyday facts and indirect questions", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   }, 60_000);
-  afterAll(() => server?.stop());
 
   it(
     "have the same answers by memory_recall over HTTP and stdio as by a recall of the API without a floor",

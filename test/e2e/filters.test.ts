@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
 import { type Door, doorsOf, type RpcName } from "../support/doors.js";
 import { accountWith, onDatabase, openAccountAt } from "../support/on-database.js";
-import { newDataDir, startServer, type TestServer } from "../support/server.js";
+import { newDataDir, sharedServer, startServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 120_000;
 const FREE_CALLS = "1000000";
@@ -142,9 +142,8 @@ describe.each(DATABASES)("filters on $name", (database) => {
 describe("filters in every call", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   }, TIMEOUT_MS);
-  afterAll(() => server.stop());
 
   it.each(DOORS)("mean the same through %s", async (name) => {
     const door = doorsOf(server.url).find((each) => each.name === name) as Door;
@@ -164,10 +163,9 @@ describe("a filter", () => {
   let server: TestServer;
   let door: Door;
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     door = doorsOf(server.url)[0] as Door;
   }, TIMEOUT_MS);
-  afterAll(() => server.stop());
   const query = "Where does the cat sleep?";
   const filter = { source: "mail" };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
-import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
+import { FACT, inProse, needles, partOf, QUESTION } from "../support/needles.js";
 import { prose } from "../support/prose.js";
 import { startServer, type TestServer } from "../support/server.js";
 
@@ -29,8 +29,8 @@ describe("a text of 60,000 bytes with one fact", () => {
   });
 
   it("is a question too: its own text finds it", async () => {
-    const text = needles()[1]?.text as string;
-    const results = resultsOf(await caller.recall(text, needles()[1]?.name as string, 20));
+    const { text, name } = inProse();
+    const results = resultsOf(await caller.recall(text, name, 20));
     // The results also have the short memories, each of which is a sentence of the text.
     expect(results.find((result) => result.text === text)?.score).toBeGreaterThan(0.9);
     expect(new Set(results.map(({ id }) => id)).size).toBe(results.length);

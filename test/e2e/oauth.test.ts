@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { MONGO_DATABASE } from "../support/databases.js";
 import { aFlow, anApp, aUser, BACK, ISSUER, type Json, post, RESOURCE, type User } from "../support/oauth.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, startServer, type TestServer } from "../support/server.js";
 import { openBrowserSession, postSession } from "../support/sessions.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -55,9 +55,8 @@ async function aGrantedKey(user: User, choice: object = {}, url = server.url) {
 describe("a server without a public address", () => {
   let plain: TestServer;
   beforeAll(async () => {
-    plain = await startServer();
+    plain = await sharedServer();
   });
-  afterAll(() => plain?.stop());
 
   it("has nothing of OAuth, and answers /mcp as ever", async () => {
     for (const path of [
@@ -405,16 +404,6 @@ describe("attacks on the consent", () => {
     for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])
       expect((await answer({ ...header, "content-type": type })).status).toBe(415);
     expect((await answer({ ...header, "sec-fetch-site": "same-origin" })).status).toBe(200);
-  });
-
-  it("is asked on a page that no other page can frame, and that other pages can wait for", async () => {
-    const { headers, status } = await fetch(`${server.url}/authorize?client_id=x`, { redirect: "manual" });
-    expect(status).toBe(200);
-    expect(headers.get("x-frame-options")).toBe("DENY");
-    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
-    expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
-    expect((await fetch(server.url)).headers.get("cross-origin-opener-policy")).toBe("same-origin");
   });
 
   it("is for keys that manage the account, before anything is looked up", async () => {

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { openapi } from "../../gen/openapi.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { openapiModule } from "../../scripts/openapi/document.js";
 import { EXAMPLES } from "../../scripts/openapi/examples.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -38,12 +39,11 @@ interface Document {
 }
 
 let server: TestServer;
-let document: Document;
+const document = openapi as unknown as Document;
 let ajv: Ajv2020;
 
 beforeAll(async () => {
-  server = await startServer();
-  document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
+  server = await sharedServer();
   ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   for (const word of ["x-max-bytes", "components"]) ajv.addKeyword(word);
   // Protobuf's own reading and writing checks these.
@@ -51,7 +51,6 @@ beforeAll(async () => {
     ajv.addFormat(format, true);
   ajv.addSchema({ $id: "doc", components: document.components }, "doc");
 });
-afterAll(() => server.stop());
 
 const methods = [...MemoryService.methods, ...AccountService.methods].filter(
   ({ methodKind }) => methodKind === "unary",
@@ -277,21 +276,3 @@ function post(path: string, body: unknown, key: string, method = "POST"): Promis
   };
   return fetch(server.url + path, { method, headers, body: JSON.stringify(body) });
 }
-
-describe("llms.txt", () => {
-  it("is short, and names only what is there", async () => {
-    const answer = await fetch(`${server.url}/llms.txt`);
-    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const text = await answer.text();
-    expect(text.length).toBeLessThan(3000);
-    expect(text).toContain("The bundled model reads English.");
-    const paths = [...text.matchAll(/(?:POST|GET|DELETE) (?:or DELETE )?(\/[\w/{}]+)/g)].map(
-      ([, path]) => path,
-    );
-    expect(paths.length).toBeGreaterThan(3);
-    for (const path of paths) expect(document.paths).toHaveProperty([String(path)]);
-    for (const [, link] of text.matchAll(/\]\((.*?)\)/g)) {
-      expect((await fetch(new URL(String(link), `${server.url}/llms.txt`))).status).toBe(200);
-    }
-  });
-});

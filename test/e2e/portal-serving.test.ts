@@ -13,9 +13,12 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openapi } from "../../gen/openapi.js";
 import { addPortal } from "../../src/server/portal/portal.js";
 import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
 import { read } from "../support/documents.js";
+import { ISSUER } from "../support/oauth.js";
+import { exchange } from "../support/raw.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
@@ -205,7 +208,7 @@ describe("the portal", () => {
 describe("the whole server", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await startServer({ env: { PUBLIC_URL: ISSUER } });
   });
   afterAll(() => server.stop());
 
@@ -220,5 +223,59 @@ describe("the whole server", () => {
     const { headers } = await fetch(server.url + path);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("x-request-id")).not.toBe(null);
+  });
+
+  it("has the OpenAPI document of the contract, which a cache asks for each time", async () => {
+    const answer = await fetch(`${server.url}/openapi.json`);
+    expect(await answer.json()).toEqual(openapi);
+    expect(answer.headers.get("cache-control")).toBe("no-cache");
+  });
+
+  it("has an llms.txt that is short, and names only what is there", async () => {
+    const answer = await fetch(`${server.url}/llms.txt`);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const text = await answer.text();
+    expect(text.length).toBeLessThan(3000);
+    expect(text).toContain("The bundled model reads English.");
+    const paths = [...text.matchAll(/(?:POST|GET|DELETE) (?:or DELETE )?(\/[\w/{}]+)/g)].map(
+      ([, path]) => path,
+    );
+    expect(paths.length).toBeGreaterThan(3);
+    for (const path of paths) expect(openapi.paths).toHaveProperty([String(path)]);
+    for (const [, link] of text.matchAll(/\]\((.*?)\)/g)) {
+      expect((await fetch(new URL(String(link), `${server.url}/llms.txt`))).status).toBe(200);
+    }
+  });
+
+  it("answers at /docs/ with the guides", async () => {
+    expect((await fetch(`${server.url}/docs/`)).status).toBe(200);
+  });
+
+  it("asks for consent on a page that no other page can frame, and that other pages can wait for", async () => {
+    const { headers, status } = await fetch(`${server.url}/authorize?client_id=x`, { redirect: "manual" });
+    expect(status).toBe(200);
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
+    expect((await fetch(server.url)).headers.get("cross-origin-opener-policy")).toBe("same-origin");
+  });
+
+  it.each([
+    ["PATCH", "/openapi.json", "GET"],
+    ["POST", "/docs/", "GET"],
+    ["PUT", "/docs/files/compose.yaml", "GET, HEAD"],
+    ["OPTIONS", "/openapi.json", "GET"],
+    ["TRACE", "/openapi.json", "GET"],
+    ["QUERY", "/openapi.json", "GET"],
+  ])("answers %s %s with 405 and what is allowed", async (method, path, allow) => {
+    // This is written by hand, because fetch sends no TRACE.
+    const head = `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+    const answer = await exchange(server.port, head);
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+    expect(/^allow: (.*)\r$/im.exec(answer)?.[1]?.split(", ")).toEqual(
+      expect.arrayContaining(allow.split(", ")),
+    );
+    expect(answer).toMatch(/"code":"unimplemented"/);
   });
 });

@@ -1,11 +1,11 @@
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { readJson } from "../support/doors.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -17,11 +17,10 @@ let caller: Caller;
 let id: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   caller = await signUp(server.url);
   id = String((await caller.store({ text: TEXT, namespace: "n" })).body.id);
 });
-afterAll(() => server.stop());
 
 describe("Connect's GET", () => {
   const GET_MEMORY = "/recalld.v1.MemoryService/GetMemory";

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { DATABASES } from "../support/databases.js";
 import { type Door, doorsOf } from "../support/doors.js";
-import { newDataDir, startServer, type TestServer } from "../support/server.js";
+import { newDataDir, sharedServer, startServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -20,11 +20,10 @@ let server: TestServer;
 let caller: Caller;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   caller = await signUp(server.url);
   for (const text of TEXTS) await caller.store({ text, namespace: "ana" });
 });
-afterAll(() => server.stop());
 
 /** Sends a recall as it is, and returns the bytes of the answer. */
 async function raw(request: JsonObject): Promise<string> {

@@ -188,32 +188,35 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
   });
 });
 
-describe.skipIf(MONGO_DATABASE.missing !== undefined)("the record of calls, on two replicas", () => {
-  it("is the same within a second", async () => {
-    const database = await MONGO_DATABASE.make();
-    const servers = await Promise.all([database.start(), database.start()]);
-    const doors = servers.map(({ url }) => doorsOf(url)[0] as Door) as [Door, Door];
-    const { keys } = await openAccount(doors[0]);
-    for (let i = 0; i < 6; i++) {
-      const request = { query: "a", namespace: "mine" };
-      await ok(doors[i % 2] as Door, "Recall", { request, key: keys.full });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const lists = await Promise.all(doors.map((door) => ok(door, "ListRecentCalls", { key: keys.full })));
-    expect(lists[0]?.calls).toEqual(lists[1]?.calls);
-    const usage = await Promise.all(doors.map((door) => ok(door, "GetUsage", { key: keys.full })));
-    expect(usage.map(({ namespaces }) => namespaces)).toMatchObject([[{ recalls: 6 }], [{ recalls: 6 }]]);
-    await ok(doors[0], "Store", { request: { text: "a", namespace: "mine" }, key: keys.full });
-    // What the other replica has not written yet, the sweep erases in a minute: test/memory/erasing-calls.test.ts.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    await ok(doors[1], "DeleteNamespace", { request: { namespace: "mine", force: true }, key: keys.full });
-    for (const door of doors) {
-      const { namespaces } = await ok(door, "GetUsage", { key: keys.full });
-      expect(namespaces).toEqual([]);
-    }
-    await Promise.all(servers.map(({ stop }) => stop()));
-  });
-});
+describe.skipIf(MONGO_DATABASE.missing !== undefined)(
+  `the record of calls, on two replicas over ${MONGO_DATABASE.name}`,
+  () => {
+    it("is the same within a second", async () => {
+      const database = await MONGO_DATABASE.make();
+      const servers = await Promise.all([database.start(), database.start()]);
+      const doors = servers.map(({ url }) => doorsOf(url)[0] as Door) as [Door, Door];
+      const { keys } = await openAccount(doors[0]);
+      for (let i = 0; i < 6; i++) {
+        const request = { query: "a", namespace: "mine" };
+        await ok(doors[i % 2] as Door, "Recall", { request, key: keys.full });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const lists = await Promise.all(doors.map((door) => ok(door, "ListRecentCalls", { key: keys.full })));
+      expect(lists[0]?.calls).toEqual(lists[1]?.calls);
+      const usage = await Promise.all(doors.map((door) => ok(door, "GetUsage", { key: keys.full })));
+      expect(usage.map(({ namespaces }) => namespaces)).toMatchObject([[{ recalls: 6 }], [{ recalls: 6 }]]);
+      await ok(doors[0], "Store", { request: { text: "a", namespace: "mine" }, key: keys.full });
+      // What the other replica has not written yet, the sweep erases in a minute: test/memory/erasing-calls.test.ts.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await ok(doors[1], "DeleteNamespace", { request: { namespace: "mine", force: true }, key: keys.full });
+      for (const door of doors) {
+        const { namespaces } = await ok(door, "GetUsage", { key: keys.full });
+        expect(namespaces).toEqual([]);
+      }
+      await Promise.all(servers.map(({ stop }) => stop()));
+    });
+  },
+);
 
 /** Reads all records as the database has them. */
 async function recordsIn({ env }: TestDatabase, server: TestServer): Promise<string[]> {

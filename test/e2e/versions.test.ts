@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Door, doorsOf, type Outcome } from "../support/doors.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -14,11 +14,10 @@ let doors: Door[];
 let key: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   doors = doorsOf(server.url);
   key = String((await (doors[0] as Door).call("SignUp", {})).body.api_key);
 });
-afterAll(() => server.stop());
 
 type Body = Record<string, unknown>;
 

@@ -1,12 +1,12 @@
 import { connect } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { toBinary } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { HealthCheckRequestSchema } from "../../gen/health/v1/health_pb.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { doorsOf, type Outcome, readJson } from "../support/doors.js";
 import { exchange } from "../support/raw.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -19,10 +19,9 @@ let server: TestServer;
 let caller: Caller;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   caller = await signUp(server.url);
 });
-afterAll(() => server.stop());
 
 const authorized = (header: Record<string, string> = {}) => ({
   authorization: `Bearer ${caller.key}`,
@@ -394,12 +393,6 @@ describe("what may be kept", () => {
     expect((await grpc(STORE_RPC, envelope(Buffer.from("")))).header["cache-control"]).toBe("no-store");
     const unreadable = await exchange(server.port, "nonsense\r\n\r\n");
     expect(unreadable).toMatch(/^Cache-Control: no-store\r$/im);
-  });
-
-  it("is the portal, for as long as it says", async () => {
-    const page = await fetch(`${server.url}/openapi.json`);
-    expect(page.headers.get("cache-control")).toBe("no-cache");
-    await page.text();
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 import { vectorsOf } from "../../src/memory/ports/windows.js";
-import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
+import { FACT, inProse, needles, partOf, QUESTION } from "../support/needles.js";
 import { openEmbedder } from "./built.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -27,7 +27,7 @@ describe("a long text", () => {
   });
 
   it("has windows in order, over all of it, of one vector each", async () => {
-    const text = needles()[1]?.text as string;
+    const { text } = inProse();
     const { windows = [], vectors } = await embedder.embed({ text, field: "text", owner: "acc" });
     expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
     expect(windows[0]?.start).toBe(0);
@@ -82,7 +82,7 @@ describe("a long text", () => {
       { field = "text", owner = "acc" }: { field?: "query" | "text"; owner?: string } = {},
     ) =>
       embedder
-        .embed({ text: name === "long" ? (needles()[0]?.text as string) : name, field, owner })
+        .embed({ text: name === "long" ? inProse().text : name, field, owner })
         .then(() => order.push(name));
     await Promise.all([
       read("long"),
@@ -96,7 +96,7 @@ describe("a long text", () => {
   it("is given up with its caller", async () => {
     const stop = new AbortController();
     const reading = embedder.embed({
-      text: needles()[0]?.text as string,
+      text: inProse().text,
       field: "text",
       owner: "acc",
       signal: stop.signal,

@@ -2,6 +2,7 @@ import { prose } from "./prose.js";
 
 export const FACT = "Grandmother keeps her silver violin in the attic above the old bakery.";
 export const QUESTION = "Where is grandmother's violin?";
+const PLACES = ["start", "middle", "end"] as const;
 const LONG_BYTES = 60_000;
 
 export interface Needle {
@@ -9,6 +10,9 @@ export interface Needle {
   /** At most 60,000 bytes, with the fact once. */
   readonly text: string;
 }
+
+/** The needle of prose, in its middle. */
+export const inProse = () => needles().find(({ name }) => name === "prose, the fact at its middle") as Needle;
 
 /** Makes long texts of several kinds with one fact in each: at the start, in the middle or at the end. */
 export function needles(): Needle[] {
@@ -23,11 +27,14 @@ export function needles(): Needle[] {
     emoji: ["😀🎉🍕", "👩‍👩‍👧‍👦🏳️‍🌈", "🚲🌧️🎸"],
     "emoji and spaces": ["😀 🎉 🍕 ", "👩‍👩‍👧‍👦 🏳️‍🌈 ", "🚲 🌧️ 🎸 "],
   };
-  return Object.entries(kinds).flatMap(([kind, pieces]) =>
-    (["start", "middle", "end"] as const).map((place) => ({
-      name: `${kind}, the fact at its ${place}`,
-      text: withFact(pieces, place),
-    })),
+  return Object.entries(kinds).flatMap(([kind, pieces], i) =>
+    // The quick tests have one of each kind, at one place after the other.
+    PLACES.filter((_, j) => process.env.QUICK === undefined || j === (i + 1) % PLACES.length).map(
+      (place) => ({
+        name: `${kind}, the fact at its ${place}`,
+        text: withFact(pieces, place),
+      }),
+    ),
   );
 }
 
@@ -36,7 +43,7 @@ export function partOf(text: string, { start, end }: { start: number; end: numbe
   return [...text].slice(start, end).join("");
 }
 
-function withFact(pieces: readonly string[], place: "start" | "middle" | "end"): string {
+function withFact(pieces: readonly string[], place: (typeof PLACES)[number]): string {
   const around: string[] = [];
   for (let bytes = Buffer.byteLength(FACT), i = 0; ; i++) {
     const piece = pieces[i % pieces.length] as string;

@@ -20,9 +20,15 @@ export const LOCAL_CHARGES_BEHIND_MS = 100;
  * Resources that must not outlive the tests. All share one listener, because Node warns of a leak at eleven.
  */
 const leftovers = { children: new Set<ChildProcess>(), dirs: new Set<string>() };
-process.once("exit", () => {
+function removeLeftovers(): void {
   for (const child of leftovers.children) child.kill("SIGKILL");
   for (const dir of leftovers.dirs) rmSync(dir, { recursive: true, force: true });
+}
+process.once("exit", removeLeftovers);
+// Vitest ends its workers with this.
+process.once("SIGTERM", () => {
+  removeLeftovers();
+  process.kill(process.pid, "SIGTERM");
 });
 
 /** The real program in its own process, on a free port. */
@@ -88,6 +94,17 @@ export async function startServer({
     exited: () => exited,
     kill: async () => void (await stop("SIGKILL")),
   };
+}
+
+let shared: Promise<TestServer> | undefined;
+
+/**
+ * The server that all test files of a worker share: it has the default settings, and lives as long as the worker.
+ * It is for tests that have accounts of their own, and neither stop it nor keep it busy.
+ */
+export function sharedServer(): Promise<TestServer> {
+  shared ??= startServer();
+  return shared;
 }
 
 /** Runs the program until it exits by itself, as it does when it cannot start. */

@@ -79,7 +79,8 @@ describe("an index by USearch", () => {
     expect(await recallOf(index, rows)).toBeGreaterThan(0.98);
   });
 
-  it("answers, and takes in more, while memories are sealed", async () => {
+  // It compares with all memories 50 at a time, which takes 3 s alone.
+  it("answers, and takes in more, while memories are sealed", { timeout: 120_000 }, async () => {
     const { index } = open();
     const adding: Promise<void>[] = [];
     for (let from = 0; from < rows.length; from += 50) {
