@@ -9,6 +9,7 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
+import type { Share } from "../concurrency/share.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
 import { PLAIN_PATHS } from "./http/plain-paths.js";
 import { addProbes } from "./http/probes.js";
@@ -56,6 +57,8 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
   readonly shutdownSignal: AbortSignal;
   /** Folder of the built portal. */
   readonly portal: string;
+  /** Files that are being sent, by network. */
+  readonly files: Share;
   readonly signUps: SignUpLimits;
   readonly authenticate: Authenticate;
   readonly plans: Plans;
@@ -80,7 +83,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());
   addProbes(app, readiness);
-  addPortal(app, { folder: options.portal, authorizes: options.oauth !== undefined });
+  addPortal(app, { folder: options.portal, authorizes: options.oauth !== undefined, files: options.files });
   const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
   const { authenticate, plans } = options;
   const shed = shedLoad(options.load);

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { ONE_PORT_LIMITS } from "../../src/server/port/one-port-limits.js";
-import { whenTaken } from "../../src/server/port/slow-readers.js";
+import { whenTaken } from "../../src/server/port/open-requests.js";
 import {
   ask1,
   ask2,

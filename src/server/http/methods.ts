@@ -4,6 +4,9 @@ import type { FastifyInstance } from "fastify";
 /** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
 const READABLE = METHODS.filter((method) => method !== "CONNECT");
 
+/** Number of a path's segments that are looked at, above those of any route. */
+const SEGMENTS_MAX = 16;
+
 /**
  * Notes which methods each path is served by, to answer the others with 405. A route for each of them would
  * cost a sixth of the start. Call it before the first route; the function that it returns lists the methods
@@ -21,9 +24,13 @@ export function noteMethods(app: FastifyInstance): (path: string) => readonly st
     for (const each of [method].flat()) methods.add(each);
     offered.set(url, methods);
   });
+  let routes: { segments: readonly string[]; methods: Set<string> }[] | undefined;
   return (path) => {
-    const found = [...offered].filter(([url]) => isAt(url.split("/"), path.split("/")));
-    return [...new Set(found.flatMap(([, methods]) => [...methods]))];
+    routes ??= [...offered].map(([url, methods]) => ({ segments: url.split("/"), methods }));
+    // A path may have thousands of segments; no route has as many.
+    const segments = path.split("/", SEGMENTS_MAX);
+    const found = routes.filter((route) => isAt(route.segments, segments));
+    return [...new Set(found.flatMap(({ methods }) => [...methods]))];
   };
 }
 

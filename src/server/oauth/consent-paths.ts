@@ -34,10 +34,11 @@ export function consentPaths(options: ConsentOptions): OAuthPath[] {
   const asked = async ({ request, context }: Asked) => {
     await options.admit(context);
     // Before anything is looked up: a document's address is chosen by the caller.
+    const { accountId } = callerOf(context);
     await managedBy(options.accounts, callerOf(context));
     const { query, ...answer } = await jsonIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX });
     if (typeof query !== "string") throw invalid("query", "is not a text");
-    return { answer, read: await readAuthorization(query, options) };
+    return { answer, read: await readAuthorization(query, { ...options, accountId }) };
   };
   return [
     {

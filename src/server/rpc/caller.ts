@@ -9,8 +9,8 @@ import type { KeyLimits } from "../../accounts/key-limits.js";
 import type { Plans } from "../../accounts/plan.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { addressOf, clientAddressKey, networkOf } from "../port/client-address.js";
+import { whenTaken } from "../port/open-requests.js";
 import { sessionOf } from "../port/session-cookie.js";
-import { whenTaken } from "../port/slow-readers.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
 /** Caller of an RPC; set by the gate, read by the handlers and the log line. */
