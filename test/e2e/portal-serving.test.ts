@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { addPortal } from "../../src/server/portal/portal.js";
+import { addPortal, openFiles } from "../../src/server/portal/portal.js";
 import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
 import { read } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -60,7 +60,7 @@ afterAll(async () => {
 async function serve(from: string) {
   const app = Fastify({ exposeHeadRoutes: false });
   shapeFastifyErrors(app, { onFault: () => {}, methodsAt: () => [] });
-  addPortal(app, { folder: from, authorizes: true });
+  addPortal(app, { folder: from, authorizes: true, files: openFiles() });
   return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
 }
 

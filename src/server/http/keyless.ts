@@ -14,7 +14,7 @@ export const KEYLESS_RATE: Rate = Object.freeze({ perSecond: 100, burst: 300 });
 /** Rate of probes of one network. Other requests take none of it: an orchestrator restarts what fails a probe. */
 export const PROBES_RATE: Rate = Object.freeze({ perSecond: 50, burst: 100 });
 /** Rate of refusals that a network without a key is answered; beyond it, its connection is ended at once. */
-const ANSWERED_RATE: Rate = { perSecond: 50, burst: 500 };
+const ANSWERED_RATE: Rate = { perSecond: 50, burst: 200 };
 
 const RETRY_SECONDS = 1;
 const refused = new MemoryError(

@@ -71,8 +71,9 @@ export class Http2Sessions {
     const owner = networkOf(this.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
     if (isEnding(session) || !http2Streams.tryTake(owner)) {
-      stream.once("close", () => this.#noteReset(session, open));
-      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      // The error is the refusal itself. It is sent later, because Node is in the middle of reading now.
+      stream.on("error", () => {}).once("close", () => this.#noteReset(session, open));
+      setImmediate(() => stream.close(constants.NGHTTP2_REFUSED_STREAM));
       return false;
     }
     open.streams.add(stream);

@@ -53,10 +53,14 @@ export function connectionOf(request: IncomingMessage | Http2ServerRequest): Htt
   return ("stream" in request ? request.stream?.session : undefined) ?? request.socket;
 }
 
-/** Ends an HTTP/2 session whose client is asked to calm down. */
+/**
+ * Ends an HTTP/2 session whose client is asked to calm down. Not at once: in the middle of reading, GOAWAY would
+ * free the stream that nghttp2 is just opening, which corrupts the memory of the process.
+ */
 export function endSession(session: Http2Session, lingerMs = 0): void {
-  if (session.destroyed) return;
-  session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  // Never at once, because Node may be in the middle of reading.
-  setTimeout(() => session.destroy(), lingerMs).unref();
+  setImmediate(() => {
+    if (session.destroyed) return;
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    setTimeout(() => session.destroy(), lingerMs).unref();
+  });
 }
