@@ -30,7 +30,12 @@ export function dropUnread(request: Request, response: Response, timeoutMs: numb
     const stop = () => clearTimeout(timer);
     // A client that breaks off now has its answer.
     request.removeAllListeners("readable").removeAllListeners("data").on("error", stop);
-    request.once("end", stop).once("close", stop).resume();
+    // Without a listener of data, one of "readable" that has just gone would still keep the stream from flowing.
+    request
+      .on("data", () => {})
+      .once("end", stop)
+      .once("close", stop)
+      .resume();
   });
 }
 
