@@ -100,16 +100,8 @@ const ACCOUNTS: readonly Row[] = [
     `${SESSIONS_MAX}; ${ACCOUNT_SESSIONS_MAX}`,
     "One more ends the oldest",
   ],
-  [
-    "Open watches of a key; of an account",
-    `${watch.perKey}; ${watch.perAccount}`,
-    exhausted("STREAMS_LIMITED"),
-  ],
-  [
-    "Open exports of a key; of an account",
-    `${exported.perKey}; ${exported.perAccount}`,
-    exhausted("STREAMS_LIMITED"),
-  ],
+  ["Open watches of an account", count(watch.perAccount), exhausted("STREAMS_LIMITED")],
+  ["Open exports of an account", count(exported.perAccount), exhausted("STREAMS_LIMITED")],
   [
     "Sign-ups of an address in an hour (`SIGNUPS_PER_HOUR`)",
     count(config.signupsPerHour),

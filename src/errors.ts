@@ -18,7 +18,8 @@ export type ErrorCode =
 export const REASONS = {
   QUOTA_EXHAUSTED: "All calls of the account's plan are used.",
   BODY_TOO_LARGE: "The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing.",
-  RATE_LIMITED: "Too many sign-ups or unknown keys come from this address, or too many sign-ups in all.",
+  RATE_LIMITED:
+    "Too many sign-ups, unknown keys or requests without a key come from this address, or too many sign-ups in all.",
   KEY_RATE_LIMITED: "The key makes more calls a second than its plan allows.",
   CONCURRENCY_LIMITED: "The key has as many running calls as its plan allows.",
   BODIES_LIMITED:
@@ -38,7 +39,7 @@ export const REASONS = {
   IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted.",
   STORAGE_NOT_WRITABLE: "The database cannot write; its disk may be full.",
   MODEL_BUSY: "The model has too much work to finish before the call's deadline.",
-  STREAMS_LIMITED: "The key, its account or the server has as many open watches or exports as it may.",
+  STREAMS_LIMITED: "The account or the server has as many open watches or exports as it may.",
   POSITION_GONE: "The position is of another namespace, or of one that was dropped since.",
   ABANDONED_WORK: "The account broke off too many calls while the model read their texts.",
 } as const;

@@ -79,6 +79,13 @@ export class Buckets {
     this.#forget(now);
   }
 
+  /** Takes a token if the bucket holds one. */
+  tryTake(name: string): boolean {
+    const has = take(this.#fullAtMs.get(name), this.rate, this.nowMs()).waitMs <= 0;
+    if (has) this.take(name);
+    return has;
+  }
+
   /** Puts a token back that turned out not to be needed. */
   giveBack(name: string): void {
     const fullAtMs = this.#fullAtMs.get(name);

@@ -29,7 +29,8 @@ export class PlanLimits {
     what: "running calls",
     reason: "CONCURRENCY_LIMITED",
   });
-  readonly #ofAccounts = new Share({
+  /** Running calls of accounts. */
+  readonly running = new Share({
     total: RUNNING_CALLS_MAX,
     what: "running calls",
     reason: "CONCURRENCY_LIMITED",
@@ -51,7 +52,7 @@ export class PlanLimits {
       throw limited("CONCURRENCY_LIMITED", message, CONCURRENCY_PAUSE_MS);
     }
     try {
-      this.#ofAccounts.take(accountId, 1, concurrency && concurrency * plan.accountTimes);
+      this.running.take(accountId, 1, concurrency && concurrency * plan.accountTimes);
     } catch (error) {
       this.#ofKeys.give(keyHash);
       throw error;
@@ -76,7 +77,7 @@ export class PlanLimits {
   /** Ends a call that `begin` has counted. */
   end({ keyHash, accountId }: Holder): void {
     this.#ofKeys.give(keyHash);
-    this.#ofAccounts.give(accountId);
+    this.running.give(accountId);
   }
 
   /** The state of a key's limits. */

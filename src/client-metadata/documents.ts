@@ -1,36 +1,42 @@
 import { LRUCache } from "lru-cache";
 import { type OAuthClient, parseClient } from "../accounts/oauth/client.js";
+import { Share } from "../concurrency/share.js";
 import { invalid } from "../errors.js";
 import { fetchDocument } from "./fetch-document.js";
 
 /** Documents that are remembered, and for how long. */
 const DOCUMENTS_MAX = 500;
 const DOCUMENT_TTL_MS = 300_000;
-/** Documents that are fetched at the same time, for all callers together. */
-const FETCHES_MAX = 8;
+/** Documents that are fetched at the same time. */
+export const DOCUMENT_FETCHES_MAX = 16;
 
-/** Finds the client whose id is the address of a document about it. */
-export type FindDocument = (url: string) => Promise<OAuthClient>;
+/** Finds the client whose id is the address of a document about it, for an account. */
+export type FindDocument = (url: string, accountId: string) => Promise<OAuthClient>;
+
+export function documentFetches(): Share {
+  const what = "documents of clients to fetch";
+  return new Share({ total: DOCUMENT_FETCHES_MAX, what, reason: "RATE_LIMITED" });
+}
 
 /**
  * Opens the documents of clients that describe themselves at their id (OAuth Client ID Metadata Document). One that
  * cannot be fetched is not remembered.
  */
-export function openDocuments(fetch: (url: string) => Promise<unknown> = fetchDocument): FindDocument {
+export function openDocuments(
+  fetch: (url: string) => Promise<unknown> = fetchDocument,
+  fetches = documentFetches(),
+): FindDocument {
   const known = new LRUCache<string, OAuthClient>({ max: DOCUMENTS_MAX, ttl: DOCUMENT_TTL_MS });
-  let fetching = 0;
-  return async (url) => {
+  return async (url, accountId) => {
     const found = known.get(url);
     if (found !== undefined) return found;
-    if (fetching >= FETCHES_MAX)
-      throw invalid("client_id", "cannot be looked at now; try again in a few seconds");
-    fetching += 1;
+    fetches.take(accountId);
     try {
       const client = clientIn(await fetch(url), url);
       known.set(url, client);
       return client;
     } finally {
-      fetching -= 1;
+      fetches.give(accountId);
     }
   };
 }

@@ -2,7 +2,8 @@ import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Grants } from "../accounts/oauth/grants.js";
-import { openDocuments } from "../client-metadata/documents.js";
+import { documentFetches, openDocuments } from "../client-metadata/documents.js";
+import type { Share } from "../concurrency/share.js";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/download/locate.js";
 import { type AppOptions, createApp } from "../server/app.js";
@@ -11,6 +12,7 @@ import { Load } from "../server/load.js";
 import { ConnectionCounts } from "../server/port/connection-counts.js";
 import { drain, type Leave } from "../server/port/drain.js";
 import { openTls } from "../server/port/tls.js";
+import { openFiles } from "../server/portal/portal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
@@ -38,10 +40,11 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
   const { connectionsMax, connectionsPerAddressMax, indexMemoryBytesMax } = config;
-  const connections = new ConnectionCounts();
+  const connections = new ConnectionCounts(connectionsMax);
+  const [files, fetches] = [openFiles(), documentFetches()];
   const { app, calls } = createApp({
     ...options,
-    ...{ load, oauth: oauthOf(config, options) },
+    ...{ load, files, oauth: oauthOf(config, { ...options, fetches }) },
     shutdownSignal: shutdown.signal,
     portal: join(packageRoot(), "dist/web"),
     signUps: { perHour: config.signupsPerHour, perHourTotal: config.signupsPerHourTotal },
@@ -55,6 +58,15 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   watchGauges(telemetry, {
     ...{ readiness, generations, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
     droppedLines: options.droppedLines,
+    shares: {
+      connections: connections.connections,
+      http2_streams: connections.http2Streams,
+      files,
+      client_documents: fetches,
+      watches: memory.streams.shares.watch,
+      exports: memory.streams.shares.export,
+      stream_bytes: memory.streams.shares.bytes,
+    },
   });
   const metricsAddress = await listenForMetrics(config, options);
   const { host, port } = config;
@@ -70,11 +82,11 @@ export async function openDoors(config: Config, options: DoorsOptions) {
 
 function oauthOf(
   { publicUrl: issuer }: Config,
-  { accounts, grants, fetchDocument }: DoorsOptions,
+  { accounts, grants, fetchDocument, fetches }: DoorsOptions & { fetches: Share },
 ): AppOptions["oauth"] {
   if (issuer === undefined) return undefined;
   const granting = { accounts: accounts.accounts, grants, parseNamespace: accounts.parseNamespace };
-  return { issuer, granting, findDocument: openDocuments(fetchDocument) };
+  return { issuer, granting, findDocument: openDocuments(fetchDocument, fetches) };
 }
 
 /** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */

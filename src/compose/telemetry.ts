@@ -40,7 +40,10 @@ export async function listenForMetrics(
 }
 
 interface Watched
-  extends Pick<Sources, "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax"> {
+  extends Pick<
+    Sources,
+    "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax" | "shares"
+  > {
   readonly readiness: Readiness;
   readonly generations: Generations;
   readonly namespaces: Namespaces;

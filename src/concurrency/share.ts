@@ -8,7 +8,8 @@ export interface ShareOptions {
   readonly total: number;
   /** Plural noun for the refusal's message, such as "open watches". */
   readonly what: string;
-  readonly reason: Reason;
+  /** Reason of the refusal, where `take` is used. */
+  readonly reason?: Reason;
 }
 
 /**
@@ -53,7 +54,7 @@ export class Share {
   take(owner: string, units = 1, max?: number): void {
     if (this.tryTake(owner, units, max)) return;
     const { what, reason } = this.options;
-    const options = { reason, retryAfterMs: RETRY_MS };
+    const options = { ...(reason && { reason }), retryAfterMs: RETRY_MS };
     if (this.heldBy(owner) === 0)
       throw new MemoryError("unavailable", `the server has too many ${what} now`, options);
     throw new MemoryError("resource_exhausted", `this caller has as many ${what} as it may`, options);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
@@ -6,6 +7,7 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
 import type { Plans } from "../accounts/plan.js";
+import type { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
 import { addProbes } from "./http/probes.js";
@@ -43,6 +45,8 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
   readonly shutdownSignal: AbortSignal;
   /** Folder of the built portal. */
   readonly portal: string;
+  /** Files that are being sent, by network. */
+  readonly files: Share;
   readonly signUps: SignUpLimits;
   readonly authenticate: Authenticate;
   readonly plans: Plans;
@@ -56,7 +60,7 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
 /** The server and its calls. */
 export interface App {
   readonly app: FastifyInstance;
-  readonly calls: Pick<Calls, "running">;
+  readonly calls: Pick<Calls, "running" | "shares">;
 }
 
 /** Creates the server: every protocol on one port. */
@@ -68,6 +72,8 @@ export function createApp(options: AppOptions): App {
   const cookies = sessionCookies({ tls: tls !== undefined, trustedProxies });
   const app = httpServer({ ...options, cookies, onFault });
   const closing = new AbortController();
+  // One listener for each open watch is no leak.
+  setMaxListeners(0, closing.signal);
   app.addHook("preClose", async () => closing.abort());
   const calls = new Calls({
     ...options,
@@ -80,7 +86,7 @@ export function createApp(options: AppOptions): App {
   );
   app.addHook("onClose", async () => calls.close());
   addProbes(app, readiness);
-  addPortal(app, { folder: options.portal, authorizes: oauth !== undefined });
+  addPortal(app, { folder: options.portal, authorizes: oauth !== undefined, files: options.files });
   const services = [
     { service: MemoryService, methods: memoryService(options.memory, { ending: closing.signal, calls }) },
     { service: AccountService, methods: accountService(options.accounts) },

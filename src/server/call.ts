@@ -23,6 +23,8 @@ export class CallMemory {
   readonly #what = { what: "bytes of requests and answers in memory", reason: "BODIES_LIMITED" } as const;
   readonly small = new Share({ total: SMALL_MEMORY_BYTES_MAX, ...this.#what });
   readonly large = new Share({ total: MEMORY_BYTES_MAX, ...this.#what });
+  /** Sizes of the bodies that each owner has begun to send; they bound nobody else. */
+  readonly begun = new Share({ total: Number.POSITIVE_INFINITY, ...this.#what });
 
   of(bytes: number): Share {
     return bytes <= SMALL_BYTES_MAX ? this.small : this.large;
@@ -74,6 +76,7 @@ export class Call {
   refusedWith: string | undefined;
   steps: Steps<CallStep> = untimed;
   #bytes = 0;
+  #begunBytes = 0;
   #owner: string | undefined;
   #isReleased = false;
   #reason: ConnectError | undefined;
@@ -180,6 +183,18 @@ export class Call {
     this.#move(this.#bytes + bytes, (share, owner, more) => share.take(owner, more));
   }
 
+  /**
+   * Refuses a body that its owner's other bodies leave no room for: those that have begun can be finished then.
+   *
+   * @throws MemoryError `resource_exhausted` or `unavailable` (BODIES_LIMITED).
+   */
+  beginBody(bytes: number): void {
+    if (this.#isReleased) return;
+    this.#owner ??= this.owner;
+    this.memory.begun.take(this.#owner, bytes, MEMORY_BYTES_MAX / 3);
+    this.#begunBytes += bytes;
+  }
+
   /** Changes the bytes that the call holds, by what they turned out to be: refusing them now would undo nothing. */
   adjust(bytes: number): void {
     this.#move(Math.max(0, this.#bytes + bytes), (share, owner, more) => share.add(owner, more));
@@ -216,6 +231,7 @@ export class Call {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#onRelease?.();
+    if (this.#owner !== undefined) this.memory.begun.give(this.#owner, this.#begunBytes);
     if (this.#owner !== undefined && this.#bytes > 0)
       this.memory.of(this.#bytes).give(this.#owner, this.#bytes);
   }

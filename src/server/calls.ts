@@ -7,12 +7,14 @@ import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
-import { MemoryError } from "../errors.js";
+import type { Share } from "../concurrency/share.js";
+import { MemoryError, type Reason } from "../errors.js";
 import type { CallStep, Steps } from "../memory/ports/steps.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
 import type { Load, QueueShares } from "./load.js";
 import { networkOf } from "./port/client-address.js";
-import { whenTaken } from "./port/slow-readers.js";
+import { onTaken } from "./port/open-requests.js";
+import { noteRefusal } from "./port/refusals.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 import { recordCall } from "./record-call.js";
 import type { SignUpLimit } from "./sign-up-limit.js";
@@ -85,6 +87,12 @@ export class Calls {
     return running;
   }
 
+  /** What calls share, by its name in the metrics. */
+  get shares(): Readonly<Record<string, Share>> {
+    const { small, large } = this.#memory;
+    return { small_memory: small, memory: large, running_calls: this.#limits.running };
+  }
+
   open(options: CallOptions): Call {
     const call = new Call(options, this.#memory);
     this.#running.add(call);
@@ -94,7 +102,7 @@ export class Calls {
       if (watcher.steps !== undefined) call.steps = watcher.steps;
     }
     // An unread answer is held in memory until it is taken.
-    void whenTaken(options.request)?.then(() => {
+    onTaken(options.request, () => {
       if (this.#running.has(call)) call.abort(canceled());
       call.release();
     });
@@ -158,6 +166,7 @@ export class Calls {
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.#logFault(call, call.error);
+    if (isRefusal(call.error)) noteRefusal(call.request);
     const watcher = this.#watchers.get(call);
     watcher?.end({ code, ms, accountId });
     if (!call.isReported) return;
@@ -192,6 +201,20 @@ export class Calls {
 export function outcomeOf(call: Call): string {
   if (call.error !== undefined) return codeToString(wireErrorOf(call, call.error).code);
   return call.refusedWith ?? "ok";
+}
+
+/** Reasons for which a caller is refused that goes on too fast: a connection that goes on still is ended. */
+const REFUSALS: readonly unknown[] = [
+  "RATE_LIMITED",
+  "KEY_RATE_LIMITED",
+  "CONCURRENCY_LIMITED",
+  "BODIES_LIMITED",
+] satisfies Reason[];
+
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof MemoryError && (error.code === "unauthenticated" || REFUSALS.includes(error.reason))
+  );
 }
 
 /** True for a fault of the server, which is no caller's mistake and no word of an aborted call. */

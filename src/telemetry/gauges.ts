@@ -13,6 +13,8 @@ export interface Sources {
   readonly droppedLines: () => number;
   readonly connections: Connections;
   readonly connectionsMax: number;
+  /** What callers share, by its name in the metrics. */
+  readonly shares: Readonly<Record<string, { readonly used: number; readonly total: number }>>;
   readonly queueLimits: Readonly<Record<Queue, number>>;
 }
 
@@ -20,7 +22,7 @@ export interface Sources {
 export interface Connections {
   readonly open: number;
   readonly refused: Readonly<Record<"total" | "address", number>>;
-  readonly cutOff: Readonly<Record<"first_bytes" | "request" | "answer" | "pipelining", number>>;
+  readonly cutOff: Readonly<Record<"first_bytes" | "request" | "answer" | "pipelining" | "refusals", number>>;
 }
 
 export type Queue = "embed_query" | "embed_text" | "append" | "index";
@@ -51,6 +53,13 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
 
   metrics.gauge("recalld_connections_limit", "CONNECTIONS_MAX.").set(sources.connectionsMax);
   const open = metrics.gauge("recalld_connections_open", "Open connections to the port for calls.");
+  const used = metrics.gauge("recalld_share_used", "What callers hold of a share.", "share");
+  const total = metrics.gauge(
+    "recalld_share_limit",
+    "What all callers together may hold of a share.",
+    "share",
+  );
+  for (const [share, { total: most }] of Object.entries(sources.shares)) total.set({ share }, most);
   addCounts(metrics.registry, sources);
 
   function collect(): void {
@@ -65,6 +74,7 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
     memories.set(held.memories);
     bytes.set(held.bytes);
     open.set(sources.connections.open);
+    for (const [share, { used: now }] of Object.entries(sources.shares)) used.set({ share }, now);
     model.reset();
     for (const { id, revision } of sources.models()) model.set({ model: id, revision }, 1);
   }
@@ -85,7 +95,8 @@ function addCounts(registry: Registry, { droppedLines, connections }: Sources): 
   };
   const refused = "Connections closed at once, because too many were open.";
   counter("recalld_connections_refused_total", refused, () => connections.refused);
-  const cutOff = "Clients cut off because they were slow, or did not wait for answers.";
+  const cutOff =
+    "Clients cut off because they were slow, did not wait for answers, or went on after many refusals.";
   counter("recalld_clients_cut_off_total", cutOff, () => connections.cutOff);
   const dropped = new Counter({
     name: "recalld_log_lines_dropped_total",

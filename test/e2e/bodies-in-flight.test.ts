@@ -69,8 +69,9 @@ describe.skipIf(process.platform !== "linux")("many large bodies at once", () =>
     const calls = Array.from({ length: CONNECTIONS }, dial).flatMap((session) =>
       Array.from({ length: CALLS_EACH }, () => post(session, header, part)),
     );
-    const first = await Promise.race(calls.map(({ answered }) => answered));
-    expect(first).toBe("BODIES_LIMITED");
+    // What only a header announces takes nothing.
+    if (part.length > 1)
+      expect(await Promise.race(calls.map(({ answered }) => answered))).toBe("BODIES_LIMITED");
     await vi.waitUntil(
       async () => (await other.store({ text: "b", namespace: "n" }).catch(() => undefined)) !== undefined,
       {

@@ -14,7 +14,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openapi } from "../../gen/openapi.js";
-import { addPortal } from "../../src/server/portal/portal.js";
+import { addPortal, openFiles } from "../../src/server/portal/portal.js";
 import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
 import { read } from "../support/documents.js";
 import { ISSUER } from "../support/oauth.js";
@@ -63,7 +63,7 @@ afterAll(async () => {
 async function serve(from: string) {
   const app = Fastify({ exposeHeadRoutes: false });
   shapeFastifyErrors(app, { onFault: () => {}, methodsAt: () => [], routeLike: () => undefined });
-  addPortal(app, { folder: from, authorizes: true });
+  addPortal(app, { folder: from, authorizes: true, files: openFiles() });
   return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
 }
 

@@ -130,12 +130,12 @@ it("a watch ends when its key is revoked", async () => {
   for (const watch of watches) expect((await failure(watch.changes(1))).code).toBe("unauthenticated");
 });
 
-it("a key has so many watches, and leaves room for others when it leaves", async () => {
+it("an account has so many watches, and leaves room for others when it leaves", async () => {
   const server = await started();
   const ana = await signUp(server.url);
-  const { perKey } = STREAM_LIMITS.watch;
+  const { perAccount } = STREAM_LIMITS.watch;
   const watches: OpenWatch[] = [];
-  for (let i = 0; i < perKey; i++)
+  for (let i = 0; i < perAccount; i++)
     watches.push(await watched(server, ana, i % 2 === 0 ? "gRPC" : "plain paths"));
   const more = await fetch(`${server.url}/namespaces/n/events`, {
     headers: { authorization: `Bearer ${ana.key}` },

@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
+import { SLICE_BYTES_MAX } from "../../src/memory/pacing/bounds.js";
 import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
 import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
@@ -11,7 +12,7 @@ import { type ExportPorts, exportMemories } from "../../src/memory/streams/expor
 import type { LogReader } from "../../src/memory/streams/log-reader.js";
 import { announced, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
 import { Numbers } from "../../src/memory/streams/numbers.js";
-import { OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
+import { HELD_BYTES_MAX, OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
 import { BEFORE_ALL, positionToken } from "../../src/memory/streams/position.js";
 import {
   FRESH_MS,
@@ -344,7 +345,7 @@ it("a watch ends with its key, before it tells anything more", async () => {
   await expect(told.next()).rejects.toMatchObject({ code: "unauthenticated" });
   clock.aheadMs += HEARTBEAT_MS;
   await expect(idle.next()).rejects.toMatchObject({ code: "unauthenticated" });
-  expect(ports.streams.count("watch")).toBe(0);
+  expect(ports.streams.shares.watch.used).toBe(0);
 });
 
 it("a watch ends with its position when the process stops, and at once when its client goes", async () => {
@@ -360,7 +361,7 @@ it("a watch ends with its position when the process stops, and at once when its 
   expect(await last).toEqual(first);
   expect(await stopped.events.next()).toMatchObject({ done: true });
   expect(await gone).toMatchObject({ done: true });
-  expect(ports.streams.count("watch")).toBe(0);
+  expect(ports.streams.shares.watch.used).toBe(0);
   expect(ports.news.size).toBe(0);
 });
 
@@ -379,30 +380,35 @@ it("the database's failure ends a watch, which can be resumed", async () => {
   expect(await resumed.words(1)).toEqual(["mem_2: text of mem_2"]);
 });
 
-it("a key, an account and the process have so many streams, and one more is refused", async () => {
+it("an account has so many streams, leaves some to others, and one more is refused", async () => {
   const streams = new OpenStreams(systemClock);
-  const callerOf = (account: number, key: number) => ({
-    ...{ accountId: `acc_${account}`, keyHash: `${account} ${key}`, access: "full" as const },
-  });
-  const { perKey, perAccount, all } = STREAM_LIMITS.watch;
-  const opened = [];
-  for (let i = 0; i < perKey; i++) opened.push(streams.open("watch", callerOf(1, 0)));
+  const callerOf = (account: number) => ({ ...CALLER, accountId: `acc_${account}` });
+  const fill = (account: number) => {
+    const opened = [];
+    try {
+      for (;;) opened.push(streams.open("watch", callerOf(account)));
+    } catch (error) {
+      return { opened, error };
+    }
+  };
   const limited = { code: "resource_exhausted", reason: "STREAMS_LIMITED" };
-  expect(() => streams.open("watch", callerOf(1, 0))).toThrow(expect.objectContaining(limited));
+  const first = fill(1);
+  expect(first.opened).toHaveLength(STREAM_LIMITS.watch.perAccount);
+  expect(first.error).toMatchObject(limited);
   // Exports are counted by themselves.
-  streams.open("export", callerOf(1, 0)).close();
-  for (let i = perKey; i < perAccount; i++)
-    opened.push(streams.open("watch", callerOf(1, Math.floor(i / perKey))));
-  expect(() => streams.open("watch", callerOf(1, 99))).toThrow(expect.objectContaining(limited));
-  for (let i = perAccount; i < all; i++) {
-    opened.push(streams.open("watch", callerOf(Math.floor(i / perAccount) + 1, Math.floor(i / perKey))));
-  }
-  const full = { code: "unavailable", reason: "STREAMS_LIMITED" };
-  expect(() => streams.open("watch", callerOf(99, 0))).toThrow(expect.objectContaining(full));
-  opened[0]?.close();
-  opened[0]?.close();
-  expect(streams.count("watch")).toBe(all - 1);
-  streams.open("watch", callerOf(99, 0)).close();
+  streams.open("export", callerOf(1)).close();
+  // Four accounts do not take all.
+  for (const account of [2, 3, 4]) expect(fill(account).error).toMatchObject(limited);
+  const fifth = streams.open("watch", callerOf(5));
+  for (let account = 6; fill(account).opened.length > 0; account++);
+  expect(() => streams.open("watch", callerOf(99))).toThrow(
+    expect.objectContaining({ code: "unavailable", reason: "STREAMS_LIMITED" }),
+  );
+  fifth.close();
+  const { used } = streams.shares.watch;
+  first.opened[0]?.close();
+  first.opened[0]?.close();
+  expect(streams.shares.watch.used).toBe(used - 1);
 });
 
 it("streams hold so many bytes, and read on when others have passed theirs on", async () => {
@@ -423,10 +429,9 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
   const all = Array.from({ length: 12 }, () => readOf("acc_1"));
   await systemClock.sleep(200);
   const [done, waiting] = [all.filter(({ isDone }) => isDone()), all.filter(({ isDone }) => !isDone())];
-  // One account's part is 16 MiB, and some read at a time.
-  expect(done.length).toBeGreaterThanOrEqual(4);
-  expect(done.length).toBeLessThanOrEqual(4 + 4);
-  expect(streams.heldBytes).toBeLessThan(16_777_216 + 4 * 4_400_000);
+  // One account gets a third.
+  expect(done).toHaveLength(Math.floor(HELD_BYTES_MAX / 3 / SLICE_BYTES_MAX));
+  expect(streams.shares.bytes.used).toBe(done.length * SLICE_BYTES_MAX);
   // Another account has its own part.
   const other = readOf("acc_2");
   await other.read;
@@ -435,8 +440,8 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
   for (const { stream, read } of waiting) void read.then(() => stream.close());
   await Promise.all(waiting.map(({ read }) => read));
   other.stream.close();
-  expect(streams.heldBytes).toBe(0);
-  expect(streams.count("watch")).toBe(0);
+  expect(streams.shares.bytes.used).toBe(0);
+  expect(streams.shares.watch.used).toBe(0);
 });
 
 it("an export leaves out what a tombstone ended before its position, erased or not", async () => {
@@ -490,7 +495,7 @@ it("an export of a namespace that is dropped meanwhile fails, and passes nothing
   await house.write("n", [drop]);
   clock.aheadMs += FRESH_MS + 1;
   await expect(lines.next()).rejects.toMatchObject({ code: "failed_precondition" });
-  expect(ports.streams.count("export")).toBe(0);
+  expect(ports.streams.shares.export.used).toBe(0);
 });
 
 it("an export of many memories is complete, in order, and pauses for other work", async () => {

@@ -48,7 +48,7 @@ export async function serve(
   limits: Parameters<typeof createOnePortServer>[1] = {},
   handler: Parameters<typeof createOnePortServer>[0] = answer,
 ): Promise<number> {
-  counts = new ConnectionCounts();
+  counts = new ConnectionCounts(limits.connectionsMax);
   running = createOnePortServer(handler, { counts, ...limits });
   running.listen(0, "127.0.0.1");
   await once(running, "listening");

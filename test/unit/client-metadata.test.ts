@@ -173,21 +173,26 @@ describe("a document", () => {
     const fetch = vi.fn(async () => DOCUMENT as object);
     const find = openDocuments(fetch);
     const client = { id: CLIENT, name: "App", redirectUris: DOCUMENT.redirect_uris, host: "app.example" };
-    expect([await find(CLIENT), await find(CLIENT)]).toEqual([client, client]);
+    expect([await find(CLIENT, "acc_1"), await find(CLIENT, "acc_1")]).toEqual([client, client]);
     expect(fetch).toHaveBeenCalledTimes(1);
-    await expect(find("https://evil.example/c")).rejects.toThrow("a document about another client");
+    await expect(find("https://evil.example/c", "acc_1")).rejects.toThrow("a document about another client");
     fetch.mockResolvedValue({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" });
-    await expect(openDocuments(fetch)(CLIENT)).rejects.toThrow("a client that has a secret");
+    await expect(openDocuments(fetch)(CLIENT, "acc_1")).rejects.toThrow("a client that has a secret");
     fetch.mockResolvedValue({ ...DOCUMENT, redirect_uris: ["javascript:alert(1)"] });
-    await expect(openDocuments(fetch)(CLIENT)).rejects.toThrow("redirect_uris holds an address that");
+    await expect(openDocuments(fetch)(CLIENT, "acc_1")).rejects.toThrow(
+      "redirect_uris holds an address that",
+    );
   });
 
   it("is fetched for few at a time", async () => {
     const ends: (() => void)[] = [];
     const find = openDocuments(() => new Promise((resolve) => ends.push(() => resolve(DOCUMENT))));
-    const finding = Array.from({ length: 9 }, () => find(CLIENT).catch(({ message }) => message));
-    expect(await finding[8]).toContain("try again in a few seconds");
+    const finding = Array.from({ length: 6 }, () => find(CLIENT, "acc_1").catch(({ message }) => message));
+    expect(await finding[5]).toContain("as many documents of clients to fetch as it may");
+    // Another account finds some left.
+    finding.push(find(CLIENT, "acc_2"));
     for (const end of ends) end();
     expect(await finding[0]).toMatchObject({ name: "App" });
+    expect(await finding[6]).toMatchObject({ name: "App" });
   });
 });

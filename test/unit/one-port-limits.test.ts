@@ -1,11 +1,13 @@
 import { once } from "node:events";
-import { get, type IncomingMessage } from "node:http";
+import { get, type IncomingMessage, type ServerResponse } from "node:http";
 import { type ClientHttp2Stream, constants } from "node:http2";
 import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
+import { HTTP2_STREAMS_MAX } from "../../src/server/port/connection-counts.js";
 import { ONE_PORT_LIMITS } from "../../src/server/port/one-port-limits.js";
-import { whenTaken } from "../../src/server/port/slow-readers.js";
+import { onTaken } from "../../src/server/port/open-requests.js";
+import { noteRefusal, REFUSALS_RATE } from "../../src/server/port/refusals.js";
 import {
   ask1,
   ask2,
@@ -37,11 +39,20 @@ describe("the limits of one port", () => {
   });
 
   it("connections beyond the limit are refused", async () => {
-    const port = await serve({ connectionsMax: 1 });
+    // One address gets a third.
+    const port = await serve({ connectionsMax: 3 });
     const first = raw(port);
     await once(first, "connect");
     await untilEnd(raw(port));
-    expect(counts).toMatchObject({ open: 1, refused: { total: 1, address: 0 } });
+    expect(counts).toMatchObject({ open: 1, refused: { total: 0, address: 1 } });
+    counts.connections.take("another address");
+    first.destroy();
+    await until(() => counts.open === 1);
+    counts.connections.take("a third one");
+    await untilEnd(raw(port));
+    expect(counts).toMatchObject({ open: 2, refused: { total: 1, address: 1 } });
+    counts.connections.give("another address");
+    counts.connections.give("a third one");
     first.destroy();
     await until(() => counts.open === 0);
   });
@@ -69,14 +80,14 @@ describe("the limits of one port", () => {
     const taken: Promise<void>[] = [];
     const port = await serve(
       { pipelinedMax: 4 },
-      (request) => void taken.push(whenTaken(request) as Promise<void>),
+      (request) => void taken.push(new Promise((resolve) => onTaken(request, resolve))),
     );
     const patient = raw(port);
     patient.write(REQUEST.repeat(4));
     await until(() => taken.length === 4);
     await untilEnd(raw(port), REQUEST.repeat(9));
     expect(taken).toHaveLength(8);
-    expect(counts.cutOff).toEqual({ first_bytes: 0, request: 0, answer: 0, pipelining: 1 });
+    expect(counts.cutOff).toEqual({ first_bytes: 0, request: 0, answer: 0, pipelining: 1, refusals: 0 });
     await Promise.all(taken.slice(4));
     expect(patient.destroyed).toBe(false);
     patient.destroy();
@@ -135,6 +146,76 @@ describe("the limits of one port", () => {
     socket.write(Buffer.concat(bytes));
     await closed;
   }, 10_000);
+
+  it("a stream beyond an address's share is refused before it is served, and another follows when one ends", async () => {
+    let served = 0;
+    const held: ServerResponse[] = [];
+    const port = await serve({}, (_request, response) => {
+      served += 1;
+      held.push(response);
+    });
+    // Another address leaves so few that this one gets two.
+    counts.http2Streams.tryTake("another address", HTTP2_STREAMS_MAX / 3);
+    let others = 0;
+    while (counts.http2Streams.total - counts.http2Streams.used > 6) {
+      counts.http2Streams.tryTake(`network ${others++}`, 1);
+    }
+    const session = dial(port);
+    const streams = [1, 2].map(() => session.request({ ":path": "/held" }));
+    await until(() => served === 2);
+    const third = session.request({ ":path": "/held" });
+    await expect(once(third, "close")).rejects.toThrow();
+    expect(third.rstCode).toBe(constants.NGHTTP2_REFUSED_STREAM);
+    for (const response of held.splice(0)) response.end("ok");
+    for (const stream of streams) expect(await text(stream)).toBe("ok");
+    const fourth = session.request({ ":path": "/held" });
+    await until(() => served === 3);
+    held[0]?.end("ok");
+    expect(await text(fourth)).toBe("ok");
+  });
+
+  it("a connection that goes on after many refusals is ended, with its last answer, on both protocols", async () => {
+    const port = await serve({}, (request, response) => {
+      response.statusCode = 429;
+      response.end("no");
+      noteRefusal(request);
+    });
+    const session = dial(port);
+    let [answers, goaway] = [0, 0];
+    session.once("goaway", (code) => {
+      goaway = code;
+    });
+    while (goaway === 0 && !session.destroyed && answers < 1_000) {
+      if ((await ask2(session, "/").catch(() => "")) === "no") answers += 1;
+    }
+    expect(goaway).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect(answers).toBeGreaterThanOrEqual(REFUSALS_RATE.burst);
+    const socket = raw(port);
+    const many = REFUSALS_RATE.burst + 90;
+    let told = "";
+    socket.on("data", (chunk) => {
+      told += chunk;
+    });
+    for (let asked = 1; asked <= many && !socket.destroyed; asked++) {
+      socket.write(REQUEST);
+      const closes = () => socket.destroyed || socket.readableEnded;
+      await until(() => closes() || told.split("HTTP/1.1 429").length > asked);
+      if (closes()) break;
+    }
+    expect(told.split("HTTP/1.1 429").length).toBeLessThan(many);
+    expect(counts.cutOff.refusals).toBe(2);
+    // Who has not been refused is served on.
+    expect(await ask1(port, "/")).toBe("no");
+  }, 20_000);
+
+  it("a proxy's connection stays, whatever its clients are refused", async () => {
+    const port = await serve({ isProxy: () => true }, (request, response) => {
+      response.end("no");
+      for (let refusal = 0; refusal <= REFUSALS_RATE.burst; refusal++) noteRefusal(request);
+    });
+    const session = dial(port);
+    expect([await ask2(session, "/"), await ask2(session, "/")]).toEqual(["no", "no"]);
+  });
 
   it("a session runs no more calls at a time than it may", async () => {
     const session = dial(await serve({ streamsMax: 3 }));

@@ -789,7 +789,7 @@ export type Reason =
   | "QUOTA_EXHAUSTED"
   /** The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing. */
   | "BODY_TOO_LARGE"
-  /** Too many sign-ups or unknown keys come from this address, or too many sign-ups in all. */
+  /** Too many sign-ups, unknown keys or requests without a key come from this address, or too many sign-ups in all. */
   | "RATE_LIMITED"
   /** The key makes more calls a second than its plan allows. */
   | "KEY_RATE_LIMITED"
@@ -825,7 +825,7 @@ export type Reason =
   | "STORAGE_NOT_WRITABLE"
   /** The model has too much work to finish before the call's deadline. */
   | "MODEL_BUSY"
-  /** The key, its account or the server has as many open watches or exports as it may. */
+  /** The account or the server has as many open watches or exports as it may. */
   | "STREAMS_LIMITED"
   /** The position is of another namespace, or of one that was dropped since. */
   | "POSITION_GONE"

@@ -1,5 +1,6 @@
-import { MemoryError, unavailable } from "../../errors.js";
-import { weightOf } from "../pacing/bounds.js";
+import { Share } from "../../concurrency/share.js";
+import { unavailable } from "../../errors.js";
+import { SLICE_BYTES_MAX, weightOf } from "../pacing/bounds.js";
 import { Budget } from "../pacing/budget.js";
 import type { Clock } from "../pacing/clock.js";
 import type { What } from "../ports/log.js";
@@ -8,100 +9,56 @@ import type { LogReader, Slice } from "./log-reader.js";
 
 export type StreamKind = "watch" | "export";
 
-/** Maximum numbers of open streams of a kind in a process. */
-export interface StreamLimits {
-  readonly perKey: number;
-  readonly perAccount: number;
-  readonly all: number;
-}
-
-export const STREAM_LIMITS: Readonly<Record<StreamKind, StreamLimits>> = {
-  watch: { perKey: 16, perAccount: 64, all: 256 },
-  export: { perKey: 2, perAccount: 4, all: 16 },
+/** Maximum numbers of open streams of a kind: of one account, and of all in a process. */
+export const STREAM_LIMITS: Readonly<Record<StreamKind, { perAccount: number; all: number }>> = {
+  watch: { perAccount: 64, all: 256 },
+  export: { perAccount: 4, all: 16 },
 };
 
-/** Maximum bytes of all slices that were read and not passed on yet, and of those of one account. */
-const HELD_BYTES_MAX = 67_108_864;
-const ACCOUNT_BYTES_MAX = HELD_BYTES_MAX / 4;
-/** Number of slices read at a time, which may together exceed these bounds. */
+/** Bytes of all slices that were read and not passed on yet. */
+export const HELD_BYTES_MAX = 67_108_864;
+/** Number of slices read at a time. */
 const READING_MAX = 4;
-/** Time that a stream waits for others to pass on theirs, and the pause between two looks. */
+/** Time that a stream waits for its account to pass on other slices, and the pause between two looks. */
 const ROOM_TIMEOUT_MS = 60_000;
 const ROOM_PAUSE_MS = 50;
-const RETRY_MS = 5_000;
 
-/** Counts the streams of a process, and the bytes that they hold. */
+const reason = "STREAMS_LIMITED";
+
+/** Counts the streams of a process, and the bytes that they hold, by account. */
 export class OpenStreams {
-  readonly #open = new Map<string, number>();
-  readonly #bytes = new Map<string, number>();
+  readonly shares = {
+    watch: new Share({ total: STREAM_LIMITS.watch.all, what: "open watches", reason }),
+    export: new Share({ total: STREAM_LIMITS.export.all, what: "open exports", reason }),
+    bytes: new Share({ total: HELD_BYTES_MAX, what: "bytes for streams" }),
+  };
   readonly #reading: Budget;
-  #allBytes = 0;
 
   constructor(readonly clock: Clock) {
     const waitMs = ROOM_TIMEOUT_MS;
     this.#reading = new Budget({ max: READING_MAX, waitingMax: 512, waitMs, what: "streams" });
   }
 
-  /** Bytes of the slices that are held now. */
-  get heldBytes(): number {
-    return this.#allBytes;
-  }
-
-  /** Number of open streams of a kind. */
-  count(kind: StreamKind): number {
-    return this.#open.get(kind) ?? 0;
-  }
-
   /** Opens a stream, which must be closed. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
-  open(kind: StreamKind, { keyHash, accountId }: Caller): OpenStream {
-    const { perKey, perAccount, all } = STREAM_LIMITS[kind];
-    const places = [`${kind} key ${keyHash}`, `${kind} account ${accountId}`];
-    const [ofKey, ofAccount] = places.map((place) => this.#open.get(place) ?? 0) as [number, number];
-    if (ofKey >= perKey) throw tooMany("resource_exhausted", `this key has ${perKey} of them open`);
-    if (ofAccount >= perAccount) {
-      throw tooMany("resource_exhausted", `this account has ${perAccount} of them open`);
-    }
-    if (this.count(kind) >= all) throw tooMany("unavailable", "the server has too many of them open");
-    places.push(kind);
-    for (const place of places) add(this.#open, place, 1);
+  open(kind: StreamKind, { accountId }: Caller): OpenStream {
+    const share = this.shares[kind];
+    share.take(accountId, 1, STREAM_LIMITS[kind].perAccount);
     return new OpenStream({
-      give: () => {
-        for (const place of places) add(this.#open, place, -1);
-      },
-      hold: (bytes) => this.#hold(accountId, bytes),
-      hasRoom: () => this.#hasRoom(accountId),
-      room: (signal) => this.#room(accountId, signal),
+      give: () => share.give(accountId),
+      take: (bytes) => this.shares.bytes.tryTake(accountId, bytes),
+      release: (bytes) => this.shares.bytes.give(accountId, bytes),
       run: (work) => this.#reading.run(1, work),
+      clock: this.clock,
     });
-  }
-
-  #hold(accountId: string, bytes: number): void {
-    this.#allBytes += bytes;
-    add(this.#bytes, accountId, bytes);
-  }
-
-  #hasRoom(accountId: string): boolean {
-    return this.#allBytes < HELD_BYTES_MAX && (this.#bytes.get(accountId) ?? 0) < ACCOUNT_BYTES_MAX;
-  }
-
-  /** Waits until there is room for a slice. */
-  async #room(accountId: string, signal: AbortSignal): Promise<void> {
-    const { clock } = this;
-    const untilMs = clock.nowMs() + ROOM_TIMEOUT_MS;
-    while (!this.#hasRoom(accountId)) {
-      signal.throwIfAborted();
-      if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
-      await clock.sleep(ROOM_PAUSE_MS);
-    }
   }
 }
 
 interface OpenPlace {
   give(): void;
-  hold(bytes: number): void;
-  hasRoom(): boolean;
-  room(signal: AbortSignal): Promise<void>;
+  take(bytes: number): boolean;
+  release(bytes: number): void;
   run<T>(work: () => Promise<T>): Promise<T>;
+  readonly clock: Clock;
 }
 
 /** One open stream. It holds one slice at a time. */
@@ -116,42 +73,43 @@ export class OpenStream {
     reader: LogReader<W>,
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
-    this.#hold(0);
+    this.#keep(0);
+    const { clock } = this.place;
+    const untilMs = clock.nowMs() + ROOM_TIMEOUT_MS;
     for (;;) {
-      await this.place.room(signal);
+      signal.throwIfAborted();
       const slice = await this.place.run(() => this.#readIfRoom(reader, limit));
       if (slice !== undefined) return slice;
+      if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
+      await clock.sleep(ROOM_PAUSE_MS);
     }
   }
 
-  /** Reads, unless others have taken the room while this stream waited for its turn. */
+  /** Reads, if the bytes of the largest slice are free; what the slice does not need of them is given back. */
   async #readIfRoom<W extends What>(reader: LogReader<W>, limit: number): Promise<Slice<W> | undefined> {
-    if (!this.place.hasRoom()) return undefined;
-    const slice = await reader.read(limit);
-    // It may have been closed while it read.
-    if (!this.#closed) this.#hold(slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0));
-    return slice;
+    if (this.#closed || !this.place.take(SLICE_BYTES_MAX)) return undefined;
+    this.#held = SLICE_BYTES_MAX;
+    let bytes = 0;
+    try {
+      const slice = await reader.read(limit);
+      bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
+      return slice;
+    } finally {
+      this.#keep(bytes);
+    }
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#hold(0);
+    this.#keep(0);
     this.place.give();
   }
 
-  #hold(bytes: number): void {
-    this.place.hold(bytes - this.#held);
-    this.#held = bytes;
+  /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
+  #keep(bytes: number): void {
+    const kept = Math.min(bytes, this.#held);
+    this.place.release(this.#held - kept);
+    this.#held = kept;
   }
-}
-
-function add(counts: Map<string, number>, name: string, change: number): void {
-  const sum = (counts.get(name) ?? 0) + change;
-  if (sum > 0) counts.set(name, sum);
-  else counts.delete(name);
-}
-
-function tooMany(code: "resource_exhausted" | "unavailable", message: string): MemoryError {
-  return new MemoryError(code, message, { reason: "STREAMS_LIMITED", retryAfterMs: RETRY_MS });
 }

@@ -4,10 +4,11 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from "fastify";
 import { capTimeouts } from "../call.js";
-import { inBlocks, noteAddresses } from "../port/client-address.js";
+import { clientAddresses, inBlocks, noteAddress } from "../port/client-address.js";
 import type { ConnectionCounts } from "../port/connection-counts.js";
 import { createOnePortServer } from "../port/one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "../port/one-port-limits.js";
@@ -22,8 +23,8 @@ import {
   shapeFastifyErrors,
 } from "../wire/plain-errors.js";
 import { allowOrigins } from "./cors.js";
+import { hasCredential, KeylessRequests } from "./keyless.js";
 import { noteRoutes } from "./methods.js";
-import { isProbe } from "./probes.js";
 
 /** Tells browsers that came once over HTTPS not to come over HTTP for a year. */
 const HSTS = "max-age=31536000";
@@ -53,6 +54,8 @@ export interface HttpServerOptions {
 /** Creates a server without routes, with all that holds for every request. */
 export function httpServer(options: HttpServerOptions): FastifyInstance {
   const { logger, readiness, tls, onFault } = options;
+  const addressOf = clientAddresses(options.trustedProxies);
+  const keyless = new KeylessRequests();
   const app = Fastify({
     loggerInstance: logger,
     // One line a call, written when it ends, in place of Fastify's two.
@@ -61,7 +64,11 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       createOnePortServer(handler, {
         tls,
         isProxy: inBlocks(options.trustedProxies),
-        isUrgent: isProbe,
+        addressOf,
+        refuse: (request, response) => {
+          noteAddress(request, addressOf(request));
+          return !hasCredential(request) && keyless.refuses(request, response);
+        },
         counts: options.connectionCounts,
         ...options.connections,
       }),
@@ -78,11 +85,14 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     // Requests that come while running calls finish are served like them: readiness keeps new callers away.
     return503OnClosing: false,
   });
-  const noteAddress = noteAddresses(options.trustedProxies);
   const isPreflight = allowOrigins(options.corsOrigins);
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
-    noteAddress(request.raw);
+    // A key that nobody looks at pays for nothing.
+    if (isOpen(request) && hasCredential(request.raw) && keyless.refuses(request.raw, reply.raw)) {
+      reply.hijack();
+      return reply;
+    }
     options.cookies.take(request.raw);
     reply.headers({
       "x-request-id": request.id,
@@ -105,6 +115,19 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   return app;
+}
+
+/** Tells whether a request is served without looking at its key. */
+function isOpen({ is404, method, url, routeOptions }: FastifyRequest): boolean {
+  const isGrpcs = url.startsWith("/grpc.health.") || url.startsWith("/grpc.reflection.");
+  return is404 || method === "OPTIONS" || isGrpcs || routeOptions.config.open === true;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Set for a route that is served without looking at a key. */
+    open?: boolean;
+  }
 }
 
 /** Refuses what HTTP/1.1 forbids (RFC 9112, 3.2) and expectations that this server cannot meet. */
@@ -134,7 +157,10 @@ function tooManyHeaders(reply: FastifyReply): FastifyReply {
 
 /** Drops the slash at the end of a path, which many clients add; the guides are relative to theirs. */
 function withoutSlash(url: string): string {
-  return url.startsWith("/docs/") ? url : url.replace(/^([^?]+)\/(?=\?|$)/, "$1");
+  const query = url.indexOf("?");
+  const end = query === -1 ? url.length : query;
+  if (end < 2 || url[end - 1] !== "/" || url.startsWith("/docs/")) return url;
+  return url.slice(0, end - 1) + url.slice(end);
 }
 
 function requestId(given: string | string[] | undefined): string {

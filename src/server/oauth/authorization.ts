@@ -33,13 +33,13 @@ export interface AuthorizationRequest {
  */
 export async function readAuthorization(
   query: string,
-  { clients, issuer }: { clients: Clients; issuer: string },
+  { clients, issuer, accountId }: { clients: Clients; issuer: string; accountId: string },
 ): Promise<AuthorizationRequest> {
   const parameters = parametersIn(query);
   const { client_id: id, redirect_uri: redirectUri } = parameters;
   if (id === undefined) throw invalid("client_id", "is missing");
   if (redirectUri === undefined) throw invalid("redirect_uri", "is missing");
-  const client = await clients.find(id);
+  const client = await clients.find(id, accountId);
   if (!isRegistered(redirectUri, client.redirectUris)) {
     throw invalid("redirect_uri", "is not one that this application has registered");
   }

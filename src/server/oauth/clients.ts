@@ -4,12 +4,12 @@ import type { Grants } from "../../accounts/oauth/grants.js";
 import { invalid } from "../../errors.js";
 
 /** Finds the client whose id is the address of a document about it. */
-export type FindDocument = (url: string) => Promise<OAuthClient>;
+export type FindDocument = (url: string, accountId: string) => Promise<OAuthClient>;
 
 /** Finds clients by their ids. */
 export interface Clients extends Pick<ClientIds, "issue"> {
-  /** @throws MemoryError `invalid_argument` for an id of no client. */
-  find(id: string): Promise<OAuthClient>;
+  /** Finds a client for an account. @throws MemoryError `invalid_argument` for an id of no client. */
+  find(id: string, accountId: string): Promise<OAuthClient>;
   /** Tells whether an id can be a client's. Its document is not fetched: the code is bound to the id. */
   isKnown(id: string): Promise<boolean>;
 }
@@ -25,8 +25,8 @@ export function openClients({
   const ids = openClientIds(grants);
   return {
     issue: ids.issue,
-    find: async (id) => {
-      if (hasDocument(id)) return findDocument(id);
+    find: async (id, accountId) => {
+      if (hasDocument(id)) return findDocument(id, accountId);
       const client = await ids.read(id);
       if (client !== undefined) return client;
       throw invalid("client_id", "is not one that this server gave out; the application must register again");

@@ -37,7 +37,7 @@ export function consentPaths(options: ConsentOptions): OAuthPath[] {
     await managedBy(options.accounts, call.caller);
     const { query, ...answer } = await jsonIn(request, call, BODY_BYTES_MAX);
     if (typeof query !== "string") throw invalid("query", "is not a text");
-    return { answer, read: await readAuthorization(query, options) };
+    return { answer, read: await readAuthorization(query, { ...options, accountId: call.caller.accountId }) };
   };
   return [
     {

@@ -19,11 +19,13 @@ export interface OAuthOptions {
   readonly limits: SignUpLimits;
 }
 
+const OPEN = { config: { open: true } };
+
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   const { issuer, granting } = options;
-  for (const url of WELL_KNOWN.resource) app.get(url, async () => resourceMetadata(issuer));
-  app.get(WELL_KNOWN.server, async () => serverMetadata(issuer));
+  for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
+  app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
   const clients = openClients({ grants: granting.grants, findDocument: options.findDocument });
   // The library takes a while to load, so the first application that asks waits for it.
   let opened: ReturnType<typeof openOAuth> | undefined;

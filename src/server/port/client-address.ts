@@ -3,18 +3,19 @@ import { isIP } from "node:net";
 import { compile } from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
 
+/** Finds the address that a request comes from. */
+export type AddressOf = (request: Pick<IncomingMessage, "socket" | "headers">) => string;
+
 /** Addresses that requests came from. */
 const addresses = new WeakMap<object, string>();
 
-/** Returns the address that `noteAddresses` has noted of a request. */
+/** Returns the address that `noteAddress` has noted of a request. */
 export function addressOf(request: object): string {
   return addresses.get(request) ?? "";
 }
 
-/** Returns a function that notes the address of a request for `addressOf`. */
-export function noteAddresses(trustedProxies: readonly string[]): (request: IncomingMessage) => void {
-  const read = clientAddresses(trustedProxies);
-  return (request) => void addresses.set(request, read(request));
+export function noteAddress(request: object, address: string): void {
+  addresses.set(request, address);
 }
 
 /** Maximum number of proxies in a chain; earlier entries of the header are ignored. */
@@ -27,7 +28,7 @@ const HOPS_MAX = 32;
  * Fastify's `trustProxy` is not used: given a number it trusts no proxy (CVE-2026-16732), given true all,
  * and what a proxy wrote is handed on as it is, with its port or a word in place of an address.
  */
-export function clientAddresses(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+export function clientAddresses(trustedProxies: readonly string[]): AddressOf {
   const isTrusted = inBlocks(trustedProxies);
   return ({ socket, headers }) => {
     // Node joins several such headers with commas, in their order.

@@ -1,14 +1,18 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
-import { take } from "../../accounts/bucket.js";
+import type { Socket } from "node:net";
+import { type Rate, take } from "../../accounts/bucket.js";
+import { type AddressOf, networkOf } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";
+import { endSession, isEnding } from "./refusals.js";
 
 /**
  * Rate of calls that a client may reset (CVE-2023-44487). Node itself stops at 33 a second after a burst of
  * 1,000: it sends GOAWAY and reads no more, but leaves the connection open. This server ends the connection
  * at a lower rate.
  */
-const RESETS = { perSecond: 30, burst: 900 };
+export const RESETS_RATE: Rate = { perSecond: 30, burst: 900 };
 
 // Node's other bounds stay as they are: 32 settings a frame, 10 pings of ours unanswered, 1000
 // acknowledgements of theirs queued.
@@ -24,76 +28,85 @@ export function http2Options(limits: OnePortLimits): ServerOptions {
   };
 }
 
+interface OpenSession {
+  readonly streams: Set<ServerHttp2Stream>;
+  /** True if a stream was opened since the last look. */
+  opened: boolean;
+  /** Time at which the bucket of resets will be full again. */
+  resetsFullAtMs: number;
+}
+
 /** Open HTTP/2 sessions of a server, each held to its limits. */
 export class Http2Sessions {
-  readonly #sessions = new Set<Http2Session>();
+  readonly #sessions = new Map<Http2Session, OpenSession>();
 
   constructor(
     private readonly limits: OnePortLimits,
     private readonly counts: ConnectionCounts,
+    /** Finds the address that a request comes from. */
+    private readonly addressOf: AddressOf,
   ) {}
 
   admit(session: Http2Session): void {
-    let running = 0;
-    const receiving = new Set<ServerHttp2Stream>();
-    let opened = false;
-    const onReset = limitResets(session, this.counts);
-    this.#sessions.add(session);
+    const open: OpenSession = { streams: new Set(), opened: false, resetsFullAtMs: 0 };
+    this.#sessions.set(session, open);
     session.once("close", () => this.#sessions.delete(session));
-    session.on("stream", (stream: ServerHttp2Stream) => {
-      running += 1;
-      opened = true;
-      if (!stream.endAfterHeaders) receiving.add(stream);
-      stream.once("end", () => receiving.delete(stream));
-      stream.once("close", () => {
-        if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) onReset();
-        running -= 1;
-        receiving.delete(stream);
-      });
-      limitRequest(stream, this.limits.requestTimeoutMs, () => {
-        this.counts.cutOff.request += 1;
-      });
-    });
-    session.on("timeout", () => (running === 0 ? session.close() : askForLife(session, this.limits)));
+    session.on("timeout", () =>
+      open.streams.size === 0 ? session.close() : askForLife(session, this.limits),
+    );
     session.setTimeout(this.limits.silenceTimeoutMs);
     endUnfinishedHeaders(session, this.limits, () => {
-      const wasBusy = opened || receiving.size > 0;
-      opened = false;
+      const wasBusy = open.opened || [...open.streams].some(isReceiving);
+      open.opened = false;
       return wasBusy;
     });
   }
 
+  /** Counts a stream until it closes. One too many is refused before any work, and false returned. */
+  admitStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+    const { session } = stream;
+    const open = session && this.#sessions.get(session);
+    if (session === undefined || open === undefined) return false;
+    const { http2Streams } = this.counts;
+    const owner = networkOf(this.addressOf({ socket: session.socket as Socket, headers }));
+    open.opened = true;
+    if (isEnding(session) || !http2Streams.tryTake(owner)) {
+      // The error is the refusal itself. It is sent later, because Node is in the middle of reading now.
+      stream.on("error", () => {}).once("close", () => this.#noteReset(session, open));
+      setImmediate(() => stream.close(constants.NGHTTP2_REFUSED_STREAM));
+      return false;
+    }
+    open.streams.add(stream);
+    stream.once("close", () => {
+      open.streams.delete(stream);
+      http2Streams.give(owner);
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#noteReset(session, open);
+    });
+    return true;
+  }
+
   /** Sends GOAWAY: each session ends with its last stream. */
   close(): void {
-    for (const session of this.#sessions) session.close();
+    for (const session of this.#sessions.keys()) session.close();
+  }
+
+  /** Counts a stream that either side has reset; a session with too many is ended. */
+  #noteReset(session: Http2Session, open: OpenSession): void {
+    if (session.destroyed || open.resetsFullAtMs === Number.POSITIVE_INFINITY) return;
+    const taken = take(open.resetsFullAtMs, RESETS_RATE, performance.now());
+    if (taken.waitMs <= 0) {
+      open.resetsFullAtMs = taken.fullAtMs;
+      return;
+    }
+    open.resetsFullAtMs = Number.POSITIVE_INFINITY;
+    this.counts.cutOff.request += 1;
+    endSession(session);
   }
 }
 
-/** Returns a function to call for each reset call, by either side; it ends a session with too many. */
-function limitResets(session: Http2Session, counts: ConnectionCounts): () => void {
-  let fullAtMs = 0;
-  let ending = false;
-  return () => {
-    const taken = take(fullAtMs, RESETS, performance.now());
-    if (taken.waitMs <= 0) fullAtMs = taken.fullAtMs;
-    if (taken.waitMs <= 0 || ending || session.destroyed) return;
-    ending = true;
-    counts.cutOff.request += 1;
-    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    // Later, because Node is in the middle of reading now.
-    setImmediate(() => session.destroy());
-  };
-}
-
-/** Ends a stream whose body comes too slowly, as on HTTP/1: HTTP/2 servers have no request timeout. */
-function limitRequest(stream: ServerHttp2Stream, timeoutMs: number, onTimeout: () => void): void {
-  if (stream.endAfterHeaders) return;
-  const timer = setTimeout(() => {
-    onTimeout();
-    stream.close(constants.NGHTTP2_CANCEL);
-  }, timeoutMs);
-  const stop = () => clearTimeout(timer);
-  stream.once("end", stop).once("close", stop);
+/** Tells whether a stream's request has not arrived as a whole. */
+function isReceiving(stream: ServerHttp2Stream): boolean {
+  return !stream.endAfterHeaders && !stream.readableEnded;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Limits of one port: every wait and every queue that a stranger can fill has its bound here. */
 export interface OnePortLimits {
-  /** Maximum number of open connections; more are refused. */
+  /** Number of connections that all clients share; one address alone gets a third of it at most. */
   readonly connectionsMax: number;
   /** Maximum number of open connections of one client address; of IPv6, of one /64. */
   readonly connectionsPerAddressMax: number;
@@ -16,8 +16,6 @@ export interface OnePortLimits {
   readonly silenceTimeoutMs: number;
   /** Time from that question to its answer. */
   readonly pongTimeoutMs: number;
-  /** Maximum number of bytes of answered calls that are read and dropped each second, of all connections. */
-  readonly unreadBytesPerSecond: number;
   /** Time from the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
   readonly unreadTimeoutMs: number;
   /** Time that bytes of an answer may wait to be read before the client is cut off. */
@@ -47,8 +45,6 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   keepAliveTimeoutMs: 72_000,
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
-  // Most clients of a refused body can finish it, and keep their connection.
-  unreadBytesPerSecond: 33_554_432,
   // Long enough for a balancer to pass the answer on.
   unreadTimeoutMs: 500,
   answerTimeoutMs: 60_000,

@@ -1,23 +1,31 @@
-import { type IncomingMessage, type RequestListener, Server } from "node:http";
-import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from "node:http2";
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  Server,
+  type ServerResponse,
+} from "node:http";
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type Http2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Socket } from "node:net";
+import { type AddressOf, clientAddresses, networkOf, plainAddress } from "./client-address.js";
 import { ConnectionCounts } from "./connection-counts.js";
-import { ConnectionLimit } from "./connection-limit.js";
-import { type Protocol, sniff } from "./first-bytes.js";
+import { sniff } from "./first-bytes.js";
 import { http1Options, takeConnectionListener } from "./http1.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
-import { Pace } from "./pace.js";
-import { SlowReaders } from "./slow-readers.js";
+import { LINGER_MS, OpenRequests } from "./open-requests.js";
+import { endAfterRefusals } from "./refusals.js";
 import type { Tls } from "./tls.js";
 import { TlsHandshakes } from "./tls-handshakes.js";
-import { UnreadBodies } from "./unread.js";
+import { dropUnread } from "./unread.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
-
-/** Time from the end of our side of an HTTP/2 connection to its destruction. The other side may never end. */
-const LINGER_MS = 1000;
 
 /**
  * Creates an HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS
@@ -28,18 +36,27 @@ const LINGER_MS = 1000;
  */
 export function createOnePortServer(
   handler: RequestListener,
-  { tls, isProxy, isUrgent, counts, ...limits }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
+  {
+    tls,
+    isProxy,
+    addressOf,
+    refuse,
+    counts,
+    ...limits
+  }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
 ): OnePortServer {
   const all = { ...ONE_PORT_LIMITS, ...limits };
-  return new OnePortServer(handler, { limits: all, tls, isProxy, isUrgent, counts });
+  return new OnePortServer(handler, { limits: all, tls, isProxy, addressOf, refuse, counts });
 }
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
   /** Tells addresses that stand for many clients and have no limit. */
   readonly isProxy: ((address: string) => boolean) | undefined;
-  /** Tells which requests begin before others that wait, by their path. */
-  readonly isUrgent: ((path: string) => boolean) | undefined;
+  /** Finds the address that a request comes from. */
+  readonly addressOf: AddressOf | undefined;
+  /** Refuses a request before the handler sees it, and tells whether it did. */
+  readonly refuse: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   /**
    * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of
    * `clientError`.
@@ -53,10 +70,7 @@ export class OnePortServer extends Server {
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
   readonly #handshakes: TlsHandshakes | undefined;
-  readonly #connections: ConnectionLimit;
-  readonly #answers: SlowReaders;
-  readonly #openings = new Pace();
-  readonly #requests = new Pace();
+  readonly #isProxy: (address: string) => boolean;
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions: Http2Sessions;
@@ -66,40 +80,33 @@ export class OnePortServer extends Server {
     {
       limits,
       tls,
-      isProxy,
-      isUrgent = () => false,
-      counts = new ConnectionCounts(),
+      isProxy = () => false,
+      addressOf = clientAddresses([]),
+      refuse = () => false,
+      counts = new ConnectionCounts(limits.connectionsMax),
     }: Partial<OnePortOptions> & { limits: OnePortLimits },
   ) {
     super(http1Options(limits));
     this.#limits = limits;
     this.#counts = counts;
-    this.maxConnections = limits.connectionsMax;
+    this.#isProxy = isProxy;
     this.timeout = limits.silenceTimeoutMs;
     this.#http1 = takeConnectionListener(this);
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
-    this.#sessions = new Http2Sessions(limits, counts);
+    this.#sessions = new Http2Sessions(limits, counts, addressOf);
     this.#http2.on("session", (session) => this.#sessions.admit(session));
+    this.#admitStreams();
     this.#handshakes = tls && this.#createHandshakes(tls);
-    this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
     this.on("connection", (socket: Socket) => this.#take(socket));
-    this.on("drop", () => {
-      counts.refused.total += 1;
-    });
-    this.#answers = new SlowReaders(limits, counts.cutOff);
-    this.once("close", () => this.#answers.close());
+    const requests = new OpenRequests(limits, counts.cutOff);
+    this.once("close", () => requests.close());
     // The handler refuses it in words; the answer of Node would have no body.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));
-    const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
-      if (!this.#answers.begin(request, response)) return;
-      unread.watch(request, response);
-      const serve = () => {
-        // A client that gives up while its request waits asks for nothing, and pays nothing.
-        if (!isGone(request)) handler(request, response);
-      };
-      this.#requests.begin(serve, { urgent: isUrgent(request.url ?? "") });
+      if (!requests.begin(request, response)) return;
+      dropUnread(request, response, limits.unreadTimeoutMs);
+      if (!refuse(request, response)) handler(request, response);
     });
   }
 
@@ -140,19 +147,31 @@ export class OnePortServer extends Server {
     });
   }
 
+  /** Looks at each stream before Node makes a request of it. */
+  #admitStreams(): void {
+    const [toRequest] = this.#http2.listeners("stream");
+    if (toRequest === undefined) throw new Error("this version of Node makes HTTP/2 requests in another way");
+    this.#http2.removeAllListeners("stream");
+    this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
+      if (this.#sessions.admitStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
+    });
+  }
+
   #take(socket: Socket): void {
-    if (!this.#connections.admit(socket)) {
-      this.#counts.refused.address += 1;
+    const address = plainAddress(socket.remoteAddress ?? "");
+    const isProxy = this.#isProxy(address);
+    // It stands for many clients, so each of its connections is an owner of its own.
+    const owner = isProxy ? `${address} ${socket.remotePort}` : networkOf(address);
+    const { connections, refused } = this.#counts;
+    if (!connections.tryTake(owner, 1, isProxy ? undefined : this.#limits.connectionsPerAddressMax)) {
+      refused[connections.heldBy(owner) === 0 ? "total" : "address"] += 1;
       // A reset: connections of a client that has too many must not linger in TIME_WAIT.
       socket.resetAndDestroy();
       return;
     }
+    socket.once("close", () => connections.give(owner));
     // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
-    this.#counts.open += 1;
-    socket.once("close", () => {
-      this.#counts.open -= 1;
-    });
     if (this.#handshakes === undefined) this.#sniff(socket);
     else this.#handshakes.begin(socket);
   }
@@ -167,18 +186,14 @@ export class OnePortServer extends Server {
       },
       onProtocol: (protocol) => {
         this.#sniffing.delete(socket);
-        this.#openings.begin(() => this.#open(socket, protocol));
+        if (protocol === "http2") this.#openSession(socket);
+        else this.#openHttp1(socket);
       },
     });
   }
 
-  #open(socket: Socket, protocol: Protocol): void {
-    if (socket.destroyed) return;
-    if (protocol === "http2") this.#openSession(socket);
-    else this.#openHttp1(socket);
-  }
-
   #openHttp1(socket: Socket): void {
+    this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
     socket.resume();
   }
@@ -189,11 +204,14 @@ export class OnePortServer extends Server {
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
     // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
+    this.#http2.once("session", (session) => this.#watchRefusals(session, socket));
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
-}
 
-/** Tells whether a client has gone, by its socket or stream: the request itself hears of it only later. */
-function isGone(request: IncomingMessage | Http2ServerRequest): boolean {
-  return "stream" in request ? (request.stream?.destroyed ?? true) : request.socket.destroyed;
+  #watchRefusals(connection: Socket | Http2Session, socket: Socket): void {
+    if (this.#isProxy(plainAddress(socket.remoteAddress ?? ""))) return;
+    endAfterRefusals(connection, () => {
+      this.#counts.cutOff.refusals += 1;
+    });
+  }
 }

@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Share } from "../../concurrency/share.js";
+import { addressOf, networkOf } from "../port/client-address.js";
+import { onTaken } from "../port/open-requests.js";
 import { sendError } from "../wire/plain-errors.js";
 
 /** Pattern of the names that the build gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
@@ -40,7 +43,17 @@ const PAGE_HEADERS = {
 /** Path of the page on which a user lets an application in. */
 const AUTHORIZE = "/authorize";
 
+/** Maximum number of files that are sent at once: an answer that nobody reads keeps its file open. */
+export const FILES_MAX = 256;
+const RETRY_SECONDS = 1;
+
+export function openFiles(): Share {
+  return new Share({ total: FILES_MAX, what: "files being sent" });
+}
+
 export interface PortalOptions {
+  /** Files that are being sent, by network. */
+  readonly files: Share;
   /** Folder of the built portal, the docs and the reference for programs. */
   readonly folder: string;
   /** Serves the portal's page at `/authorize`, too. */
@@ -51,9 +64,18 @@ export interface PortalOptions {
  * Serves the portal's files, each at its own path; the page itself also at `/`. No path answers for others: a
  * mistyped API path or an asset of an older build stays a 404 in JSON.
  */
-export function addPortal(app: FastifyInstance, { folder, authorizes }: PortalOptions): void {
+export function addPortal(app: FastifyInstance, { folder, authorizes, files }: PortalOptions): void {
   if (!existsSync(join(folder, "index.html"))) return void app.get("/", notBuilt);
   app.register(async (portal) => {
+    portal.addHook("onRoute", (route) => {
+      route.config = { ...route.config, open: true };
+    });
+    portal.addHook("onRequest", async ({ raw }, reply) => {
+      const owner = networkOf(addressOf(raw));
+      if (files.tryTake(owner)) return onTaken(raw, () => files.give(owner));
+      reply.header("retry-after", RETRY_SECONDS);
+      return sendError(reply, 503, "too many files are being sent now; try again in 1 s");
+    });
     portal.addHook("onSend", describeFile);
     portal.addHook("onSend", closeWithConnection);
     portal.register(staticFiles, {

@@ -5,7 +5,7 @@ import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
-import type { Call } from "../call.js";
+import { type Call, SMALL_BYTES_MAX } from "../call.js";
 import type { Encoding } from "./content-type.js";
 import { translated } from "./errors.js";
 import { readingJson, readJson } from "./json-body.js";
@@ -107,7 +107,8 @@ async function readAll(
     for await (const chunk of body) {
       const end = bytes + chunk.byteLength;
       if (end > bytesMax) throw tooLarge(bytesMax);
-      // Only what has arrived counts: a header may announce anything.
+      if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
+      // Only what has arrived counts for others: a header may announce anything.
       call.hold(DECODED_TIMES * chunk.byteLength);
       // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each
       // byte.

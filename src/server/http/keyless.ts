@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ConnectError } from "@connectrpc/connect";
+import { errorToJson } from "@connectrpc/connect/protocol-connect";
+import { Buckets, type Rate } from "../../accounts/bucket.js";
+import { MemoryError } from "../../errors.js";
+import { addressOf, networkOf } from "../port/client-address.js";
+import { connectionOf, noteRefusal } from "../port/refusals.js";
+import { translated } from "../wire/errors.js";
+import { NOT_KEPT } from "../wire/plain-errors.js";
+import { isProbe } from "./probes.js";
+
+/** Rate of requests of one network that no key pays for: pages, unknown paths, preflights, health, sign-ups. */
+export const KEYLESS_RATE: Rate = Object.freeze({ perSecond: 100, burst: 300 });
+/** Rate of probes of one network. Other requests take none of it: an orchestrator restarts what fails a probe. */
+export const PROBES_RATE: Rate = Object.freeze({ perSecond: 50, burst: 100 });
+/** Rate of refusals that a network without a key is answered; beyond it, its connection is ended at once. */
+const ANSWERED_RATE: Rate = { perSecond: 50, burst: 200 };
+
+const RETRY_SECONDS = 1;
+const refused = new MemoryError(
+  "resource_exhausted",
+  "too many requests without a key come from this address",
+  {
+    reason: "RATE_LIMITED",
+    retryAfterMs: RETRY_SECONDS * 1_000,
+  },
+);
+const BODY = JSON.stringify(errorToJson(translated(refused) as ConnectError, { useProtoFieldName: true }));
+const HEADERS = {
+  "content-type": "application/json",
+  "content-length": Buffer.byteLength(BODY),
+  "cache-control": NOT_KEPT,
+  "retry-after": String(RETRY_SECONDS),
+};
+
+/** Tells whether a request brings a key or a session, true or not: whoever serves it looks at that. */
+export function hasCredential({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  const { authorization, cookie } = headers;
+  return (
+    authorization !== undefined ||
+    headers["x-api-key"] !== undefined ||
+    cookie?.includes("recalld-session") === true
+  );
+}
+
+/** Limits the requests of each network that no key pays for. */
+export class KeylessRequests {
+  readonly #requests = new Buckets(KEYLESS_RATE);
+  readonly #probes = new Buckets(PROBES_RATE);
+  readonly #answered = new Buckets(ANSWERED_RATE);
+  /** Connections that have asked for a probe: their first is always answered, whoever else floods. */
+  readonly #probed = new WeakSet<object>();
+
+  /** Takes a token for a request, or refuses it and returns true. */
+  refuses(request: IncomingMessage, response: ServerResponse): boolean {
+    const network = networkOf(addressOf(request));
+    if (isProbe(pathOf(request)) ? this.#takesProbe(request, network) : this.#requests.tryTake(network)) {
+      return false;
+    }
+    const isAnswered = this.#answered.tryTake(network);
+    noteRefusal(request, { atOnce: !isAnswered });
+    response.writeHead(429, HEADERS);
+    response.end(request.method === "HEAD" ? undefined : BODY);
+    return true;
+  }
+
+  #takesProbe(request: IncomingMessage, network: string): boolean {
+    if (this.#probes.tryTake(network)) return true;
+    const connection = connectionOf(request);
+    if (this.#probed.has(connection)) return false;
+    this.#probed.add(connection);
+    return true;
+  }
+}
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0] as string;
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { Socket } from "node:net";
+import type { ConnectionCounts } from "./connection-counts.js";
+import type { OnePortLimits } from "./one-port-limits.js";
+
+/** Time between two looks at the requests. */
+const CHECK_MS = 1_000;
+
+/** Time from the end of our side of a connection to its destruction. The other side may never end. */
+export const LINGER_MS = 1_000;
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+interface OpenRequest {
+  readonly request: Request;
+  readonly response: Response;
+  readonly begunMs: number;
+  /** Time at which bytes of the answer began to wait; undefined while none do. */
+  waitingSinceMs: number | undefined;
+  /** Socket of an HTTP/1 connection; undefined on HTTP/2. */
+  readonly socket: Socket | undefined;
+  /** Functions to call at the end; undefined once they were called. */
+  onEnd: (() => void)[] | undefined;
+}
+
+const requests = new WeakMap<object, OpenRequest>();
+
+/**
+ * Calls back once when the answer to a request was handed to the system to the last byte, or no client waits for
+ * it any more; at once if that is so, or if no one-port server has taken the request.
+ */
+export function onTaken(request: object, run: () => void): void {
+  const onEnd = requests.get(request)?.onEnd;
+  if (onEnd === undefined) run();
+  else onEnd.push(run);
+}
+
+/** Ends an HTTP/1 connection behind the answer to a request. */
+export function closeAfter(request: IncomingMessage): void {
+  const response = requests.get(request)?.response;
+  if (response?.headersSent === false) response.setHeader("connection", "close");
+  onTaken(request, () => endSocket(request.socket));
+}
+
+/** Ends our side first: a socket that is destroyed with unread bytes is reset, and the answer may be lost. */
+export function endSocket(socket: Socket): void {
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/**
+ * Watches requests under way, and cuts off clients that do not take their answers, or on HTTP/2 do not send what
+ * they have begun. Bytes that wait to be read are held in memory, and Node's own timeouts look at connections,
+ * which one byte now and then satisfies. Clients that send request upon request without waiting for an answer are
+ * cut off too.
+ */
+export class OpenRequests {
+  readonly #open = new Set<OpenRequest>();
+  /** Answers under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
+  readonly #queues = new Map<Socket, Set<OpenRequest>>();
+  readonly #timer = setInterval(() => this.#look(), CHECK_MS).unref();
+
+  constructor(
+    private readonly limits: Pick<OnePortLimits, "answerTimeoutMs" | "pipelinedMax" | "requestTimeoutMs">,
+    private readonly counts: Pick<ConnectionCounts["cutOff"], "answer" | "pipelining" | "request">,
+  ) {}
+
+  /** Begins to watch a request, and tells whether it may be served. */
+  begin(request: Request, response: Response): boolean {
+    const socket = "stream" in response ? undefined : request.socket;
+    const begunMs = performance.now();
+    const open = { request, response, begunMs, waitingSinceMs: undefined, socket, onEnd: [] };
+    if (socket !== undefined && !this.#queue(socket, open)) return false;
+    this.#open.add(open);
+    requests.set(request, open);
+    response.once("close", () => this.#end(open));
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #queue(socket: Socket, open: OpenRequest): boolean {
+    if (socket.destroyed) return false;
+    const queue = this.#queues.get(socket) ?? new Set();
+    if (queue.size >= this.limits.pipelinedMax) {
+      this.counts.pipelining += 1;
+      socket.destroy();
+      return false;
+    }
+    if (!this.#queues.has(socket)) {
+      this.#queues.set(socket, queue);
+      socket.once("close", () => this.#forget(socket));
+    }
+    queue.add(open);
+    return true;
+  }
+
+  #forget(socket: Socket): void {
+    for (const open of this.#queues.get(socket) ?? []) this.#end(open);
+    this.#queues.delete(socket);
+  }
+
+  #end(open: OpenRequest): void {
+    this.#open.delete(open);
+    if (open.socket !== undefined) this.#queues.get(open.socket)?.delete(open);
+    const { onEnd = [] } = open;
+    open.onEnd = undefined;
+    for (const run of onEnd) run();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const { answerTimeoutMs, requestTimeoutMs } = this.limits;
+    for (const open of this.#open) {
+      const { response } = open;
+      if (waiting(response) === 0) open.waitingSinceMs = undefined;
+      else open.waitingSinceMs ??= now;
+      if (now - (open.waitingSinceMs ?? now) > answerTimeoutMs) this.#cutOff(response);
+      else if ("stream" in open.request && now - open.begunMs > requestTimeoutMs) {
+        this.#endUnsent(open.request.stream);
+      }
+    }
+  }
+
+  #cutOff(response: Response): void {
+    this.counts.answer += 1;
+    // The other streams of an HTTP/2 session may be well.
+    if ("stream" in response) response.stream?.destroy();
+    else response.socket?.resetAndDestroy();
+  }
+
+  /** Ends a stream whose body comes too slowly, as on HTTP/1: HTTP/2 servers have no request timeout. */
+  #endUnsent(stream: Http2ServerRequest["stream"]): void {
+    if (stream.closed || stream.endAfterHeaders || stream.readableEnded) return;
+    this.counts.request += 1;
+    stream.close(constants.NGHTTP2_CANCEL);
+  }
+}
+
+/** Number of bytes that were answered and not taken by the system's buffers. */
+function waiting(response: Response): number {
+  return "stream" in response ? (response.stream?.writableLength ?? 0) : response.writableLength;
+}

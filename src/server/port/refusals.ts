@@ -1,0 +1,66 @@
+import type { IncomingMessage } from "node:http";
+import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
+import type { Socket } from "node:net";
+import { type Rate, take } from "../../accounts/bucket.js";
+import { closeAfter, LINGER_MS } from "./open-requests.js";
+
+/** Rate of refusals after which a connection is ended: refusing forever costs as much as serving. */
+export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 20, burst: 200 });
+
+interface Watched {
+  /** Time at which the connection's bucket will be full again. */
+  fullAtMs: number;
+  /** Undefined once the connection is being ended. */
+  onEnd: (() => void) | undefined;
+}
+
+/** Connections that are ended after too many refusals, as HTTP/1 sockets and HTTP/2 sessions. */
+const connections = new WeakMap<object, Watched>();
+
+/** Watches a connection; `onEnd` is called when it is ended. */
+export function endAfterRefusals(connection: Socket | Http2Session, onEnd: () => void): void {
+  connections.set(connection, { fullAtMs: 0, onEnd });
+}
+
+/** Tells whether a connection is being ended, and nothing more of it should be served. */
+export function isEnding(connection: object | undefined): boolean {
+  const watched = connection && connections.get(connection);
+  return watched !== undefined && watched.onEnd === undefined;
+}
+
+/**
+ * Counts a request that was refused with 401, 404 or 429. A connection that goes on after many of them is ended,
+ * once its running answers had a moment to leave; `atOnce` ends it after this one. Those of trusted proxies stay.
+ */
+export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atOnce = false } = {}): void {
+  const connection = connectionOf(request);
+  const watched = connections.get(connection);
+  if (watched?.onEnd === undefined) return;
+  const taken = take(watched.fullAtMs, REFUSALS_RATE, performance.now());
+  if (!atOnce && taken.waitMs <= 0) {
+    watched.fullAtMs = taken.fullAtMs;
+    return;
+  }
+  watched.onEnd();
+  watched.onEnd = undefined;
+  if ("goaway" in connection) endSession(connection, atOnce ? 0 : LINGER_MS);
+  else if (atOnce || "stream" in request) connection.destroy();
+  else closeAfter(request);
+}
+
+/** Returns what a request came by: an HTTP/2 session or a socket. */
+export function connectionOf(request: IncomingMessage | Http2ServerRequest): Http2Session | Socket {
+  return ("stream" in request ? request.stream?.session : undefined) ?? request.socket;
+}
+
+/**
+ * Ends an HTTP/2 session whose client is asked to calm down. Not at once: in the middle of reading, GOAWAY would
+ * free the stream that nghttp2 is just opening, which corrupts the memory of the process.
+ */
+export function endSession(session: Http2Session, lingerMs = 0): void {
+  setImmediate(() => {
+    if (session.destroyed) return;
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    setTimeout(() => session.destroy(), lingerMs).unref();
+  });
+}

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { readdirSync, readlinkSync } from "node:fs";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { KEYLESS_RATE, PROBES_RATE } from "../../src/server/http/keyless.js";
+import { FILES_MAX } from "../../src/server/portal/portal.js";
+import { signUp } from "../support/caller.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000 });
+
+async function started(): Promise<TestServer> {
+  const server = await startServer();
+  onTestFinished(() => server.kill());
+  return server;
+}
+
+function dial(url: string, settings = {}): ClientHttp2Session {
+  const session = connectHttp2(url, { settings });
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+/** Asks for a path, and returns the status and headers, or undefined if the connection was ended instead. */
+async function ask(session: ClientHttp2Session, path: string, headers = {}) {
+  if (session.destroyed || session.closed) return undefined;
+  const stream = session.request({ ":path": path, ...headers });
+  const closed = once(stream, "close").catch(() => []);
+  const [answer] = await Promise.race([once(stream, "response").catch(() => []), closed]);
+  return answer as { ":status": number; "retry-after"?: string } | undefined;
+}
+
+async function flood(
+  url: string,
+  { path, times, headers = {} }: { path: string; times: number; headers?: object },
+) {
+  const statuses: (number | undefined)[] = [];
+  let session = dial(url);
+  let retryAfter: string | undefined;
+  for (let asked = 0; asked < times; asked += 50) {
+    if (session.destroyed || session.closed) session = dial(url);
+    for (const answer of await Promise.all(Array.from({ length: 50 }, () => ask(session, path, headers)))) {
+      statuses.push(answer?.[":status"]);
+      if (answer?.[":status"] === 429) retryAfter = answer["retry-after"];
+    }
+  }
+  return { statuses, retryAfter };
+}
+
+const KINDS = [
+  ["unknown paths", "/nothing", {}],
+  ["unknown paths with a key that is none", "/nothing", { authorization: "Bearer rck_none" }],
+  ["pages", "/", {}],
+  ["health", "/grpc.health.v1.Health/Check", { authorization: "Bearer rck_none" }],
+] as const;
+
+it.each(KINDS)("a flood of %s is refused, and neither keys nor probes are", async (_, path, headers) => {
+  const server = await started();
+  const ana = await signUp(server.url);
+  await ana.store({ namespace: "n", text: "hello" });
+  const times = KEYLESS_RATE.burst + 600;
+  const { statuses, retryAfter } = await flood(server.url, { path, times, headers });
+  expect(statuses).toContain(429);
+  expect(retryAfter).toBe("1");
+  // Who is refused, and goes on, loses its connection.
+  expect(statuses).toContain(undefined);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  expect((await ana.recall("hello", "n")).code).toBe("ok");
+});
+
+it("a flood of probes is refused, but not another connection's first, nor a page", async () => {
+  const server = await started();
+  const { statuses } = await flood(server.url, { path: "/livez", times: PROBES_RATE.burst + 600 });
+  expect(statuses).toContain(429);
+  expect(await ask(dial(server.url), "/livez")).toMatchObject({ ":status": 200 });
+  expect(await ask(dial(server.url), "/nothing")).toMatchObject({ ":status": 404 });
+});
+
+it("files that nobody reads are opened up to a bound, and further ones refused", async () => {
+  const server = await started();
+  const files = () =>
+    readdirSync(`/proc/${server.pid}/fd`).filter((fd) => {
+      try {
+        return readlinkSync(`/proc/${server.pid}/fd/${fd}`).includes("/dist/web/");
+      } catch {
+        return false; // it was closed meanwhile
+      }
+    }).length;
+  const statuses: (number | undefined)[] = [];
+  for (let connection = 0; connection < 4; connection++) {
+    // Its window is closed, so no file is read to its end.
+    const session = dial(server.url, { initialWindowSize: 0 });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(session, "/docs/api")));
+    statuses.push(...answers.map((answer) => answer?.[":status"]));
+  }
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(FILES_MAX / 3 + 1);
+  expect(statuses).toContain(503);
+  expect(files()).toBeLessThanOrEqual(FILES_MAX / 3 + 1);
+});
