@@ -25,12 +25,14 @@ describe("a file of plans", () => {
       calls: 1000,
       rate: { perSecond: 20, burst: 40 },
       concurrency: 8,
+      accountTimes: 4,
     });
     expect(plans.get("team")).toEqual({
       name: "team",
       calls: UNLIMITED_CALLS,
       rate: { perSecond: 2.5, burst: 3 },
       concurrency: undefined,
+      accountTimes: 4,
     });
     expect(plans.get("own")).toMatchObject({ calls: 0, rate: undefined });
   });
@@ -52,7 +54,7 @@ describe("a file of plans", () => {
     ).toEqual([
       'PLANS_FILE plans.json plan "free": calls is -1; it must be a whole number from 0 to 2000000000, or null for no limit',
       'PLANS_FILE plans.json plan "free": burst is 2.5; it must be a whole number from 1 to 1000000',
-      'PLANS_FILE plans.json plan "free": there is no field tokens; there are calls, calls_per_second, burst, concurrent_calls',
+      'PLANS_FILE plans.json plan "free": there is no field tokens; there are calls, calls_per_second, burst, concurrent_calls, account_times',
       'PLANS_FILE plans.json plan "free": burst needs calls_per_second',
       'PLANS_FILE plans.json plan "Team": a name is 1 to 32 small letters, digits and hyphens, a letter first',
       'PLANS_FILE plans.json plan "pro": must be an object',
@@ -93,6 +95,7 @@ describe("the built-in plans", () => {
       calls: 1000,
       rate: { perSecond: 50, burst: 100 },
       concurrency: 32,
+      accountTimes: 4,
     });
     expect(() => plans.get("gone")).toThrow('there is no plan "gone" here; there are free');
     expect(() => plans.get("constructor")).toThrow("there is no plan");
