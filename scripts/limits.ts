@@ -1,10 +1,12 @@
 import { table } from "../bench/compare/table.js";
 import { KEYS_MAX, SESSIONS_MAX } from "../src/accounts/account.js";
+import type { Rate } from "../src/accounts/bucket.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
 import { builtInPlans, FREE, type Plan } from "../src/accounts/plan.js";
 import { RUNNING_CALLS_MAX } from "../src/accounts/plan-limits.js";
 import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
+import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
 import { BATCH_MAX } from "../src/memory/calls/several/store-batch.js";
 import {
@@ -33,8 +35,12 @@ import {
   SMALL_BYTES_MAX,
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
+import { KEYLESS_RATE, PROBES_RATE } from "../src/server/http/keyless.js";
 import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
+import { HTTP2_STREAMS_MAX } from "../src/server/port/connection-counts.js";
 import { ONE_PORT_LIMITS } from "../src/server/port/one-port-limits.js";
+import { REFUSALS_RATE } from "../src/server/port/refusals.js";
+import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
 
 type Row = readonly [what: string, limit: string, beyond: string];
@@ -46,6 +52,7 @@ const INVALID = "400 `invalid_argument`";
 const PRECONDITION = "400 `failed_precondition`";
 const exhausted = (reason: string) => `429 \`${reason}\``;
 const bytes = (n: number) => `${count(n)} bytes`;
+const rateOf = ({ perSecond, burst }: Rate) => `${count(perSecond)} a second, ${count(burst)} at once`;
 const seconds = (ms: number) => `${ms / 1000} s`;
 
 const config = loadConfig({});
@@ -121,6 +128,9 @@ const PROCESS: readonly Row[] = [
     "429 or 503 `BODIES_LIMITED`",
   ],
   ["Open watches; exports", `${watch.all}; ${exported.all}`, "503 `STREAMS_LIMITED`"],
+  ["Unfinished HTTP/2 calls", count(HTTP2_STREAMS_MAX), "Refused before any work"],
+  ["Files of the portal that are being sent", count(FILES_MAX), "503"],
+  ["Documents of OAuth clients that are being fetched", count(DOCUMENT_FETCHES_MAX), "429 or 503"],
   ["Open watches of gRPC health", count(HEALTH_WATCHES_MAX), "429 or 503 `STREAMS_LIMITED`"],
   ["Lateness of the event loop, smoothed", `${LOOP_DELAY_MS_MAX} ms`, "503 `unavailable`"],
   ["Part of the model's queue that is taken", `${QUEUE_SHARE_MAX * 100} %`, "503 `unavailable`"],
@@ -163,6 +173,9 @@ const CONNECTIONS: readonly Row[] = [
     seconds(port.silenceTimeoutMs),
     "The connection is closed; an HTTP/2 session with calls is pinged",
   ],
+  ["Requests without a key of an address", rateOf(KEYLESS_RATE), exhausted("RATE_LIMITED")],
+  ["Probes of an address", rateOf(PROBES_RATE), exhausted("RATE_LIMITED")],
+  ["Refused requests on a connection", rateOf(REFUSALS_RATE), "The connection is closed"],
   ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],
   ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "The client waits"],
 ];

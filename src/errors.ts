@@ -20,10 +20,11 @@ export const REASONS = {
   BODY_TOO_LARGE: "The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing.",
   RATE_LIMITED:
     "Too many sign-ups, unknown keys or requests without a key come from this address, or too many sign-ups in all.",
-  KEY_RATE_LIMITED: "The key makes more calls a second than its plan allows.",
-  CONCURRENCY_LIMITED: "The key has as many running calls as its plan allows.",
+  KEY_RATE_LIMITED:
+    "The key, or all keys of its account together, make more calls a second than the plan allows.",
+  CONCURRENCY_LIMITED: "The key, its account or the server has as many running calls as it may.",
   BODIES_LIMITED:
-    "The bodies of running calls, the caller's or everyone's, fill the memory reserved for them.",
+    "Requests and answers in memory, the caller's or everyone's, fill what is reserved for them.",
   PLAN_UNKNOWN: "The operator removed the account's plan and must assign another.",
   KEY_READ_ONLY: "The key may only read.",
   KEY_OTHER_NAMESPACE: "The key is for another namespace, or the call is about the account.",

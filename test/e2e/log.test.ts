@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
+import { signUp } from "../support/caller.js";
 import { scrape } from "../support/scrape.js";
 import { newDataDir } from "../support/server.js";
 
@@ -13,7 +16,13 @@ const LONG_ID = "i".repeat(128);
 const BATCH = 100;
 
 it("who stops reading the log stops nothing else", async () => {
-  const env = { PATH: process.env.PATH ?? "", DATA_DIR: newDataDir(), PORT: "0", METRICS_PORT: "0" };
+  const dataDir = newDataDir();
+  const plans = join(dataDir, "plans.json");
+  writeFileSync(plans, '{"free":{"calls":null}}');
+  const env = {
+    ...{ PATH: process.env.PATH ?? "", DATA_DIR: join(dataDir, "data"), PLANS_FILE: plans },
+    ...{ PORT: "0", METRICS_PORT: "0" },
+  };
   const child = spawn(process.execPath, [MAIN], { env });
   onTestFinished(() => void child.kill("SIGKILL"));
   // Stderr has no reader.
@@ -22,11 +31,15 @@ it("who stops reading the log stops nothing else", async () => {
   while (!banner.includes("sign up")) await once(child.stdout, "data");
   const found = (name: string) => new RegExp(`${name} +(http:\\S+)`).exec(banner)?.[1] as string;
   const [url, metricsUrl] = [found("address"), found("metrics")];
+  const { key } = await signUp(url);
   const call = async () => {
-    const headers = { "x-request-id": LONG_ID, "content-type": "application/json" };
+    const headers = {
+      ...{ "x-request-id": LONG_ID, "content-type": "application/json" },
+      authorization: `Bearer ${key}`,
+    };
     const signal = AbortSignal.timeout(10_000);
     const { status } = await fetch(`${url}/store`, { method: "POST", headers, body: "{}", signal });
-    expect(status).toBe(401);
+    expect(status).toBe(400);
   };
   let dropped = 0;
   while (dropped === 0) {
