@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHARGE_OUTCOMES, PARTS } from "../src/telemetry/metrics.js";
 import { signUp } from "./support/caller.js";
+import { section } from "./support/documents.js";
 import { groupingsIn, selectorsIn } from "./support/promql.js";
 import { type Scrape, scrape } from "./support/scrape.js";
 import { startServer, type TestServer } from "./support/server.js";
@@ -225,7 +226,8 @@ describe("docs/observability.md", () => {
   });
 
   test("names only codes that there are", () => {
-    const codes = [...read("docs/errors.md").matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
+    const headings = [...section("docs/errors.md", "## Codes").matchAll(/^### (.+)$/gm)];
+    const codes = headings.map(([, heading = ""]) => heading.toLowerCase().replaceAll(" ", "_"));
     const named = [...alerts, ...panels].flatMap(({ expr }) =>
       selectorsIn(expr).flatMap(({ labels }) =>
         labels

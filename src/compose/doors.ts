@@ -59,6 +59,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     ...{ readiness, generations, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
     droppedLines: options.droppedLines,
     shares: {
+      ...calls.shares,
       connections: connections.connections,
       http2_streams: connections.http2Streams,
       files,

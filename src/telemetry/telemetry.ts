@@ -10,7 +10,7 @@ import {
   measuredSteps,
   type Ongoing,
 } from "./measured.js";
-import { Metrics } from "./metrics.js";
+import type { Metrics } from "./metrics.js";
 import { Tracing } from "./tracing.js";
 
 /** Minimum time between two complaints about a collector that cannot be reached. */
@@ -43,7 +43,8 @@ export class Telemetry {
   }
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
-    const opened = metrics && new Metrics(version, metrics.accountsMax);
+    // Loaded only where it is needed: it takes a sixth of the start.
+    const opened = metrics && new (await import("./metrics.js")).Metrics(version, metrics.accountsMax);
     let loading = true;
     let quietUntilMs = 0;
     const complain = (message: string) => {

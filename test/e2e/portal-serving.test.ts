@@ -197,7 +197,7 @@ describe("the portal", () => {
     const bare = await serve(join(folder, "nowhere"));
     const answer = await fetch(bare.url);
     expect(answer.status).toBe(404);
-    expect(await answer.json()).toEqual({
+    expect(await answer.json()).toMatchObject({
       code: "not_found",
       message: expect.stringContaining("npm run build:web"),
     });

@@ -13,7 +13,7 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 27,
     changes: [
       [
-        "memory/reembedding/copy.ts",
+        "memory/reembedding/move.ts",
         "  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });\n",
         `  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
@@ -34,7 +34,7 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 45,
     changes: [
       ["memory/log/namespaces.ts", "await admit();", ""],
-      ["memory/erasure/leftovers.ts", "closed.has(scope.accountId)", "false"],
+      ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
     ],
   },
   {
@@ -68,7 +68,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a drop whose process sleeps before it ends the log is forgotten by the sweep",
     changes: [
       [
-        "memory/erasure/leftovers.ts",
+        "memory/erasure/sweeping.ts",
         "entry !== undefined && isEnd(entry)",
         "entry !== undefined && entry.op === 'lost'",
       ],
@@ -83,8 +83,8 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a copier passes over tombstones",
     seed: 343,
     changes: [
-      ["memory/reembedding/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
-      ["memory/reembedding/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
+      ["memory/reembedding/move.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
+      ["memory/reembedding/move.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
     ],
   },
   {
@@ -113,7 +113,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
-    changes: [["memory/models/pins.ts", "new Pins(this.all.slice(1, -1))", "new Pins([])"]],
+    changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1, -1))", "new Pins([])"]],
   },
   {
     what: "a drop leaves the copy that another process makes",

@@ -21,12 +21,8 @@ function plant({ changes }: Mistake): string {
   const copy = mkdtempSync(join(tmpdir(), "recalld-planted-"));
   copies.push(copy);
   for (const folder of [
-    "src/memory",
-    "src/accounts",
-    "src/errors.ts",
-    "src/every.ts",
+    "src",
     "test/simulation",
-    "src/words",
     "test/memory/plain-index.ts",
     "test/memory/plain-words.ts",
     "package.json",

@@ -51,6 +51,10 @@ export interface HttpServerOptions {
   onFault(error: unknown): void;
 }
 
+function noSchema(): never {
+  throw new Error("no route has a schema");
+}
+
 /** Creates a server without routes, with all that holds for every request. */
 export function httpServer(options: HttpServerOptions): FastifyInstance {
   const { logger, readiness, tls, onFault } = options;
@@ -74,6 +78,8 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
+    // No route has a schema: what compiles them takes an eighth of the start to load.
+    schemaController: { compilersFactory: { buildValidator: noSchema, buildSerializer: noSchema } },
     rewriteUrl: ({ url = "/" }) => withoutSlash(url),
     // Room for a namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },

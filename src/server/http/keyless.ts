@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ConnectError } from "@connectrpc/connect";
-import { errorToJson } from "@connectrpc/connect/protocol-connect";
 import { Buckets, type Rate } from "../../accounts/bucket.js";
-import { MemoryError } from "../../errors.js";
+import type { Reason } from "../../errors.js";
 import { addressOf, networkOf } from "../port/client-address.js";
 import { connectionOf, noteRefusal } from "../port/refusals.js";
-import { translated } from "../wire/errors.js";
 import { NOT_KEPT } from "../wire/plain-errors.js";
 import { isProbe } from "./probes.js";
 
@@ -16,21 +13,16 @@ export const PROBES_RATE: Rate = Object.freeze({ perSecond: 50, burst: 100 });
 /** Rate of refusals that a network without a key is answered; beyond it, its connection is ended at once. */
 const ANSWERED_RATE: Rate = { perSecond: 50, burst: 200 };
 
-const RETRY_SECONDS = 1;
-const refused = new MemoryError(
-  "resource_exhausted",
-  "too many requests without a key come from this address",
-  {
-    reason: "RATE_LIMITED",
-    retryAfterMs: RETRY_SECONDS * 1_000,
-  },
-);
-const BODY = JSON.stringify(errorToJson(translated(refused) as ConnectError, { useProtoFieldName: true }));
+const BODY = JSON.stringify({
+  code: "resource_exhausted",
+  message: "too many requests without a key come from this address",
+  reason: "RATE_LIMITED" satisfies Reason,
+});
 const HEADERS = {
   "content-type": "application/json",
   "content-length": Buffer.byteLength(BODY),
   "cache-control": NOT_KEPT,
-  "retry-after": String(RETRY_SECONDS),
+  "retry-after": "1",
 };
 
 /** Tells whether a request brings a key or a session, true or not: whoever serves it looks at that. */

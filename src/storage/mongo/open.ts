@@ -1,4 +1,10 @@
-import { type Db, type IndexDescription, MongoClient, type MongoClientOptions } from "mongodb";
+import {
+  type CreateIndexesOptions,
+  type Db,
+  type IndexSpecification,
+  MongoClient,
+  type MongoClientOptions,
+} from "mongodb";
 import { failedPrecondition, MemoryError, messageOf } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
@@ -51,13 +57,14 @@ const OPTIONS: MongoClientOptions = {
 };
 
 /** Indexes of all collections but the log's. Where one expires, MongoDB removes the documents by itself. */
-const INDEXES: Readonly<Record<string, IndexDescription[]>> = {
-  accounts: [{ key: { "keys.hash": 1 } }, { key: { "keys.sessions.hash": 1 } }],
-  claims: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
-  grants: [{ key: { keptUntil: 1 }, expireAfterSeconds: 0 }],
-  recent: [{ key: { usedAt: -1 } }],
-  usage: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
-};
+const INDEXES: readonly [collection: string, key: IndexSpecification, options?: CreateIndexesOptions][] = [
+  ["accounts", { "keys.hash": 1 }],
+  ["accounts", { "keys.sessions.hash": 1 }],
+  ["claims", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
+  ["grants", { keptUntil: 1 }, { expireAfterSeconds: 0 }],
+  ["recent", { usedAt: -1 }],
+  ["usage", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
+];
 
 /**
  * Opens a MongoDB database, which many processes may share: the one in the connection string's path,
@@ -74,8 +81,8 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
     await checkFormat(db, { creates });
-    const creating = Object.entries(INDEXES).map(([name, all]) => db.collection(name).createIndexes(all));
-    await Promise.all([log.createIndexes(), ...creating]);
+    await log.createIndexes();
+    for (const [name, key, options] of INDEXES) await db.collection(name).createIndex(key, options);
   } catch (error) {
     await client.close();
     throw unreachable(error);
