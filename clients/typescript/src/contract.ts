@@ -791,11 +791,11 @@ export type Reason =
   | "BODY_TOO_LARGE"
   /** Too many sign-ups, unknown keys or requests without a key come from this address, or too many sign-ups in all. */
   | "RATE_LIMITED"
-  /** The key makes more calls a second than its plan allows. */
+  /** The key, or all keys of its account together, make more calls a second than the plan allows. */
   | "KEY_RATE_LIMITED"
-  /** The key has as many running calls as its plan allows. */
+  /** The key, its account or the server has as many running calls as it may. */
   | "CONCURRENCY_LIMITED"
-  /** The bodies of running calls, the caller's or everyone's, fill the memory reserved for them. */
+  /** Requests and answers in memory, the caller's or everyone's, fill what is reserved for them. */
   | "BODIES_LIMITED"
   /** The operator removed the account's plan and must assign another. */
   | "PLAN_UNKNOWN"
