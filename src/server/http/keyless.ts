@@ -7,7 +7,7 @@ import { NOT_KEPT } from "../wire/plain-errors.js";
 import { isProbe } from "./probes.js";
 
 /** Rate of requests of one network that no key pays for: pages, unknown paths, preflights, health, sign-ups. */
-export const KEYLESS_RATE: Rate = Object.freeze({ perSecond: 100, burst: 300 });
+export const KEYLESS_RATE: Rate = Object.freeze({ perSecond: 200, burst: 1_000 });
 /** Rate of probes of one network. Other requests take none of it: an orchestrator restarts what fails a probe. */
 export const PROBES_RATE: Rate = Object.freeze({ perSecond: 50, burst: 100 });
 /** Rate of refusals that a network without a key is answered; beyond it, its connection is ended at once. */

@@ -40,6 +40,8 @@ const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
 const COUNT_LIMIT_MS = 4_000;
 /** Fields that some entries have, each with an index of only those. */
 const INDEXED = ["follows", "externalId", "operation", "special"] as const;
+/** Versions of several memories that one answer may have. */
+const VERSIONS_MAX = 4_096;
 const NEWEST = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
 
 /** Log in MongoDB: a document for each entry, and one for each name. */
@@ -252,11 +254,23 @@ export class MongoLog implements Log {
     values: readonly string[];
   }): Promise<Map<string, number>> {
     const _id = idsFrom(logId);
-    // One question each: a memory may have any number of earlier versions, and the index has the last one first.
-    const found = await Promise.all(
-      values.map(async (value) => [value, await this.#lastNumber({ _id, [field]: value })] as const),
-    );
-    return new Map(found.filter((each): each is [string, number] => each[1] !== undefined));
+    const some = { _id, [field]: { $in: [...values] } } as Filter<EntryRecord>;
+    const options = { projection: { [field]: 1 }, limit: VERSIONS_MAX } as const;
+    const found = await withTimeout(this.#entries.find(some, options).toArray());
+    const last = new Map<string, number>();
+    // Memories that were updated very often have too many versions for one answer: each is asked for by itself.
+    if (found.length === VERSIONS_MAX) {
+      for (const value of values) {
+        const number = await this.#lastNumber({ _id, [field]: value });
+        if (number !== undefined) last.set(value, number);
+      }
+      return last;
+    }
+    for (const record of found) {
+      const value = record[field] as string;
+      last.set(value, Math.max(last.get(value) ?? 0, sequenceOf(record._id)));
+    }
+    return last;
   }
 
   async #lastNumber(filter: Filter<EntryRecord>): Promise<number | undefined> {
