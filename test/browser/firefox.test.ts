@@ -56,9 +56,13 @@ describe.skipIf(PROGRAM === undefined)(
       }
     });
 
-    it("recalls, and meets no error", () => {
+    it("recalls, and meets no error", async () => {
       expect(report.recalled).toContain("Ada lives in Lisbon.");
-      expect(report.faults).toEqual([]);
+      // On a busy machine a page is left while it still loads a part, and Firefox calls that an error, too.
+      const left = /^TypeError: error loading dynamically imported module: (\S+)$/;
+      const parts = report.faults.flatMap((fault) => left.exec(fault)?.[1] ?? []);
+      for (const part of parts) expect((await fetch(part)).status, part).toBe(200);
+      expect(report.faults.filter((fault) => !left.test(fault))).toEqual([]);
     });
   },
 );
