@@ -75,16 +75,19 @@ export class Calls {
   readonly #memory = new CallMemory();
   readonly #limits = new PlanLimits();
   readonly #running = new Set<Call>();
+  /** Running RPCs whose answers are no streams. */
+  #rpcs = 0;
   readonly #watchers = new WeakMap<Call, CallWatcher>();
   readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
 
   constructor(private readonly options: CallsOptions) {}
 
-  /** Number of running calls, streams left out: they may run for days, and mostly wait. */
+  /**
+   * Number of running RPCs. A stream may run for days, and mostly waits: a call beside it is alone. So is the RPC
+   * that a message of MCP asks.
+   */
   get running(): number {
-    let running = 0;
-    for (const { streams } of this.#running) if (!streams) running += 1;
-    return running;
+    return this.#rpcs;
   }
 
   /** What calls share, by its name in the metrics. */
@@ -97,6 +100,7 @@ export class Calls {
     const call = new Call(options, this.#memory);
     this.#running.add(call);
     if (call.isRpc) {
+      if (!call.streams) this.#rpcs += 1;
       const watcher = this.options.onBegin(call);
       this.#watchers.set(call, watcher);
       if (watcher.steps !== undefined) call.steps = watcher.steps;
@@ -160,6 +164,7 @@ export class Calls {
   /** Ends a call: logs it, measures it, and records it for its account. */
   end(call: Call): void {
     if (!this.#running.delete(call)) return;
+    if (call.isRpc && !call.streams) this.#rpcs -= 1;
     call.stop();
     const ms = performance.now() - call.startMs;
     const code = outcomeOf(call);

@@ -1,0 +1,34 @@
+import type { IncomingMessage } from "node:http";
+import { expect, it, onTestFinished } from "vitest";
+import { Plans } from "../../src/accounts/plan.js";
+import type { CallOptions } from "../../src/server/call.js";
+import { Calls } from "../../src/server/calls.js";
+import { openLog } from "../../src/server/logging.js";
+import { SignUpLimit } from "../../src/server/sign-up-limit.js";
+
+it("RPCs are running from their opening to their end, but no streams and no messages of MCP", () => {
+  const calls = new Calls({
+    authenticate: () => Promise.reject(new Error("no call needs a key")),
+    plans: new Plans([]),
+    load: { check: () => {} },
+    signUps: new SignUpLimit({ perHour: 1, perHourTotal: 1 }),
+    recorder: { note: () => {} },
+    onBegin: () => ({ end: () => {} }),
+    logger: openLog("silent").logger,
+  });
+  onTestFinished(() => calls.close());
+  const open = (method: string, options: Partial<CallOptions> = {}) => {
+    // Nobody takes the answer to a request that no server has: the call goes on until it is ended.
+    const request = { headers: {} } as IncomingMessage;
+    return calls.open({ method, protocol: "mcp", request, setHeader: () => {}, ...options });
+  };
+  const message = open("POST /mcp");
+  const watch = open("recalld.v1.MemoryService/WatchNamespace", { streams: true });
+  expect(calls.running).toBe(0);
+  const [first, second] = [open("recalld.v1.MemoryService/Store"), open("recalld.v1.MemoryService/Recall")];
+  expect(calls.running).toBe(2);
+  for (const call of [first, first, watch, message]) calls.end(call);
+  expect(calls.running).toBe(1);
+  calls.end(second);
+  expect(calls.running).toBe(0);
+});
