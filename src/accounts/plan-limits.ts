@@ -44,8 +44,7 @@ export class PlanLimits {
    * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED, CONCURRENCY_LIMITED) or `unavailable`.
    */
   begin({ keyHash, accountId }: Holder, plan: Plan): void {
-    const { concurrency, rate } = plan;
-    const rates = rate && this.#ratesOf(plan, rate);
+    const { concurrency } = plan;
     this.#checkRates({ keyHash, accountId }, plan);
     if (!this.#ofKeys.tryTake(keyHash, 1, concurrency)) {
       const message = `this key has ${concurrency} calls running, which is its plan's limit`;
@@ -57,8 +56,7 @@ export class PlanLimits {
       this.#ofKeys.give(keyHash);
       throw error;
     }
-    rates?.keys.take(keyHash);
-    rates?.accounts.take(accountId);
+    this.#takeRates({ keyHash, accountId }, plan, 1);
   }
 
   /**
@@ -67,11 +65,9 @@ export class PlanLimits {
    * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED) if nothing is left meanwhile.
    */
   spend(holder: Holder, plan: Plan, tokens: number): void {
-    if (plan.rate === undefined || tokens <= 0) return;
+    if (tokens <= 0) return;
     this.#checkRates(holder, plan);
-    const { keys, accounts } = this.#ratesOf(plan, plan.rate);
-    keys.take(holder.keyHash, tokens);
-    accounts.take(holder.accountId, tokens);
+    this.#takeRates(holder, plan, tokens);
   }
 
   /** Ends a call that `begin` has counted. */
@@ -107,6 +103,13 @@ export class PlanLimits {
     }
   }
 
+  #takeRates({ keyHash, accountId }: Holder, plan: Plan, tokens: number): void {
+    if (plan.rate === undefined) return;
+    const { keys, accounts } = this.#ratesOf(plan, plan.rate);
+    keys.take(keyHash, tokens);
+    accounts.take(accountId, tokens);
+  }
+
   #ratesOf(plan: Plan, rate: Rate) {
     let rates = this.#rates.get(plan);
     if (rates === undefined) {
@@ -119,7 +122,7 @@ export class PlanLimits {
 }
 
 /** Rate of all keys of an account together. */
-export function accountRateOf({ rate, accountTimes }: Plan): Rate | undefined {
+function accountRateOf({ rate, accountTimes }: Plan): Rate | undefined {
   return rate && { perSecond: rate.perSecond * accountTimes, burst: rate.burst * accountTimes };
 }
 

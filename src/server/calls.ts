@@ -17,6 +17,7 @@ import { onTaken } from "./port/open-requests.js";
 import { noteRefusal } from "./port/refusals.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 import { recordCall } from "./record-call.js";
+import { nameOf } from "./rpc/service.js";
 import type { SignUpLimit } from "./sign-up-limit.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./wire/errors.js";
 
@@ -64,11 +65,6 @@ const QUEUES = new Map<string, keyof QueueShares>([
 ]);
 
 const SIGN_UP = nameOf(AccountService.method.signUp);
-
-/** Name of an RPC: `service/method`. */
-export function nameOf({ parent, name }: { parent: { typeName: string }; name: string }): string {
-  return `${parent.typeName}/${name}`;
-}
 
 /** All calls of a server. Each is opened, begun when its headers are known, and ended once. */
 export class Calls {

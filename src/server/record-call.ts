@@ -6,6 +6,7 @@ import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import { MemoryError } from "../errors.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import type { Call } from "./call.js";
+import { nameOf } from "./rpc/service.js";
 import { INTERNAL_MESSAGE } from "./wire/errors.js";
 
 /** Calls that are not recorded: a look at the record would fill it, and a closed account has none. */
@@ -35,10 +36,6 @@ export function recordCall(
     ...(namespace !== undefined && { namespace }),
     ...(told !== undefined && { message: told }),
   });
-}
-
-function nameOf({ parent, name }: { parent: { typeName: string }; name: string }): string {
-  return `${parent.typeName}/${name}`;
 }
 
 /** Finds the namespace that a call named, if it is one that can be. */

@@ -1,12 +1,6 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  LogController,
-} from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Readiness } from "../port/readiness.js";
+import { acceptsGzip, gzipped } from "../wire/gzip.js";
 import { shapeFastifyErrors } from "../wire/plain-errors.js";
 import { noteRoutes } from "./methods.js";
 import { addProbes } from "./probes.js";
@@ -14,8 +8,6 @@ import { addProbes } from "./probes.js";
 /** Maximum number of connections: few clients scrape and probe. */
 const CONNECTIONS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
-
-const gzipped = promisify(gzip);
 
 export interface MetricsOptions {
   readonly exposition: { readonly type: string; read(): Promise<string> };
@@ -47,15 +39,11 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
     handler: async (request, reply) => {
       reply.type(exposition.type).headers({ vary: "accept-encoding", "cache-control": "no-store" });
       const text = await read();
-      if (!takesGzip(request)) return reply.send(text);
+      if (!acceptsGzip(request.headers)) return reply.send(text);
       return reply.header("content-encoding", "gzip").send(await gzipped(text));
     },
   });
   return app;
-}
-
-function takesGzip({ headers }: FastifyRequest): boolean {
-  return /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers["accept-encoding"] ?? ""));
 }
 
 /** Shares one run of the work among all who ask while it runs, so that scrapes cannot pile up. */

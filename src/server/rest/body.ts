@@ -7,12 +7,7 @@ import { readBody } from "../wire/request-body.js";
 
 /** Reads the body of a request. @throws MemoryError, or ConnectError `canceled` or `unimplemented`. */
 export function bytesIn({ raw, headers }: FastifyRequest, call: Call, bytesMax: number): Promise<Uint8Array> {
-  const said = headers["content-length"];
-  return readBody(raw, {
-    ...{ call, bytesMax },
-    bytesSaid: said === undefined ? undefined : Number(said),
-    compression: compressionOf(headers["content-encoding"]),
-  });
+  return readBody(raw, { call, bytesMax, compression: compressionOf(headers["content-encoding"]) });
 }
 
 /** Reads a body as text. @throws MemoryError `invalid_argument` or `resource_exhausted`. */

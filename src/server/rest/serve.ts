@@ -1,15 +1,12 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
 import { sessionOf } from "../port/session-cookie.js";
+import { acceptsGzip, gzipped } from "../wire/gzip.js";
 import { sendCallError, sendError, unsupported } from "../wire/plain-errors.js";
 
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
-
-const gzipped = promisify(gzip);
 
 /** A request that is being answered. */
 export interface Asked {
@@ -69,11 +66,6 @@ async function send(answer: string | object, { request, reply }: Asked): Promise
   // As bytes: Fastify would add a charset to the type of a text.
   const bytes = Buffer.from(typeof answer === "string" ? answer : JSON.stringify(answer));
   reply.header("content-type", "application/json");
-  if (bytes.length < GZIP_BYTES_MIN || !acceptsGzip(request)) return reply.send(bytes);
+  if (bytes.length < GZIP_BYTES_MIN || !acceptsGzip(request.headers)) return reply.send(bytes);
   return reply.header("content-encoding", "gzip").send(await gzipped(bytes));
-}
-
-function acceptsGzip({ headers }: FastifyRequest): boolean {
-  const accepted = headers["accept-encoding"];
-  return accepted !== undefined && /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(accepted));
 }

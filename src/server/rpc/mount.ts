@@ -19,7 +19,7 @@ import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Call, Protocol } from "../call.js";
-import { type Calls, nameOf } from "../calls.js";
+import type { Calls } from "../calls.js";
 import { sessionOf } from "../port/session-cookie.js";
 import { encodingOf, normalizeHeaders } from "../wire/content-type.js";
 import { wireErrorOf } from "../wire/errors.js";
@@ -27,7 +27,7 @@ import { JSON_OPTIONS } from "../wire/json-options.js";
 import { errorBody, unsupported, withBody } from "../wire/plain-errors.js";
 import { decodedBody, emptyHeaders } from "../wire/request-body.js";
 import { checkedStream } from "../wire/request-stream.js";
-import type { Rpc, Served } from "./service.js";
+import { nameOf, type Rpc, type Served } from "./service.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
 const ANSWER_BYTES_MAX = 67_108_864;
@@ -109,21 +109,22 @@ function implementation(methods: Served["methods"], calls: Calls): ServiceImpl<S
     const adapter = (request: never, context: HandlerContext) => {
       const call = callOf(context);
       const isUnary = context.method.methodKind === "unary";
-      // A message that came in a query is Connect's; all others were decoded before it saw them.
-      call.message ??= request;
-      return isUnary ? answer(call, { serve, context, calls }) : stream(call, { serve, context });
+      // Also one that Connect has read: from a query, or of a stream.
+      call.message = request;
+      const serving = { request, serve, context };
+      return isUnary ? answer(call, { ...serving, calls }) : stream(call, serving);
     };
     return [name, adapter];
   });
   return Object.fromEntries(adapted);
 }
 
-type Serving = Pick<Rpc, "serve"> & { readonly context: HandlerContext };
+type Serving = Pick<Rpc, "serve"> & { readonly request: never; readonly context: HandlerContext };
 
-async function answer(call: Call, { serve, context, calls }: Serving & { readonly calls: Calls }) {
+async function answer(call: Call, { request, serve, context, calls }: Serving & { readonly calls: Calls }) {
   const unfollow = follow(call, context.signal);
   try {
-    return await calls.run(call, () => serve(call.message as never, call) as Promise<object>);
+    return await calls.run(call, () => serve(request, call) as Promise<object>);
   } catch (error) {
     fail(call, error);
   } finally {
@@ -131,10 +132,10 @@ async function answer(call: Call, { serve, context, calls }: Serving & { readonl
   }
 }
 
-async function* stream(call: Call, { serve, context }: Serving) {
+async function* stream(call: Call, { request, serve, context }: Serving) {
   const unfollow = follow(call, context.signal);
   try {
-    yield* serve(call.message as never, call) as AsyncIterable<object>;
+    yield* serve(request, call) as AsyncIterable<object>;
   } catch (error) {
     fail(call, error);
   } finally {
@@ -174,7 +175,7 @@ interface WithCall {
  * ends the call with its answer.
  */
 function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: WithCall): UniversalHandler {
-  const method = nameOf({ parent: handler.service, name: handler.method.name });
+  const method = nameOf(handler.method);
   const streams = handler.method.methodKind !== "unary";
   const serve = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const { header, contextValues = createContextValues() } = request;
@@ -182,6 +183,7 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
     if (from === undefined) throw new Error("an RPC is served without its request");
     normalizeHeaders(header);
     const protocol = protocolOf(header);
+    const added: [string, string][] = [];
     const call = calls.open({
       method,
       protocol,
@@ -192,7 +194,6 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
       session: protocol === "connect" ? sessionOf(from.raw) : undefined,
       setHeader: (name, value) => void added.push([name, value]),
     });
-    const added: [string, string][] = [];
     contextValues.set(callKey, call);
     try {
       const body = readBody(handler, { request, call, bytesMax });
@@ -222,14 +223,9 @@ function readBody({ method }: UniversalHandler, { request, call, bytesMax }: Rea
   const options = { message: method.input, ...encoding, bytesMax };
   const bytes = request.body as AsyncIterable<Uint8Array>;
   if (method.methodKind !== "unary") return checkedStream(bytes, { ...options, call });
-  const body = decodedBody(bytes, { ...options, call, bytesSaid: bytesSaid(header) });
+  const body = decodedBody(bytes, { ...options, call });
   emptyHeaders(header, encoding);
   return body;
-}
-
-function bytesSaid(header: Headers): number | undefined {
-  const said = header.get("content-length");
-  return said === null || !/^\d+$/.test(said) ? undefined : Number(said);
 }
 
 /** Adds a body that explains a bare 405 or 415. */

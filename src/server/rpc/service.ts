@@ -31,11 +31,16 @@ export interface Rpc {
   readonly serve: (request: never, call: Call) => unknown;
 }
 
+/** Name of an RPC: `service/method`. */
+export function nameOf({ parent, name }: Pick<DescMethod, "parent" | "name">): string {
+  return `${parent.typeName}/${name}`;
+}
+
 /** Finds an RPC by its name, such as `recalld.v1.MemoryService/Recall`. */
 export function rpcsByName(services: readonly Served[]): ReadonlyMap<string, Rpc> {
   const rpcs = services.flatMap(({ service, methods }) =>
     service.methods.map((descriptor): [string, Rpc] => [
-      `${service.typeName}/${descriptor.name}`,
+      nameOf(descriptor),
       { descriptor, serve: methods[descriptor.localName] as Rpc["serve"] },
     ]),
   );

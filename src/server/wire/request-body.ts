@@ -32,8 +32,6 @@ const UNZIPS_MAX = 4;
 export interface Reading {
   /** Maximum size, before and after decompressing. */
   readonly bytesMax: number;
-  /** Size by `Content-Length`. */
-  readonly bytesSaid: number | undefined;
   /** Name of the compression, if any. */
   readonly compression: string | null;
   /** Call that holds what has arrived. */
@@ -98,8 +96,10 @@ export function tooLarge(bytesMax: number): MemoryError {
 
 async function readAll(
   body: AsyncIterable<Uint8Array>,
-  { bytesMax, bytesSaid = bytesMax, call }: Omit<Reading, "compression">,
+  { bytesMax, call }: Omit<Reading, "compression">,
 ): Promise<Uint8Array> {
+  const said = call.headers["content-length"];
+  const bytesSaid = said !== undefined && /^\d+$/.test(said) ? Number(said) : bytesMax;
   if (bytesSaid > bytesMax) throw tooLarge(bytesMax);
   let all: Buffer = Buffer.alloc(0);
   let bytes = 0;
