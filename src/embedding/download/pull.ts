@@ -169,7 +169,7 @@ export function progressBar(screen: Screen, now: () => number = () => performanc
   };
 }
 
-/** Says how far a file is, such as `X/y/onnx/model.onnx [############            ]  50 %  11.6 of 23.3 MB`. */
+/** Progress of a file, such as `X/y/onnx/model.onnx [############            ]  50 %  11.6 of 23.3 MB`. */
 export function progressText({ file, bytes, bytesTotal }: Progress): string {
   if (!bytesTotal) return `${file} ${megabytes(bytes)} MB`;
   return `${file} ${barOf(bytes / bytesTotal)}  ${megabytes(bytes)} of ${megabytes(bytesTotal)} MB`;

@@ -201,7 +201,7 @@ async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Prom
 }
 
 /**
- * Says how well a memory fits a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
+ * Fit of a memory to a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
  * memories, so one floor serves all namespaces (docs/decisions.md).
  */
 export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">): number {

@@ -8,7 +8,7 @@ import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from ".
 const NAMES_MAX = 100;
 
 export interface LeftoverPorts extends ErasurePorts {
-  /** Tells whether an account was closed. An account that is merely missing leads to no erasure. */
+  /** True if an account was closed. An account that is merely missing leads to no erasure. */
   isClosed(accountId: string): Promise<boolean>;
 }
 

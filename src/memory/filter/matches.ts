@@ -73,7 +73,7 @@ function orderTester({ op, than }: { op: Order; than: string | number }): (value
   return (value) => typeof value === "string" && value !== than && !isAfter(value);
 }
 
-/** Tells whether JavaScript's own order of a text and any other is that of their code points. */
+/** True if JavaScript's own order of a text and any other is that of their code points. */
 function isPlain(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= SURROGATES_FROM) return false;
   return true;

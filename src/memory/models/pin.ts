@@ -120,7 +120,7 @@ export class Pins {
     return model !== undefined && isSame(model, this.present.model);
   }
 
-  /** Answers the ids of a log and of its possible copies. */
+  /** Ids of a log and of its possible copies. */
   familyOf(logId: string): string[] {
     return this.all.map(({ generation }) => inGeneration(logId, generation));
   }

@@ -25,7 +25,7 @@ const HEADERS = {
   "retry-after": "1",
 };
 
-/** Tells whether a request brings a key or a session, true or not: whoever serves it looks at that. */
+/** True if a request brings a key or a session, even a wrong one: whoever serves it looks at that. */
 export function hasCredential({ headers }: Pick<IncomingMessage, "headers">): boolean {
   const { authorization, cookie } = headers;
   return (

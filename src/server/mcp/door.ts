@@ -65,7 +65,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
   });
 }
 
-/** Tells who is refused for want of a key how to get one. */
+/** Header that tells a client without a valid key how to get one. */
 function challengeFor(
   error: unknown,
   { headers }: Call,

@@ -67,7 +67,7 @@ export class OpenRequests {
     private readonly counts: Pick<ConnectionCounts["cutOff"], "answer" | "pipelining" | "request">,
   ) {}
 
-  /** Begins to watch a request, and tells whether it may be served. */
+  /** Begins to watch a request; returns false if it may not be served. */
   begin(request: Request, response: Response): boolean {
     const socket = "stream" in response ? undefined : request.socket;
     const begunMs = performance.now();

@@ -22,7 +22,7 @@ export function endAfterRefusals(connection: Socket | Http2Session, onEnd: () =>
   connections.set(connection, { fullAtMs: 0, onEnd });
 }
 
-/** Tells whether a connection is being ended, and nothing more of it should be served. */
+/** True if a connection is being ended, and nothing more of it should be served. */
 export function isEnding(connection: object | undefined): boolean {
   const watched = connection && connections.get(connection);
   return watched !== undefined && watched.onEnd === undefined;

@@ -65,7 +65,7 @@ export class MongoCalls implements Calls {
   }
 }
 
-/** Tells whether all that an insert did not do is there already, which is a write that is repeated. */
+/** True if all that an insert did not do is there already, which is a write that is repeated. */
 function isOnlyTaken(error: unknown): boolean {
   if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE_KEY) return false;
   const errors = [error.writeErrors].flat();

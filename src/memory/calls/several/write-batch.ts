@@ -115,7 +115,7 @@ async function findStandingItems(
   return results;
 }
 
-/** Tells whether no item before this one has its external id: otherwise what is there now says nothing. */
+/** True if no item before this one has its external id: otherwise what is there now says nothing. */
 function isFirstOfItsId(item: BatchItem, items: readonly BatchItem[]): boolean {
   const externalId = item.wishes?.conditions.externalId;
   if (externalId === undefined) return true;
