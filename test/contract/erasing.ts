@@ -108,7 +108,7 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       await used.database.damage({ logId, sequence: 5, how: "unsum" });
       used.storage = await used.database.open();
       const opsBy = async (what: What) =>
-        (await log().read({ logId, from: 1, limit: 9, what })).entries.map(({ entry }) => entry.op);
+        (await entriesOf(log(), { logId, from: 1, limit: 9, what })).map(({ entry }) => entry.op);
       const well = ["lost", "store", "erased"];
       expect(await opsBy("all")).toEqual(["lost", "lost", "lost", "lost", ...well]);
       expect(await opsBy("text")).toEqual(["lost", "store", "lost", "lost", ...well]);

@@ -1,7 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Account } from "../../src/accounts/account.js";
 import { type Key, makeKey } from "../../src/accounts/key.js";
-import type { Log, Numbered, Scope, Several, Stored } from "../../src/memory/ports/log.js";
+import type {
+  Entry,
+  Log,
+  Numbered,
+  Range,
+  Scope,
+  Several,
+  Stored,
+  What,
+} from "../../src/memory/ports/log.js";
 import { fetchAll } from "../../src/memory/reading/fetch.js";
 
 /** Makes a memory. Values that are not given are made up and differ from call to call. */
@@ -53,14 +62,14 @@ export function anAccount(given: Partial<Account> = {}): Account {
 }
 
 /** Reads up to `limit` entries of a log in full, slice by slice. */
-export async function entriesOf(
+export async function entriesOf<W extends What = "all">(
   log: Pick<Log, "read">,
-  { logId, from, limit }: { logId: string; from: number; limit: number },
-): Promise<Numbered[]> {
-  const entries: Numbered[] = [];
+  { logId, from, limit, what = "all" as W }: Omit<Range, "what"> & { readonly what?: W },
+): Promise<Numbered<Entry<W>>[]> {
+  const entries: Numbered<Entry<W>>[] = [];
   for (let complete = false; !complete && entries.length < limit; ) {
     const left = { from: from + entries.length, limit: limit - entries.length };
-    const slice = await log.read({ logId, ...left, what: "all" });
+    const slice = await log.read({ logId, ...left, what });
     entries.push(...slice.entries);
     complete = slice.complete;
   }

@@ -24,9 +24,9 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       const logId = anLogId();
       const entries = [aMemory({ windows: [{ start: 0, end: 9 }] }), aMemory()];
       await log().append({ logId, from: 1, entries: [...entries, { op: "drop", opId: "d" }] });
-      const read = await log().read({ logId, from: 1, limit: 10, what });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10, what });
       const asked = entries.map((entry) => seen(entry, what));
-      expect(read.entries.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
+      expect(read.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
       const fetched = await log().fetch({ logId, sequences: [1, 2, 3], what });
       expect(fetched.found.map(({ entry }) => entry)).toEqual(asked.toReversed());
     });
