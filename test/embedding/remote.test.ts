@@ -324,7 +324,17 @@ describe("a server in trouble", () => {
     const asked = server.asked.length;
     expect((await failureOf(embed(embedder))).message).toBe("the embedding server is away");
     expect(server.asked.length).toBe(asked);
-    server.disturb = () => false;
+  });
+
+  it("is asked again by itself, and calls go on once it is back", async () => {
+    const onAway = vi.fn();
+    const embedder = await open({}, { onAway });
+    await server.stop();
+    const failed = await Promise.all(["a", "b"].map((text) => failureOf(embed(embedder, text))));
+    expect(failed).toMatchObject([{ code: "unavailable" }, { code: "unavailable" }]);
+    expect(failed[0].cause.message).toBe("the connection failed (ECONNREFUSED)");
+    await sleep(2500);
+    await server.start();
     await vi.waitFor(() => expect(onAway).toHaveBeenLastCalledWith(undefined), { timeout: 10_000 });
     await embed(embedder);
   });
