@@ -38,7 +38,7 @@ const SCHEMA = {
   MODEL_PASSAGE_PREFIX: prefix().optional(),
   /** Base address of an OpenAI-compatible API, for `MODEL=openai:NAME`. */
   EMBED_URL: url("http://localhost:11434/v1")
-    .refine((given) => !new URL(given).username && !new URL(given).password, "must have no user and password")
+    .refine((given) => !hasCredentials(given), "must have no user and password")
     .optional(),
   EMBED_API_KEY: z
     .string()
@@ -231,6 +231,12 @@ function prefix() {
 
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function hasCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username !== "" || password !== "";
 }
 
 function camelCase(name: string): string {

@@ -1,7 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changeModelUnderLoad } from "../faults/reembed.js";
+import { recalld } from "../support/admin.js";
 import { resultsOf, signUp } from "../support/caller.js";
 import { type FakeEmbeddingServer, openEmbeddingServer } from "../support/embedding-server.js";
+import { prose } from "../support/prose.js";
 import { scrape } from "../support/scrape.js";
 import { newDataDir, runUntilExit, startServer } from "../support/server.js";
 
@@ -105,6 +109,30 @@ describe("a service whose model is on another server", () => {
       output:
         "recalld: MODEL is openai:test, which needs EMBED_URL\n" +
         "recalld: MODEL_POOLING is for models that are loaded; see EMBED_QUERY_PREFIX and EMBED_TEXT_PREFIX\n",
+    });
+  });
+});
+
+describe("recalld model", () => {
+  it("checks a model on a server, and measures it beside the bundled one", async () => {
+    const checked = await recalld(env, "model", "check");
+    expect(checked, checked.stderr).toMatchObject({ code: 0 });
+    expect(checked.stdout).toContain(
+      `openai:test, 64 dimensions\n  pooling model (${embedding.url}/embeddings)\n`,
+    );
+    expect(checked.stdout).toContain("the same text gives the same vector\n");
+    const file = join(newDataDir(), "export.jsonl");
+    const lines = prose(40).map((text, i) => JSON.stringify({ id: `m${i}`, text }));
+    writeFileSync(file, lines.join("\n"));
+    const tried = await recalld({ ...env, MODEL: "bundled" }, "model", "try", file, "openai:test");
+    expect(tried, tried.stderr).toMatchObject({ code: 0 });
+    expect(tried.stdout).toMatch(
+      /^40 memories and \d+ questions of .*\nIt has no questions, so the last words/,
+    );
+    expect(tried.stdout).toMatch(/\n +bundled +openai:test\nrecall@5 +\d\.\d{3} +\d\.\d{3}\n/);
+    expect(await recalld(env, "model", "try", "/nowhere")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^recalld: \/nowhere cannot be read: ENOENT/),
     });
   });
 });
