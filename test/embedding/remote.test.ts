@@ -58,6 +58,11 @@ const status =
   (_: unknown, response: ServerResponse) =>
     void response.writeHead(code, headers).end();
 
+const status429: FakeEmbeddingServer["disturb"] = (_, response) => {
+  response.writeHead(429).end();
+  return true;
+};
+
 function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
 }
@@ -171,6 +176,15 @@ describe("a remote model", () => {
     expect(whole.windows?.at(-1)?.end).toBeGreaterThan(64_990);
   });
 
+  it("has fewer windows where vectors are larger, so that a memory has no more than 4 MiB of them", async () => {
+    const embedder = await open({ maxTokens: 32, dimensions: 4096 });
+    const text = Array.from({ length: 1200 }, (_, i) => `Fact ${i} is about house ${i}.`).join(" ");
+    const { vectors, windows = [] } = await embed(embedder, text);
+    expect(server.asked.flatMap(({ input }) => input).length).toBeGreaterThan(257);
+    expect(windows.length).toBe(256);
+    expect(vectors.length).toBe(1024 * 1024);
+  });
+
   it("cuts a text of which the server counts more tokens than the estimate", async () => {
     const embedder = await open();
     disturbTexts((asked, response) => {
@@ -224,6 +238,24 @@ describe("a server in trouble", () => {
     };
     expect((await embed(embedder)).tokens).toBe(tokensOf(KITCHEN));
     expect(troubles).toEqual([]);
+  });
+
+  it("is not away as long as it only limits its rate", async () => {
+    const onAway = vi.fn();
+    const embedder = await open({}, { onAway });
+    server.disturb = ({ input }, response) => {
+      response.writeHead(input.includes("probe") ? 429 : 400).end();
+      return true;
+    };
+    expect(await failureOf(embed(embedder))).toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("HTTP 400"),
+    });
+    server.disturb = status429;
+    expect(await failureOf(embed(embedder))).toMatchObject({
+      message: "the embedding server limits its rate",
+    });
+    expect(onAway).not.toHaveBeenCalled();
   });
 
   it("is waited for as it asks by Retry-After, if the call has the time", async () => {
@@ -388,7 +420,12 @@ describe("the start", () => {
       { error: { message: "Incorrect API key provided: sk-se***34" } },
       "401; EMBED_API_KEY may be wrong",
     ],
-    [400, "no JSON", "400"],
+    [
+      422,
+      { error: "inputs must have less than 8 words", error_type: "Validation" },
+      "422 (inputs must have less than 8 words)",
+    ],
+    [400, "no message", "400"],
   ])("repeats what the server says with %i, and nothing of a key", async (code, body, message) => {
     server.disturb = (_, response) => {
       response.writeHead(code).end(JSON.stringify(body));

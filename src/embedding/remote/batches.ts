@@ -150,7 +150,8 @@ export class Batches {
     this.#probing ??= probe(server, { dimensions, base64 })
       .then(
         () => undefined,
-        (failure: RequestFailedError) => failure,
+        // A server that limits its rate is there.
+        (failure: RequestFailedError) => (failure.kind === "limited" ? undefined : failure),
       )
       .finally(() => {
         this.#probing = undefined;
@@ -171,8 +172,7 @@ export class Batches {
   async #look(): Promise<void> {
     const failure = await this.#probe();
     if (this.#closing.signal.aborted) return;
-    // A server that limits its rate is there.
-    if (failure !== undefined && failure.kind !== "limited") return this.#goAway(failure);
+    if (failure !== undefined) return this.#goAway(failure);
     clearInterval(this.#looking);
     this.#failure = undefined;
     this.options.onAway(undefined);

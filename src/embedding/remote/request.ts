@@ -117,10 +117,20 @@ function retryAfterIn(headers: Headers): number | undefined {
 
 /** Repeats the server's message, unless it may be about the key, of which servers quote parts. */
 function quoted(body: string, { apiKey }: EmbeddingServer): string {
-  const message = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body)?.[1];
-  if (message === undefined || /key|auth/i.test(message)) return "";
-  const said = String(JSON.parse(message)).slice(0, SAID_CHARS_MAX);
+  const message = messageIn(body);
+  if (typeof message !== "string" || /key|auth/i.test(message)) return "";
+  const said = message.slice(0, SAID_CHARS_MAX);
   return ` (${apiKey === undefined ? said : said.replaceAll(apiKey, "…")})`;
+}
+
+/** Finds the message where OpenAI's API has it, or where other servers do. */
+function messageIn(body: string): unknown {
+  try {
+    const { error, message } = Object(JSON.parse(body));
+    return error?.message ?? error ?? message;
+  } catch {
+    return undefined;
+  }
 }
 
 function lost(error: unknown, { timeoutMs }: Request): RequestFailedError {
