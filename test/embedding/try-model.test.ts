@@ -84,13 +84,17 @@ it("measures what a model finds, side by side with another", async () => {
     trial,
   );
   expect(poor).toMatchObject({ recall: 5 / 7, first: 1 / 7 });
+  const speed = { textsPerSecond: 1234.4, queryMs: 0.52 };
   const table = tableOf([
-    { ...good, model: "good" },
-    { ...poor, model: "openai:poor" },
+    { ...good, ...speed, model: "good" },
+    { ...poor, ...speed, model: "openai:poor" },
   ]);
-  expect(table.slice(0, 3)).toEqual([
-    "                  good  openai:poor",
-    "recall@5         1.000        0.714",
-    "found first      1.000        0.143",
+  expect(table).toEqual([
+    "                 good  openai:poor",
+    "recall@5        1.000        0.714",
+    "found first     1.000        0.143",
+    "texts a second  1,234        1,234",
+    "ms for a query    0.5          0.5",
+    "dimensions         26           26",
   ]);
 });
