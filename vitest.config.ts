@@ -21,7 +21,7 @@ const MORE = [
   ),
   ...e2e("admin", "backup", "command-line", "format", "restore", "verify"),
   ...e2e("foreign", "mcp-stdio", "mcpb", "model", "nginx", "open-files", "portal-serving"),
-  ...e2e("moving", "outage", "races", "reembed", "replicas", "rolling", "sameness"),
+  ...e2e("moving", "outage", "races", "reembed", "remote-model", "replicas", "rolling", "sameness"),
   ...["ferretdb", "mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),
   "test/simulation/planted.test.ts",
   "test/layers.test.ts",

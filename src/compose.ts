@@ -82,12 +82,12 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   await ownIndexFiles(config, { storage, closers, logger });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
+  const readiness = new Readiness();
   let calls = { running: 0 };
   const { generations, first } = await openGenerations(storage.systemRecords, {
     ...common,
-    running: () => calls.running,
+    ...{ readiness, running: () => calls.running },
   });
-  const readiness = new Readiness();
   const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
   const memory = openMemory(config, {
     ...{ ...options, storage, generations, telemetry },

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createReadStream } from "node:fs";
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
@@ -7,13 +8,16 @@ import { listModels, type ModelSummary, summarise } from "./embedding/download/l
 import { BUNDLED, folderOf, locateModel } from "./embedding/download/locate.js";
 import { missingFiles } from "./embedding/download/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
-import { MemoryError } from "./errors.js";
+import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";
+import { failedPrecondition, MemoryError, messageOf } from "./errors.js";
+import { isRemote } from "./memory/ports/embedder.js";
 import { commandLine } from "./operator/command-line.js";
 
 const program = commandLine({ name: "npm run -s model --", exitCode: 1 }).addHelpText(
   "after",
   "\nThe exit code is 0 when all is well, else 1. The settings are the server's: MODELS_DIR, MODELS_HUB,\n" +
-    "and for the model that MODEL names, MODEL_POOLING, MODEL_QUERY_PREFIX and MODEL_PASSAGE_PREFIX.",
+    "for the model that MODEL names, MODEL_POOLING, MODEL_QUERY_PREFIX and MODEL_PASSAGE_PREFIX, and for\n" +
+    "openai:NAME those of EMBED_….",
 );
 program
   .command("pull <ID>")
@@ -29,6 +33,16 @@ program
     "verifies a model's files and the form of its vectors; without an id, the one that MODEL names",
   )
   .action((id?: string) => run(check, id));
+program
+  .command("try <FILE> [ID]")
+  .description("measures what MODEL names, and a model beside it, on memories and questions of your own")
+  .addHelpText(
+    "after",
+    "\nFILE has lines of JSON: memories, as `recalld export` writes them, and questions of the form\n" +
+      '{"query": "…", "relevant": ["an id, external id or text", …]}. Without questions, the last words of\n' +
+      "each text stand for one. With openai:NAME the texts are sent to EMBED_URL. Nothing is stored.",
+  )
+  .action((file: string, id?: string) => run((config, model) => tryModels(config, { file, model }), id));
 
 /** Does a command on a model and tells whether all is well. It needs no database, and a server may run. */
 type Run = (config: Config, model: string) => Promise<boolean>;
@@ -61,7 +75,11 @@ async function list(config: Config): Promise<boolean> {
     for (const line of await describeOrSay(placeOf(config, model))) console.log(`    ${line}`);
   }
   if (models.includes(config.model)) return true;
-  console.log(`MODEL is ${config.model}, which is not in ${config.modelsDir}: it is downloaded at the start`);
+  if (isRemote(config.model)) console.log(`* ${config.model}\n    on the server that EMBED_URL names`);
+  else
+    console.log(
+      `MODEL is ${config.model}, which is not in ${config.modelsDir}: it is downloaded at the start`,
+    );
   return true;
 }
 
@@ -87,17 +105,12 @@ function describe({ bytes, dimensions, revision, found, manifest }: ModelSummary
 
 async function check(config: Config, model: string): Promise<boolean> {
   const place = placeOf(config, model);
-  const lacking = await missingFiles(folderOf(place));
-  if (lacking.length > 0) {
-    console.log(`problem: ${folderOf(place)} lacks ${lacking.join(", ")}`);
-    if (model !== BUNDLED) console.log(`npm run -s model -- pull ${model} downloads it`);
-    return false;
-  }
-  const summary = await summarise(place);
-  console.log(`${model} in ${summary.folder}`);
-  for (const line of describe(summary)) console.log(`  ${line}`);
-  if (!checkFiles(summary)) return false;
+  if (!isRemote(model) && !(await checkFolder(place))) return false;
   const embedder = await openEmbedder({ ...place, workers: 1 });
+  if (isRemote(model)) {
+    console.log(`${model}, ${embedder.model.dimensions} dimensions`);
+    for (const line of describeConvention(embedder.convention)) console.log(`  ${line}`);
+  }
   let isGood = true;
   try {
     for await (const { kind, text } of checkModel(embedder)) {
@@ -109,6 +122,56 @@ async function check(config: Config, model: string): Promise<boolean> {
   }
   console.log(isGood ? "all is well" : "there are problems");
   return isGood;
+}
+
+/** Describes a model's folder, and tells whether all files are there and as they were downloaded. */
+async function checkFolder(place: ReturnType<typeof placeOf>): Promise<boolean> {
+  const { model } = place;
+  const lacking = await missingFiles(folderOf(place));
+  if (lacking.length > 0) {
+    console.log(`problem: ${folderOf(place)} lacks ${lacking.join(", ")}`);
+    if (model !== BUNDLED) console.log(`npm run -s model -- pull ${model} downloads it`);
+    return false;
+  }
+  const summary = await summarise(place);
+  console.log(`${model} in ${summary.folder}`);
+  for (const line of describe(summary)) console.log(`  ${line}`);
+  return checkFiles(summary);
+}
+
+/** Measures a model beside the one that MODEL names, one after the other. */
+async function tryModels(config: Config, { file, model }: { file: string; model: string }): Promise<boolean> {
+  const trial = await readTrial(linesIn(file));
+  const [memories, questions] = [trial.texts, trial.questions].map(({ length }) =>
+    length.toLocaleString("en-US"),
+  );
+  console.log(`${memories} memories and ${questions} questions of ${file}`);
+  if (trial.isMadeUp) {
+    console.log("It has no questions, so the last words of a text are to find it. That is easier than what");
+    console.log("people ask: it shows which model is better, not how good one is.");
+  }
+  const measured = [];
+  for (const each of new Set([config.model, model])) {
+    const embedder = await openEmbedder({ ...placeOf(config, each), workers: config.embedWorkers });
+    const measuring = measureModel(embedder, trial).finally(() => embedder.close());
+    measured.push({ model: each, ...(await measuring) });
+  }
+  for (const line of tableOf(measured)) console.log(line);
+  return true;
+}
+
+async function* linesIn(file: string): AsyncGenerator<string> {
+  let rest = "";
+  try {
+    for await (const chunk of createReadStream(file, "utf8")) {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() as string;
+      yield* lines;
+    }
+  } catch (error) {
+    throw failedPrecondition(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  yield rest;
 }
 
 /** Reports whether a model's files are as they were downloaded. */

@@ -59,7 +59,7 @@ export function openCounting(
         isNotWritable(trouble) ? "the database cannot write" : "the database is away",
       );
     telemetry.metrics?.storageAvailable.set(away ? 0 : 1);
-    readiness.setAway(away);
+    readiness.setAway("database", away);
   });
   closers.push(() => watch.close());
   const refunded = (outcome: ChargeOutcome, calls = 1) => telemetry.metrics?.charges.inc({ outcome }, calls);

@@ -10,6 +10,7 @@ import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
+import type { Readiness } from "../server/port/readiness.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
@@ -26,6 +27,7 @@ interface ModelOptions {
 
 interface FirstModelOptions extends ModelOptions {
   readonly closers: Closers;
+  readonly readiness: Readiness;
   /** Number of calls that run now. */
   readonly running: () => number;
 }
@@ -33,9 +35,12 @@ interface FirstModelOptions extends ModelOptions {
 /** Opens the model that the database is pinned to; for an empty database, the one that is set. */
 export async function openGenerations(
   systemRecords: SystemRecords,
-  { closers, running, ...options }: FirstModelOptions,
+  { closers, running, readiness, ...others }: FirstModelOptions,
 ): Promise<{ generations: Generations; first: OpenEmbedder }> {
-  const { config, logger } = options;
+  const { config, logger } = others;
+  let present = () => "";
+  const onAway = watchServers({ ...others, readiness, present: () => present() });
+  const options = { ...others, onAway };
   const models = await systemRecords.models();
   const first = await openModel(
     modelFor(config.model, models),
@@ -58,7 +63,32 @@ export async function openGenerations(
     onTrouble: warn(options)("reembedding", "loading a model of the database; it is tried again"),
   });
   closers.push(() => generations.close());
+  present = () => generations.pins.present.model.id;
   return { generations, first };
+}
+
+/**
+ * Follows the embedding servers of remote models. The process is not ready while that of the pinned model is away: of
+ * another model, only the namespaces that are still to be moved wait for it.
+ */
+function watchServers({
+  logger,
+  telemetry,
+  readiness,
+  present,
+}: Pick<FirstModelOptions, "logger" | "telemetry" | "readiness"> & { present: () => string }) {
+  const away = new Set<string>();
+  return (model: string, failure: unknown) => {
+    const isChange = away.has(model) === (failure === undefined);
+    if (failure === undefined) away.delete(model);
+    else away.add(model);
+    // With each look, because another model may be pinned since.
+    readiness.setAway("embedding server", away.has(present()));
+    telemetry.metrics?.embedServerAvailable.set(away.size > 0 ? 0 : 1);
+    if (!isChange) return;
+    if (failure === undefined) logger.info({ model }, "the embedding server is back");
+    else logger.error({ model, err: failure }, "the embedding server is away");
+  };
 }
 
 export async function openModel(
@@ -68,8 +98,10 @@ export async function openModel(
     logger,
     telemetry,
     models,
+    onAway,
     ...options
-  }: ModelOptions & Pick<EmbedderOptions, "isAlone" | "settings">,
+  }: ModelOptions &
+    Pick<EmbedderOptions, "isAlone" | "settings"> & { onAway: (model: string, failure: unknown) => void },
 ): Promise<OpenEmbedder> {
   const { settings, ...named } = modelOf(config);
   const embedder = await openEmbedder({
@@ -80,6 +112,8 @@ export async function openModel(
     ...options,
     workers: config.embedWorkers,
     onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
+    onRequest: telemetry.embedServerRequest,
+    onAway: (failure) => onAway(model, failure),
   });
   const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
   models.add(embedder);
@@ -140,5 +174,13 @@ export function modelOf(config: Config) {
     queryPrefix: modelQueryPrefix,
     passagePrefix: modelPassagePrefix,
   };
-  return { model, modelsDir, hub: modelsHub, settings };
+  const remote = {
+    url: config.embedUrl,
+    apiKey: config.embedApiKey,
+    queryPrefix: config.embedQueryPrefix,
+    textPrefix: config.embedTextPrefix,
+    dimensions: config.embedDimensions,
+    maxTokens: config.embedMaxTokens,
+  };
+  return { model, modelsDir, hub: modelsHub, settings, remote };
 }

@@ -11,6 +11,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const SIGN_UPS_MAX = 10_000_000;
 /** The longest instruction in front of a query that any model's card asks for is some 150. */
 const PREFIX_CHARS_MAX = 1_000;
+/** The same as in `src/embedding/remote/answer.ts`. */
+const DIMENSIONS_MAX = 4_096;
 /** Characters of a wrong value that its message repeats. */
 const SHOWN_CHARS_MAX = 100;
 
@@ -34,6 +36,19 @@ const SCHEMA = {
   MODEL_POOLING: choice(["mean", "cls", "last", "model"]).optional(),
   MODEL_QUERY_PREFIX: prefix().optional(),
   MODEL_PASSAGE_PREFIX: prefix().optional(),
+  /** Base address of an OpenAI-compatible API, for `MODEL=openai:NAME`. */
+  EMBED_URL: url("http://localhost:11434/v1")
+    .refine((given) => !hasCredentials(given), "must have no user and password")
+    .optional(),
+  EMBED_API_KEY: z
+    .string()
+    .trim()
+    .regex(/^[\x21-\x7e]+$/, "must be of visible characters of ASCII")
+    .optional(),
+  EMBED_QUERY_PREFIX: prefix().optional(),
+  EMBED_TEXT_PREFIX: prefix().optional(),
+  EMBED_DIMENSIONS: whole(1, DIMENSIONS_MAX).optional(),
+  EMBED_MAX_TOKENS: whole(32, 32_768).default(512),
   EMBED_WORKERS: whole(1, 256).default(Math.max(1, availableParallelism() - 1)),
   /** Order of a recall that asks for none, the same as in `src/memory/calls/ports.ts`. */
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
@@ -103,7 +118,7 @@ const TRACES_SCHEMA = {
 };
 
 /** Variables whose value no message repeats: it may hold a password. */
-const SECRETS = /URI$|HUB$|ENDPOINT$/;
+const SECRETS = /URI$|HUB$|ENDPOINT$|^EMBED_(URL|API_KEY)$/;
 
 export type Setting = keyof typeof SCHEMA;
 export const SETTINGS = Object.keys(SCHEMA) as readonly Setting[];
@@ -160,6 +175,7 @@ function problemOf({ path: [name = "", ...inside], input, message }: z.core.$Zod
 
 /** Settings that do not go together. */
 function conflictsIn(given: Environment): string[] {
+  const isRemote = given.MODEL?.startsWith("openai:") === true;
   const { PORT = String(SCHEMA.PORT.parse(undefined)), METRICS_PORT, TLS_CERT, TLS_KEY } = given;
   const isSamePort = Number(PORT) === Number(METRICS_PORT) && Number(PORT) !== 0;
   const problems = [
@@ -168,6 +184,13 @@ function conflictsIn(given: Environment): string[] {
       "FREE_CALLS is set beside PLANS_FILE, which says the calls of every plan",
     TLS_CERT && !TLS_KEY && "TLS_CERT is set without TLS_KEY; HTTPS needs both",
     TLS_KEY && !TLS_CERT && "TLS_KEY is set without TLS_CERT; HTTPS needs both",
+    isRemote && !given.EMBED_URL && `MODEL is ${given.MODEL}, which needs EMBED_URL`,
+    ...["MODEL_POOLING", "MODEL_QUERY_PREFIX", "MODEL_PASSAGE_PREFIX"].map(
+      (name) =>
+        isRemote &&
+        given[name] &&
+        `${name} is for models that are loaded; see EMBED_QUERY_PREFIX and EMBED_TEXT_PREFIX`,
+    ),
     isSamePort && `METRICS_PORT and PORT are both ${PORT}; they must differ`,
   ];
   return problems.flatMap((problem) => problem || []);
@@ -208,6 +231,12 @@ function prefix() {
 
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function hasCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username !== "" || password !== "";
 }
 
 function camelCase(name: string): string {

@@ -1,5 +1,11 @@
 import { failedPrecondition } from "../errors.js";
-import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
+import {
+  type Embedder,
+  type Embedding,
+  type EmbedInput,
+  isRemote,
+  type ModelIdentity,
+} from "../memory/ports/embedder.js";
 import {
   type ConventionSettings,
   type FoundConvention,
@@ -15,12 +21,14 @@ import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool, type Reader } from "./pool/pool.js";
 import { Thread } from "./pool/thread.js";
 import type { LoadedModel } from "./pool/worker.js";
+import { openRemote, type RemoteEvents, type RemoteSettings } from "./remote/open.js";
 
-export interface EmbedderOptions extends ModelPlace {
+export interface EmbedderOptions extends ModelPlace, RemoteEvents {
   /** Threads, each with the model in memory and at most one core busy. */
   readonly workers: number;
   /** Pooling, prefixes and window, where the operator knows better than the model's files. */
   readonly settings?: ConventionSettings | undefined;
+  readonly remote?: RemoteSettings | undefined;
   /**
    * Tells whether no call is under way but the one that asks, so that the main thread may read its text if
    * it is short and the model is fast. Without it the main thread reads none.
@@ -38,12 +46,13 @@ export interface OpenEmbedder extends Embedder {
 }
 
 /**
- * Loads the model into worker threads.
+ * Loads the model into worker threads, or opens the one that a server has.
  *
  * @throws MemoryError that says what to do when the model is missing, cannot be downloaded or cannot be
  * loaded. Another model never takes its place.
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedder> {
+  if (isRemote(options.model)) return openRemote(options);
   const folder = await locateModel(options);
   const found = await findConvention({ ...options, folder });
   const sameModel = new SameModel(folder, found);

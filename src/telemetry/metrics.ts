@@ -27,6 +27,9 @@ export const CHARGE_OUTCOMES = [
 ] as const;
 export type ChargeOutcome = (typeof CHARGE_OUTCOMES)[number];
 
+/** Outcomes of requests to an embedding server, as src/embedding/remote/answer.ts defines them. */
+export const EMBED_SERVER_OUTCOMES = ["ok", "lost", "limited", "refused", "unusable"] as const;
+
 /** Parts of the service that continue after a failure, and log it as a warning. */
 export const PARTS = [
   "embedder",
@@ -79,6 +82,19 @@ export class Metrics {
   readonly cachedQueries = this.#counter(
     "recalld_cached_queries_total",
     "Queries whose vectors were known already.",
+  );
+  readonly embedServerSeconds = this.#histogram(
+    "recalld_embed_server_seconds",
+    "Duration of requests to the embedding server of EMBED_URL, by what came of them.",
+    { labels: ["outcome"], buckets: EMBED_SECONDS },
+  );
+  readonly embedServerTokens = this.#counter(
+    "recalld_embed_server_tokens_total",
+    "Tokens that the embedding server counted in what it was sent.",
+  );
+  readonly embedServerAvailable = this.gauge(
+    "recalld_embed_server_available",
+    "0 while the embedding server is away, else 1.",
   );
   readonly charges = this.#counter(
     "recalld_charges_total",
@@ -139,10 +155,12 @@ export class Metrics {
     );
     collectDefaultMetrics({ register: this.registry });
     this.storageAvailable.set(1);
+    this.embedServerAvailable.set(1);
     // Present from the first scrape on, so that the first failure shows as an increase.
     for (const step of [...CALL_STEPS, ...SHARED_STEPS]) {
       for (const outcome of ["ok", "error"]) this.stepSeconds.zero({ step, outcome });
     }
+    for (const outcome of EMBED_SERVER_OUTCOMES) this.embedServerSeconds.zero({ outcome });
     for (const field of ["query", "text"]) {
       this.embedWaitSeconds.zero({ field });
       this.embedRunSeconds.zero({ field });

@@ -81,6 +81,20 @@ export class Telemetry {
     return measuredEmbed(embedder, this.metrics);
   }
 
+  /** Counts a request to an embedding server. */
+  readonly embedServerRequest = ({
+    outcome,
+    ms,
+    tokens,
+  }: {
+    outcome: string;
+    ms: number;
+    tokens: number;
+  }) => {
+    this.metrics?.embedServerSeconds.observe({ outcome }, ms / 1000);
+    this.metrics?.embedServerTokens.inc(tokens);
+  };
+
   watch(sources: Sources): void {
     if (this.metrics !== undefined) addGauges(this.metrics, sources);
   }

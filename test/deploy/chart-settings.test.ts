@@ -17,8 +17,9 @@ describe("the chart's settings", () => {
     }
   };
 
-  test("are all that there are, but for what the chart sets itself", () => {
-    expect(Object.keys(properties)).toEqual(SETTINGS.filter((name) => !MANAGED.includes(name)));
+  test("are all that there are, but for what the chart sets itself and the key, which extraEnv takes of a secret", () => {
+    const others = [...MANAGED, "EMBED_API_KEY"];
+    expect(Object.keys(properties)).toEqual(SETTINGS.filter((name) => !others.includes(name)));
   });
 
   const ranges = Object.entries<{ type?: string; minimum?: number; maximum?: number }>(properties).filter(

@@ -76,22 +76,22 @@ describe("the notice", () => {
     readiness.onChange(() => changes++);
     readiness.start();
     readiness.leave();
-    readiness.setAway(true);
+    readiness.setAway("database", true);
     // This happens when the database comes back meanwhile.
-    readiness.setAway(false);
+    readiness.setAway("database", false);
     expect([readiness.now(), readiness.leaving, changes]).toEqual([false, true, 2]);
   });
 
   it("is given only by who has started and whose database is there, in whichever order", async () => {
     const readiness = new Readiness();
-    readiness.setAway(true);
+    readiness.setAway("database", true);
     readiness.start();
     expect(readiness.now()).toBe(false);
-    readiness.setAway(false);
+    readiness.setAway("database", false);
     expect(readiness.now()).toBe(true);
     const other = new Readiness();
-    other.setAway(true);
-    other.setAway(false);
+    other.setAway("database", true);
+    other.setAway("database", false);
     expect(other.now()).toBe(false);
   });
 });

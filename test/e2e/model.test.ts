@@ -235,7 +235,8 @@ describe("npm run model", () => {
     });
     expect(await run(env, "pull", "../x")).toMatchObject({
       code: 1,
-      stderr: 'recalld: MODEL must be "bundled" or a model\'s id, such as Xenova/all-MiniLM-L6-v2\n',
+      stderr:
+        'recalld: MODEL must be "bundled", openai:NAME or a model\'s id, such as Xenova/all-MiniLM-L6-v2\n',
     });
   });
 

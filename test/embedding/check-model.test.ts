@@ -10,7 +10,10 @@ async function problemsOf(...given: number[][]): Promise<string[]> {
     tokens: 3,
   });
   const problems: string[] = [];
-  for await (const { kind, text } of checkModel({ model: { dimensions: 2 }, embed } as unknown as Embedder)) {
+  for await (const { kind, text } of checkModel({
+    model: { id: "toy", dimensions: 2 },
+    embed,
+  } as unknown as Embedder)) {
     if (kind === "problem") problems.push(text);
   }
   return problems;

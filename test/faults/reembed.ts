@@ -24,6 +24,8 @@ export interface ReembedOptions {
   readonly replicas: number;
   /** Settings that give the operator's command the database. */
   readonly env: Readonly<Record<string, string>>;
+  /** Model to change to, and the settings that find it; if left out, one of the test's own that is loaded. */
+  readonly model?: { readonly id: string; readonly env: Readonly<Record<string, string>> };
   readonly memories: number;
   /** Share of entries with vectors of the new model at which the first server is killed with -9. */
   readonly killAt?: number;
@@ -44,7 +46,8 @@ export interface ReembedFigures {
  * @throws Error naming the first call that failed.
  */
 export async function changeModelUnderLoad(options: ReembedOptions): Promise<ReembedFigures> {
-  const env = { MODELS_DIR: otherModelsDir(), FREE_CALLS: "1000000000" };
+  const { id, env: found } = options.model ?? { id: OTHER_MODEL, env: { MODELS_DIR: otherModelsDir() } };
+  const env = { ...found, FREE_CALLS: "1000000000" };
   const servers: TestServer[] = [];
   for (let i = 0; i < options.replicas; i++) servers.push(await options.start(env));
   const load = new Load(servers, options.seed);
@@ -58,7 +61,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
         servers[0] = await options.start(env);
       });
     };
-    const kills = await reembed({ ...options, env: { ...env, ...options.env } }, restart);
+    const kills = await reembed(id, { ...options, env: { ...env, ...options.env } }, restart);
     const tookMs = performance.now() - begunMs;
     await load.stop(running);
     await load.checkAll();
@@ -69,8 +72,12 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
 }
 
 /** Runs the operator's command to its end, and returns how often the server was killed meanwhile. */
-async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<void>): Promise<number> {
-  const child = spawn(process.execPath, [ADMIN, "reembed", OTHER_MODEL], {
+async function reembed(
+  model: string,
+  { env, killAt }: ReembedOptions,
+  restart: () => Promise<void>,
+): Promise<number> {
+  const child = spawn(process.execPath, [ADMIN, "reembed", model], {
     env: { PATH: process.env.PATH ?? "", ...env },
   });
   let said = "";
@@ -85,7 +92,7 @@ async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<v
   child.stderr.on("data", listen);
   const code = await new Promise((resolve) => child.once("close", resolve));
   await restarting;
-  if (code !== 0 || !said.includes(`set MODEL=${OTHER_MODEL}`))
+  if (code !== 0 || !said.includes(`set MODEL=${model}`))
     throw new Error(`reembed ended with ${code}: ${said}`);
   if (killAt !== undefined && restarting === undefined)
     throw new Error(`it was over before the kill: ${said}`);

@@ -87,9 +87,9 @@ describe("gRPC health", () => {
   it.each(NAMES)("says of %j what readiness says", async (service) => {
     const { health, readiness } = server;
     readiness.start();
-    readiness.setAway(true);
+    readiness.setAway("database", true);
     expect((await health.check({ service })).status).toBe(Status.NOT_SERVING);
-    readiness.setAway(false);
+    readiness.setAway("database", false);
     expect((await health.check({ service })).status).toBe(Status.SERVING);
   });
 
@@ -129,7 +129,7 @@ describe("a watch of gRPC health", () => {
     readiness.start();
     expect(await next()).toBe(Status.SERVING);
     for (const ready of [false, true]) {
-      readiness.setAway(!ready);
+      readiness.setAway("database", !ready);
       expect(await next()).toBe(ready ? Status.SERVING : Status.NOT_SERVING);
     }
     await app.close();
@@ -161,7 +161,7 @@ describe("a watch of gRPC health", () => {
     readiness.start();
     const { next } = watch(health);
     expect(await next()).toBe(Status.SERVING);
-    readiness.setAway(true);
+    readiness.setAway("database", true);
     await app.close();
     expect([await next(), await next()]).toEqual([Status.NOT_SERVING, "ended"]);
   });

@@ -34,6 +34,28 @@ describe("the settings", () => {
     ]);
   });
 
+  it("may name a server that has the model, and never repeat its address or key", () => {
+    const given = { MODEL: "openai:test", EMBED_URL: "http://localhost:11434/v1", EMBED_API_KEY: " sk-1\n" };
+    const { embedUrl, embedApiKey, embedMaxTokens, embedDimensions } = loadConfig(given);
+    expect([embedUrl, embedApiKey, embedMaxTokens, embedDimensions]).toEqual([
+      given.EMBED_URL,
+      "sk-1",
+      512,
+      undefined,
+    ]);
+    expect(problemsOf({ MODEL: "openai:test", MODEL_QUERY_PREFIX: "q" })).toEqual([
+      "MODEL is openai:test, which needs EMBED_URL",
+      "MODEL_QUERY_PREFIX is for models that are loaded; see EMBED_QUERY_PREFIX and EMBED_TEXT_PREFIX",
+    ]);
+    expect(problemsOf({ EMBED_URL: "https://me:secret@host/v1", EMBED_API_KEY: "se cret" })).toEqual([
+      "EMBED_URL must have no user and password",
+      "EMBED_API_KEY must be of visible characters of ASCII",
+    ]);
+    expect(problemsOf({ EMBED_URL: "secret" })).toEqual([
+      "EMBED_URL must be a URL, such as http://localhost:11434/v1",
+    ]);
+  });
+
   it("may open a port for metrics, which is not the one of the calls", () => {
     expect(loadConfig({}).metricsPort).toBeUndefined();
     expect(loadConfig({ METRICS_PORT: "0", PORT: "0" }).metricsPort).toBe(0);

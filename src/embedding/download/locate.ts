@@ -26,7 +26,10 @@ export async function locateModel(place: ModelPlace): Promise<string> {
 export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
   if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
   if (isModelId(model)) return resolve(modelsDir, model);
-  throw invalid("MODEL", `must be "${BUNDLED}" or a model's id, such as Xenova/all-MiniLM-L6-v2`);
+  throw invalid(
+    "MODEL",
+    `must be "${BUNDLED}", openai:NAME or a model's id, such as Xenova/all-MiniLM-L6-v2`,
+  );
 }
 
 export function isModelId(model: string): boolean {

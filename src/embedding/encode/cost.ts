@@ -30,7 +30,8 @@ export function cuttingCostOf(text: string): number {
   return RUN_COST + tokensIn(text) * CUTTING_COST;
 }
 
-function tokensIn(text: string): number {
+/** Estimates the number of tokens in a text: mostly up to a fifth below WordPiece's own, of codes far more. */
+export function tokensIn(text: string): number {
   let tokens = 0;
   let letters = 0;
   for (let i = 0; i < text.length; i++) {

@@ -60,8 +60,11 @@ export interface Reader {
   readonly msPerCost?: number;
   /** Resolves when its thread has ended, which for a stuck one is after `onLost`. */
   readonly ended: Promise<unknown>;
-  /** Reads a text. @throws WorkerLostError when the reader failed; any other error is about the text. */
-  read(question: Question): Promise<Reading>;
+  /**
+   * Reads a text, of which `input` may be only a part. @throws WorkerLostError when the reader failed; any other error
+   * is about the text, and a MemoryError the caller's to see.
+   */
+  read(question: Question, input: EmbedInput): Promise<Reading>;
   close(): Promise<void>;
 }
 
@@ -197,7 +200,7 @@ export class Pool {
       if (reader === undefined) return;
       this.#waiting.take();
       const { text, task } = piece;
-      const read = () => reader.read({ text, field: task.input.field });
+      const read = () => reader.read({ text, field: task.input.field }, task.input);
       this.#track(this.#run(piece, { work: this.#readers.get(reader) as Work, read }));
     }
   }
@@ -251,11 +254,7 @@ export class Pool {
       return;
     }
     this.#waiting.remove(task);
-    task.reject(
-      error instanceof WorkerLostError
-        ? unavailable("the model was lost while it read the text", error)
-        : new MemoryError("internal", "the model failed on a text", { cause: error }),
-    );
+    task.reject(shown(error));
   }
 
   #breakOff(task: Task): void {
@@ -321,6 +320,14 @@ function begin(work: Work): void {
 /** Returns the cost of what a reader did: cutting a text costs less than reading it. */
 function costRead({ text, cost }: Piece, reading: Reading): number {
   return "vector" in reading ? cost : cuttingCostOf(text);
+}
+
+/** Makes the error that the text's caller sees. */
+function shown(error: unknown): MemoryError {
+  if (error instanceof MemoryError) return error;
+  if (error instanceof WorkerLostError)
+    return unavailable("the model was lost while it read the text", error);
+  return new MemoryError("internal", "the model failed on a text", { cause: error });
 }
 
 function stopping(): MemoryError {

@@ -8,6 +8,9 @@ import { costOf } from "../encode/cost.js";
 import type { Reading } from "../encode/encoder.js";
 import { inCodePoints, type Part } from "../encode/windows.js";
 
+/** Maximum number of numbers in a text's vectors, 4 MiB: databases and batches hold no larger memories. */
+const NUMBERS_MAX = 1024 * 1024;
+
 /** A part of a text with its vector. */
 export interface Read extends Part {
   readonly vector: Float32Array;
@@ -109,7 +112,8 @@ export class Task {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
     const read = leavesOf(this.#root) as (Piece & { vector: Float32Array })[];
-    const pieces = atMost(read, this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX);
+    const most = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
+    const pieces = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
     const positions = pieces.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;

@@ -1,5 +1,5 @@
 import { failedPrecondition, type MemoryError } from "../../errors.js";
-import type { ModelIdentity } from "../ports/embedder.js";
+import { isRemote, type ModelIdentity } from "../ports/embedder.js";
 import { FIRST_GENERATION, type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
 
@@ -85,13 +85,13 @@ export function describe(model: ModelIdentity): string {
 
 /** Names the settings that read the same model as before, or the model itself if settings are not enough. */
 function settingsFor(
-  { pooling = "mean", passagePrefix }: ModelIdentity,
+  { id, dimensions, pooling = "mean", passagePrefix }: ModelIdentity,
   differing: readonly Aspect[],
 ): string {
-  const settings: Partial<Record<Aspect, string>> = {
-    pooling: `MODEL_POOLING=${pooling}`,
-    passagePrefix: `MODEL_PASSAGE_PREFIX=${passagePrefix === undefined ? "none" : JSON.stringify(passagePrefix)}`,
-  };
+  const prefix = passagePrefix === undefined ? "none" : JSON.stringify(passagePrefix);
+  const settings: Partial<Record<Aspect, string>> = isRemote(id)
+    ? { dimensions: `EMBED_DIMENSIONS=${dimensions}`, passagePrefix: `EMBED_TEXT_PREFIX=${prefix}` }
+    : { pooling: `MODEL_POOLING=${pooling}`, passagePrefix: `MODEL_PASSAGE_PREFIX=${prefix}` };
   const needed = differing.map((aspect) => settings[aspect]);
   return needed.includes(undefined) ? "that model" : needed.join(" and ");
 }

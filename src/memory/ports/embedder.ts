@@ -66,10 +66,17 @@ export interface Window {
   readonly end: number;
 }
 
+/** Prefix of the id of a model that a server has, to which texts are sent; its name there follows. */
+export const REMOTE_PREFIX = "openai:";
+
+export function isRemote(model: string): boolean {
+  return model.startsWith(REMOTE_PREFIX);
+}
+
 /** Identity of a model. Vectors may be compared only if all of it is equal. */
 export interface ModelIdentity {
   readonly id: string;
-  /** SHA-256 over the model's files, in hex. */
+  /** SHA-256 over the model's files, in hex; of a remote model `unknown`. */
   readonly revision: string;
   readonly dtype: string;
   readonly dimensions: number;

@@ -7,7 +7,7 @@ import type { Generations } from "../models/generations.js";
 import type { Pins } from "../models/pin.js";
 import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
-import { SERVICE } from "../ports/embedder.js";
+import { isRemote, SERVICE } from "../ports/embedder.js";
 import type { Erasures } from "../ports/erasures.js";
 import { generationOf, inGeneration } from "../ports/generation.js";
 import {
@@ -21,9 +21,11 @@ import {
   remainderOf,
 } from "../ports/log.js";
 
-/** Entries copied at a time, and texts embedded at a time: few, because calls come first. */
+/** Entries copied at a time. */
 const COPY_MANY = 64;
+/** Texts embedded at a time: few, because calls come first. A remote model has more of them in one request. */
 const EMBEDDING_MAX = 4;
+const EMBEDDING_REMOTE_MAX = 32;
 
 interface CopyPorts {
   readonly log: Log;
@@ -153,11 +155,16 @@ async function copyEntries(
   // Erased before their tombstones are copied: after a crash, the next process begins after those.
   await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
-  const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
-    if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
-    const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
-    return { ...entry, ...(await generations.embed(generationOf(to), input)) };
-  });
+  const { id } = await generations.find(generationOf(to));
+  const copies = await mapSome(
+    news,
+    isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX,
+    async ({ sequence, entry }): Promise<Appended> => {
+      if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
+      const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
+      return { ...entry, ...(await generations.embed(generationOf(to), input)) };
+    },
+  );
   await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
 }
 

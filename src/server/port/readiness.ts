@@ -1,12 +1,15 @@
+/** Other servers that calls need. */
+type Needed = "database" | "embedding server";
+
 /** State of whether this process should be sent calls; read by `/readyz` and gRPC health. */
 export class Readiness {
   #started = false;
-  #away = false;
+  readonly #away = new Set<Needed>();
   #leaving = false;
   readonly #watchers = new Set<() => void>();
 
   now(): boolean {
-    return this.#started && !this.#away && !this.#leaving;
+    return this.#started && this.#away.size === 0 && !this.#leaving;
   }
 
   /** True once the process is on its way out: it answers what comes, and wants no more of it. */
@@ -21,10 +24,11 @@ export class Readiness {
     });
   }
 
-  /** Says whether the database is away, which may change at any time, during the start too. */
-  setAway(away: boolean): void {
+  /** Says whether something is away that calls need, which may change at any time, during the start too. */
+  setAway(needed: Needed, away: boolean): void {
     this.#change(() => {
-      this.#away = away;
+      if (away) this.#away.add(needed);
+      else this.#away.delete(needed);
     });
   }
 

@@ -1,0 +1,236 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { MemoryError, unavailable } from "../../errors.js";
+import type { EmbedInput } from "../../memory/ports/embedder.js";
+import type { Answer, RequestFailedError } from "./answer.js";
+import { type EmbeddingServer, requestVectors } from "./request.js";
+
+/** Requests that run at once, and what one of them holds at most: servers such as TEI take 32 texts. */
+export const REQUESTS_MAX = 8;
+export const BATCH_MAX = { texts: 32, tokens: 8_192, bytes: 262_144 } as const;
+/** Time for an answer; a server may load the model first. */
+const ANSWER_TIMEOUT_MS = 20_000;
+const PROBE_TIMEOUT_MS = 5_000;
+/** Number of times that a request is sent, and the mean pause after the first one, which doubles each time. */
+const ATTEMPTS_MAX = 5;
+const PAUSE_MS = 200;
+/** Share of a call's time for which the server is waited for; the rest is for storing its memory. */
+const USABLE_SHARE = 0.9;
+/** Time for a text of which no call waits, such as one of a namespace that moves here. */
+const NO_CALL_MS = 60_000;
+/** Interval between looks at a server that is away. */
+const LOOK_MS = 2_000;
+const PROBE = "probe";
+
+/** A text as it is sent, with its prefix. */
+export interface Asked extends Pick<EmbedInput, "field" | "deadlineMs" | "signal"> {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+export interface Answered {
+  readonly vector: Float32Array<ArrayBuffer>;
+  /** Its share of the tokens that the server counted, by estimate; undefined if the server counts none. */
+  readonly tokens: number | undefined;
+}
+
+interface Waiting extends Asked {
+  readonly untilMs: number;
+  resolve(answered: Answered): void;
+  reject(error: unknown): void;
+}
+
+export interface BatchesOptions {
+  readonly server: EmbeddingServer;
+  readonly dimensions: number;
+  readonly base64: boolean;
+  /** Called when the server goes away, with each failed look at it, and with undefined when it is back. */
+  onAway(failure: RequestFailedError | undefined): void;
+}
+
+/** The server answers, but not for this text. */
+export class TextFailedError extends MemoryError {
+  /** Whether the text may be too long: servers refuse such a text, or fail on it. */
+  readonly mayBeTooLong: boolean;
+
+  constructor(failure: RequestFailedError) {
+    const message = `the embedding server gives no vector for the text: ${failure.message}`;
+    const { kind } = failure;
+    super(kind === "lost" ? "unavailable" : "internal", message, { cause: failure, retryAfterMs: 1000 });
+    this.mayBeTooLong = kind !== "unusable";
+  }
+}
+
+/**
+ * Sends texts that wait at the same time in one request. What fails is tried again while a caller waits for it. If
+ * the server answers a probe meanwhile, a text of the request may be the reason: then its halves are sent apart, so that
+ * no text fails another's. If it does not, the server is away: calls fail at once until it answers a probe.
+ */
+export class Batches {
+  readonly #waiting: Waiting[] = [];
+  #running = 0;
+  #failure: RequestFailedError | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  #probing: Promise<RequestFailedError | undefined> | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(private readonly options: BatchesOptions) {}
+
+  /** @throws MemoryError `unavailable` if the server is away; TextFailedError */
+  read(asked: Asked): Promise<Answered> {
+    if (this.#failure !== undefined) return Promise.reject(away(this.#failure));
+    const nowMs = performance.now();
+    const { deadlineMs, field } = asked;
+    const untilMs = nowMs + (deadlineMs === undefined ? NO_CALL_MS : (deadlineMs - nowMs) * USABLE_SHARE);
+    return new Promise((resolve, reject) => {
+      const firstText = field === "query" ? this.#waiting.findIndex((each) => each.field === "text") : -1;
+      const at = firstText < 0 ? this.#waiting.length : firstText;
+      this.#waiting.splice(at, 0, { ...asked, untilMs, resolve, reject });
+      // Whatever else this turn of the event loop brings goes into the same request.
+      setImmediate(() => this.#send());
+    });
+  }
+
+  /** Ends the looks and the pauses; requests that run are finished. */
+  close(): void {
+    this.#closing.abort();
+    clearInterval(this.#looking);
+  }
+
+  #send(): void {
+    while (this.#running < REQUESTS_MAX && this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, firstBatchIn(this.#waiting));
+      this.#running++;
+      void this.#ask(batch, 1).finally(() => {
+        this.#running--;
+        this.#send();
+      });
+    }
+  }
+
+  async #ask(batch: readonly Waiting[], attempt: number): Promise<void> {
+    const wanted = batch.filter(isWanted);
+    for (const each of batch) if (!wanted.includes(each)) each.reject(late());
+    if (wanted.length === 0) return;
+    const timeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, untilOf(wanted) - performance.now()));
+    try {
+      const { dimensions, base64, server } = this.options;
+      const texts = wanted.map(({ text }) => text);
+      answer(wanted, await requestVectors(server, { texts, dimensions, base64, timeoutMs }));
+    } catch (error) {
+      await this.#recover(wanted, { failure: error as RequestFailedError, attempt });
+    }
+  }
+
+  async #recover(
+    batch: readonly Waiting[],
+    { failure, attempt }: { failure: RequestFailedError; attempt: number },
+  ): Promise<void> {
+    const { kind, retryAfterMs = 0 } = failure;
+    const trouble = kind === "limited" ? undefined : await this.#probe();
+    const answers = kind !== "limited" && trouble === undefined;
+    if (answers && batch.length > 1) {
+      const half = Math.ceil(batch.length / 2);
+      await this.#ask(batch.slice(0, half), 1);
+      return this.#ask(batch.slice(half), 1);
+    }
+    const pauseMs = Math.max(retryAfterMs, PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()));
+    const mayPass = kind === "limited" || kind === "lost";
+    const fits = attempt < ATTEMPTS_MAX && performance.now() + pauseMs < untilOf(batch);
+    if (mayPass && fits && !this.#closing.signal.aborted) {
+      await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+      return this.#ask(batch, attempt + 1);
+    }
+    if (trouble !== undefined) this.#goAway(trouble);
+    for (const each of batch) each.reject(errorOf(failure, trouble));
+  }
+
+  /** Looks whether the server has a vector for a text of our own; looks at the same time are one. */
+  #probe(): Promise<RequestFailedError | undefined> {
+    const { server, dimensions, base64 } = this.options;
+    this.#probing ??= probe(server, { dimensions, base64 })
+      .then(
+        () => undefined,
+        // A server that limits its rate is there.
+        (failure: RequestFailedError) => (failure.kind === "limited" ? undefined : failure),
+      )
+      .finally(() => {
+        this.#probing = undefined;
+      });
+    return this.#probing;
+  }
+
+  #goAway(failure: RequestFailedError): void {
+    const isNew = this.#failure === undefined;
+    this.#failure = failure;
+    this.options.onAway(failure);
+    for (const each of this.#waiting.splice(0)) each.reject(away(failure));
+    if (isNew && !this.#closing.signal.aborted) {
+      this.#looking = setInterval(() => void this.#look(), LOOK_MS).unref();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const failure = await this.#probe();
+    if (this.#closing.signal.aborted) return;
+    if (failure !== undefined) return this.#goAway(failure);
+    clearInterval(this.#looking);
+    this.#failure = undefined;
+    this.options.onAway(undefined);
+  }
+}
+
+/** Asks for one vector of a text of our own. @throws RequestFailedError, which may repeat the server's words */
+export function probe(
+  server: EmbeddingServer,
+  how: { readonly dimensions?: number; readonly base64: boolean },
+): Promise<Answer> {
+  return requestVectors(server, { ...how, texts: [PROBE], timeoutMs: PROBE_TIMEOUT_MS, quotes: true });
+}
+
+/** Counts how many of the waiting texts fit into one request; the first one does in any case. */
+function firstBatchIn(waiting: readonly Waiting[]): number {
+  let [texts, tokens, bytes] = [0, 0, 0];
+  for (const each of waiting) {
+    tokens += each.tokens;
+    bytes += Buffer.byteLength(each.text);
+    const fits = texts < BATCH_MAX.texts && tokens <= BATCH_MAX.tokens && bytes <= BATCH_MAX.bytes;
+    if (texts > 0 && !fits) break;
+    texts++;
+  }
+  return texts;
+}
+
+function isWanted({ signal, untilMs }: Waiting): boolean {
+  return signal?.aborted !== true && performance.now() < untilMs;
+}
+
+function untilOf(batch: readonly Waiting[]): number {
+  return Math.max(...batch.map(({ untilMs }) => untilMs));
+}
+
+function answer(batch: readonly Waiting[], { vectors, tokens }: Answer): void {
+  const estimated = batch.reduce((sum, each) => sum + each.tokens, 0);
+  for (const [i, each] of batch.entries()) {
+    const share = tokens && Math.max(1, Math.round((tokens * each.tokens) / estimated));
+    each.resolve({ vector: vectors[i] as Float32Array<ArrayBuffer>, tokens: share });
+  }
+}
+
+/** @param trouble what the probe met, unless the server answered it */
+function errorOf(failure: RequestFailedError, trouble: RequestFailedError | undefined): MemoryError {
+  const { kind, retryAfterMs } = failure;
+  if (trouble !== undefined) return away(trouble);
+  if (kind === "limited") {
+    return unavailable("the embedding server limits its rate", failure, Math.max(1000, retryAfterMs ?? 0));
+  }
+  return new TextFailedError(failure);
+}
+
+function away(failure: RequestFailedError): MemoryError {
+  // The failure's words may be the server's own, which are the operator's to read.
+  return unavailable("the embedding server is away", failure, LOOK_MS);
+}
+
+function late(): MemoryError {
+  return unavailable("the embedding server did not answer in time");
+}

@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { failedPrecondition, invalid, type MemoryError, unavailable } from "../../errors.js";
+import {
+  type Embedder,
+  type Embedding,
+  type EmbedInput,
+  type ModelIdentity,
+  REMOTE_PREFIX,
+} from "../../memory/ports/embedder.js";
+import type { ConventionSettings, FoundConvention } from "../convention/find-convention.js";
+import { pinnedParts } from "../encode/convention.js";
+import { tokensIn } from "../encode/cost.js";
+import type { Question, Reading } from "../encode/encoder.js";
+import { Pool, type Reader } from "../pool/pool.js";
+import type { RequestFailedError, RequestOutcome } from "./answer.js";
+import { Batches, probe, TextFailedError } from "./batches.js";
+import { partsOf } from "./parts.js";
+import type { EmbeddingServer } from "./request.js";
+
+/** Settings about the embedding server. */
+export interface RemoteSettings {
+  /** Base address of the API, such as `https://api.openai.com/v1`. */
+  readonly url?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly queryPrefix?: string | undefined;
+  readonly textPrefix?: string | undefined;
+  readonly dimensions?: number | undefined;
+  /** Maximum number of tokens of a text that is sent, with its prefix. */
+  readonly maxTokens: number;
+}
+
+export interface RemoteOptions extends RemoteEvents {
+  /** Id of the model, of the form `openai:NAME`. */
+  readonly model: string;
+  /** The prefixes that a database has, where they are others than those of the settings. */
+  readonly settings?: ConventionSettings | undefined;
+  readonly remote?: RemoteSettings | undefined;
+}
+
+export interface RemoteEvents {
+  onRequest?: ((request: { outcome: RequestOutcome; ms: number; tokens: number }) => void) | undefined;
+  /** Called when the server goes away, with each failed look at it, and with undefined when it is back. */
+  onAway?: ((failure: unknown) => void) | undefined;
+}
+
+/** Texts that may be on their way at once: enough to fill the requests that run. */
+const READERS = 128;
+/** Time for which the start asks a server that does not answer. */
+const START_MS = 5_000;
+const START_PAUSE_MS = 250;
+/** Share of the limit that an estimated number of tokens may reach: the estimate is up to a fifth too low. */
+const ESTIMATED_SHARE = 0.8;
+const TOKENS_MIN = 16;
+/** UTF-16 units for each token of the limit, as with models that are loaded. */
+const UNITS_PER_TOKEN = 8;
+
+/**
+ * Opens a model on a server that has OpenAI's API for embeddings.
+ *
+ * @throws MemoryError that says what to do if the settings do not suffice, the server does not answer, or its answer
+ * is no vector.
+ */
+export async function openRemote(options: RemoteOptions): Promise<RemoteEmbedder> {
+  const { model: id, remote, settings, onAway = () => {} } = options;
+  const name = id.slice(REMOTE_PREFIX.length);
+  if (!/^\S{1,200}$/.test(name)) {
+    throw invalid(
+      "MODEL",
+      `must have the model's name on the server behind ${REMOTE_PREFIX}, without blanks`,
+    );
+  }
+  if (remote?.url === undefined) throw failedPrecondition(`MODEL=${id} needs EMBED_URL, and it is not set`);
+  const prefixes = {
+    query: settings?.queryPrefix ?? remote.queryPrefix ?? "",
+    text: settings?.passagePrefix ?? remote.textPrefix ?? "",
+  };
+  const limits = limitsOf(remote.maxTokens, prefixes);
+  const server: EmbeddingServer = {
+    address: addressOf(remote.url),
+    apiKey: remote.apiKey,
+    model: name,
+    dimensions: remote.dimensions,
+    onRequest: options.onRequest ?? (() => {}),
+  };
+  const found = await firstProbe(server);
+  const batches = new Batches({ ...found, server, onAway });
+  const read = (question: Question, input: EmbedInput) =>
+    readBy(batches, { question, input, prefixes, limits });
+  const reader = (): Reader => ({ ended: Promise.resolve(), onLost: () => {}, read, close: async () => {} });
+  const pool = await Pool.open({ readers: READERS, start: async () => reader() });
+  const convention = conventionOf(server.address, prefixes);
+  const pinned = pinnedParts(convention.convention);
+  // Nothing says which files a server has loaded.
+  const identity = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
+  return new RemoteEmbedder(identity, convention, { pool, batches });
+}
+
+class RemoteEmbedder implements Embedder {
+  constructor(
+    readonly model: ModelIdentity,
+    readonly convention: FoundConvention,
+    private readonly parts: { readonly pool: Pool; readonly batches: Batches },
+  ) {}
+
+  get waiting() {
+    return this.parts.pool.waiting;
+  }
+
+  embed(input: EmbedInput): Promise<Embedding> {
+    return this.parts.pool.read(input);
+  }
+
+  /** Nothing says what the model can read. */
+  unreadShare(): number {
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    this.parts.batches.close();
+    await this.parts.pool.close();
+  }
+}
+
+type Prefixes = Readonly<Record<Question["field"], string>>;
+
+/** Limits of a text that is sent, without its prefix; the tokens are estimated ones. */
+interface Limits {
+  readonly tokensMax: number;
+  readonly unitsMax: number;
+}
+
+interface ReadOptions {
+  readonly question: Question;
+  readonly input: EmbedInput;
+  readonly prefixes: Prefixes;
+  readonly limits: Limits;
+}
+
+/** Reads a text, or cuts one that is too long. The server decides about those that the estimate finds short. */
+async function readBy(
+  batches: Batches,
+  { question, input, prefixes, limits }: ReadOptions,
+): Promise<Reading> {
+  const { text, field } = question;
+  const tokens = Math.max(1, Math.ceil(tokensIn(text)));
+  const overlap = field === "text";
+  if (tokens > limits.tokensMax || text.length > limits.unitsMax) {
+    const parts = await partsOf(text, { ...limits, overlap });
+    if (parts.length > 1) return { tokens, parts };
+  }
+  try {
+    const { deadlineMs, signal } = input;
+    const asked = { text: prefixes[field] + text, field, tokens, deadlineMs, ...(signal && { signal }) };
+    const { vector, tokens: counted = tokens } = await batches.read(asked);
+    return { vector, tokens: counted };
+  } catch (error) {
+    // The server may count more tokens than the estimate.
+    if (!(error instanceof TextFailedError && error.mayBeTooLong) || tokens < 2 * TOKENS_MIN) throw error;
+    const parts = await partsOf(text, { ...limits, tokensMax: Math.ceil(tokens / 2), overlap });
+    if (parts.length < 2) throw error;
+    return { tokens, parts };
+  }
+}
+
+function limitsOf(maxTokens: number, prefixes: Prefixes): Limits {
+  const taken = Math.ceil(Math.max(...Object.values(prefixes).map(tokensIn)));
+  const tokensMax = Math.floor((maxTokens - taken) * ESTIMATED_SHARE);
+  if (tokensMax >= TOKENS_MIN) return { tokensMax, unitsMax: tokensMax * UNITS_PER_TOKEN };
+  throw failedPrecondition(
+    `EMBED_MAX_TOKENS is ${maxTokens}, and the prefixes take about ${taken} of them; make it larger`,
+  );
+}
+
+function addressOf(url: string): URL {
+  const address = new URL(url);
+  address.pathname = `${address.pathname.replace(/\/+$/, "")}/embeddings`;
+  return address;
+}
+
+/**
+ * Learns the number of dimensions, and whether the server takes requests for base64, by the first answer.
+ *
+ * @throws MemoryError that names the setting.
+ */
+async function firstProbe(server: EmbeddingServer): Promise<{ dimensions: number; base64: boolean }> {
+  const untilMs = performance.now() + START_MS;
+  for (let base64 = true; ; ) {
+    try {
+      const { vectors } = await probe(server, { base64 });
+      return { dimensions: vectors[0]?.length as number, base64 };
+    } catch (error) {
+      const { kind, message } = error as RequestFailedError;
+      const isAway = kind === "lost" || kind === "limited";
+      if (isAway && performance.now() < untilMs) await sleep(START_PAUSE_MS);
+      else if (kind === "refused" && base64) base64 = false;
+      else throw notOpened(server, { isAway, message, cause: error });
+    }
+  }
+}
+
+function notOpened(
+  { address, model }: EmbeddingServer,
+  { isAway, message, cause }: { isAway: boolean; message: string; cause: unknown },
+): MemoryError {
+  // A query may hold a key.
+  const where = `the embedding server at ${address.origin}${address.pathname}`;
+  if (isAway) return unavailable(`EMBED_URL: ${where} does not answer: ${message}`, cause);
+  return failedPrecondition(`EMBED_URL: ${where} gives no vectors of ${model}: ${message}`, { cause });
+}
+
+function conventionOf({ origin, pathname }: URL, { query, text }: Prefixes): FoundConvention {
+  return {
+    convention: { pooling: "model", queryPrefix: query, passagePrefix: text },
+    from: {
+      pooling: `${origin}${pathname}`,
+      queryPrefix: "EMBED_QUERY_PREFIX",
+      passagePrefix: "EMBED_TEXT_PREFIX",
+    },
+  };
+}

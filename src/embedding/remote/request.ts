@@ -1,0 +1,143 @@
+import { messageOf } from "../../errors.js";
+import {
+  type Answer,
+  DIMENSIONS_MAX,
+  type Expected,
+  RequestFailedError,
+  type RequestOutcome,
+  readAnswer,
+} from "./answer.js";
+
+/** Most bytes of an answer: those of a vector's number in JSON, and of all around the vectors. */
+const NUMBER_BYTES_MAX = 32;
+const AROUND_BYTES_MAX = 65_536;
+/** Characters of the server's own words that a message repeats. */
+const SAID_CHARS_MAX = 200;
+/** Longest pause that a server may ask for. */
+const RETRY_AFTER_MS_MAX = 300_000;
+
+export interface EmbeddingServer {
+  /** Address of `/embeddings`; only this is asked, whatever a redirect says. */
+  readonly address: URL;
+  readonly apiKey: string | undefined;
+  /** Name of the model on the server. */
+  readonly model: string;
+  /** Number of dimensions to ask for; undefined leaves it to the model. */
+  readonly dimensions: number | undefined;
+  /** Called after each request. */
+  onRequest(request: { outcome: RequestOutcome; ms: number; tokens: number }): void;
+}
+
+interface Request {
+  readonly texts: readonly string[];
+  readonly dimensions?: number | undefined;
+  /** Whether vectors are asked for as base64, which takes a fifth of the bytes; a server may send numbers anyway. */
+  readonly base64: boolean;
+  readonly timeoutMs: number;
+  /** Whether errors repeat the server's words. It may quote a text, so only for texts of the program's own. */
+  readonly quotes?: boolean;
+}
+
+/** Asks for the vectors of some texts, once. @throws RequestFailedError */
+export async function requestVectors(server: EmbeddingServer, request: Request): Promise<Answer> {
+  const beganMs = performance.now();
+  const end = (outcome: RequestOutcome, tokens = 0) =>
+    server.onRequest({ outcome, ms: performance.now() - beganMs, tokens });
+  try {
+    const answer = await ask(server, request);
+    end("ok", answer.tokens);
+    return answer;
+  } catch (error) {
+    const failure = error instanceof RequestFailedError ? error : lost(error, request);
+    end(failure.kind);
+    throw failure;
+  }
+}
+
+async function ask(server: EmbeddingServer, request: Request): Promise<Answer> {
+  const { texts, base64, timeoutMs } = request;
+  const response = await fetch(server.address, {
+    method: "POST",
+    headers: {
+      accept: "application/json",
+      "content-type": "application/json",
+      ...(server.apiKey !== undefined && { authorization: `Bearer ${server.apiKey}` }),
+    },
+    body: JSON.stringify({
+      model: server.model,
+      input: texts,
+      ...(base64 && { encoding_format: "base64" }),
+      ...(server.dimensions !== undefined && { dimensions: server.dimensions }),
+    }),
+    // A redirect could lead the texts and the key anywhere.
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const expected: Expected = { texts: texts.length, dimensions: request.dimensions ?? server.dimensions };
+  const numbers = texts.length * (expected.dimensions ?? DIMENSIONS_MAX);
+  const body = await bodyOf(response, AROUND_BYTES_MAX + numbers * NUMBER_BYTES_MAX);
+  if (response.ok) return readAnswer(body, expected);
+  throw failed(response, request.quotes ? quoted(body, server) : "");
+}
+
+/** Reads a body, and gives it up as soon as it is too large. */
+async function bodyOf(response: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) {
+      throw new RequestFailedError("unusable", `its answer is over ${bytesMax} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function failed({ status, headers }: Response, said: string): RequestFailedError {
+  const retryAfterMs = retryAfterIn(headers);
+  const message = `it answers with HTTP ${status}${said}`;
+  if (status === 429) return new RequestFailedError("limited", message, { retryAfterMs });
+  if (status === 408 || status >= 500) return new RequestFailedError("lost", message, { retryAfterMs });
+  const hint: Record<number, string> = {
+    401: "; EMBED_API_KEY may be wrong",
+    404: "; EMBED_URL may be wrong",
+  };
+  const why = status < 400 ? ", a redirect, which is not followed" : (hint[status] ?? "");
+  return new RequestFailedError("refused", message + why);
+}
+
+/** Reads `Retry-After`, in seconds or as a date. */
+function retryAfterIn(headers: Headers): number | undefined {
+  const given = headers.get("retry-after");
+  if (given === null) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MS_MAX, Math.max(0, ms));
+}
+
+/** Repeats the server's message, unless it may be about the key, of which servers quote parts. */
+function quoted(body: string, { apiKey }: EmbeddingServer): string {
+  const message = messageIn(body);
+  if (typeof message !== "string" || /key|auth/i.test(message)) return "";
+  const said = message.slice(0, SAID_CHARS_MAX);
+  return ` (${apiKey === undefined ? said : said.replaceAll(apiKey, "…")})`;
+}
+
+/** Finds the message where OpenAI's API has it, or where other servers do. */
+function messageIn(body: string): unknown {
+  try {
+    const { error, message } = Object(JSON.parse(body));
+    return error?.message ?? error ?? message;
+  } catch {
+    return undefined;
+  }
+}
+
+function lost(error: unknown, { timeoutMs }: Request): RequestFailedError {
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return new RequestFailedError("lost", `it did not answer within ${timeoutMs} ms`);
+  }
+  // fetch says no more than "fetch failed", and its cause may name the address.
+  const { code = messageOf(error) } = ((error as Error).cause ?? error) as { code?: string };
+  return new RequestFailedError("lost", `the connection failed (${code})`, { cause: error });
+}
