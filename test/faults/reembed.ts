@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
-import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import { earlierRelease, OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import type { TestServer } from "../support/server.js";
 import { inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const NAMESPACES = ["a", "b", "c"];
-const CLIENTS = 4;
+const CLIENTS_DEFAULT = 4;
 const FILLERS = 8;
 /**
  * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
@@ -19,12 +19,15 @@ const SAME = 0.999;
 const RECALLED_AT_END = 300;
 
 export interface ReembedOptions {
-  /** Starts a server on the database. */
-  start(env: Record<string, string>): Promise<TestServer>;
+  /** Starts a server on the database, of the program whose main.js is given or of this one. */
+  start(env: Record<string, string>, main?: string): Promise<TestServer>;
   readonly replicas: number;
   /** Settings that give the operator's command the database. */
   readonly env: Readonly<Record<string, string>>;
   readonly memories: number;
+  /** True if a release with another bundled model wrote the memories, and this one moves them to its own. */
+  readonly upgrades?: boolean;
+  readonly clients?: number;
   /** Share of entries with vectors of the new model at which the first server is killed with -9. */
   readonly killAt?: number;
   readonly seed: number;
@@ -44,13 +47,22 @@ export interface ReembedFigures {
  * @throws Error naming the first call that failed.
  */
 export async function changeModelUnderLoad(options: ReembedOptions): Promise<ReembedFigures> {
-  const env = { MODELS_DIR: otherModelsDir(), FREE_CALLS: "1000000000" };
+  const { upgrades = false, clients = CLIENTS_DEFAULT } = options;
+  const model = upgrades ? "bundled" : OTHER_MODEL;
+  const env = { MODELS_DIR: otherModelsDir(model), FREE_CALLS: "1000000000" };
   const servers: TestServer[] = [];
-  for (let i = 0; i < options.replicas; i++) servers.push(await options.start(env));
+  const start = async (main?: string) => {
+    for (let i = 0; i < options.replicas; i++) servers[i] = await options.start(env, main);
+  };
+  await start(upgrades ? earlierRelease(env.MODELS_DIR) : undefined);
   const load = new Load(servers, options.seed);
   try {
     await load.fill(options.memories);
-    const running = load.run();
+    if (upgrades) {
+      for (const server of servers) await server.stop();
+      await start();
+    }
+    const running = load.run(clients);
     const begunMs = performance.now();
     const restart = async () => {
       await load.pausedWhile(async () => {
@@ -58,7 +70,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
         servers[0] = await options.start(env);
       });
     };
-    const kills = await reembed({ ...options, env: { ...env, ...options.env } }, restart);
+    const kills = await reembed({ ...options, model, env: { ...env, ...options.env } }, restart);
     const tookMs = performance.now() - begunMs;
     await load.stop(running);
     await load.checkAll();
@@ -69,8 +81,11 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
 }
 
 /** Runs the operator's command to its end, and returns how often the server was killed meanwhile. */
-async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<void>): Promise<number> {
-  const child = spawn(process.execPath, [ADMIN, "reembed", OTHER_MODEL], {
+async function reembed(
+  { env, killAt, model }: ReembedOptions & { model: string },
+  restart: () => Promise<void>,
+): Promise<number> {
+  const child = spawn(process.execPath, [ADMIN, "reembed", model], {
     env: { PATH: process.env.PATH ?? "", ...env },
   });
   let said = "";
@@ -85,7 +100,7 @@ async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<v
   child.stderr.on("data", listen);
   const code = await new Promise((resolve) => child.once("close", resolve));
   await restarting;
-  if (code !== 0 || !said.includes(`set MODEL=${OTHER_MODEL}`))
+  if (code !== 0 || !said.includes(`set MODEL=${model}`))
     throw new Error(`reembed ended with ${code}: ${said}`);
   if (killAt !== undefined && restarting === undefined)
     throw new Error(`it was over before the kill: ${said}`);
@@ -117,7 +132,7 @@ class Load {
     await inParallel({ times: memories, parallel: FILLERS }, () => this.#store());
   }
 
-  async run(): Promise<void> {
+  async run(clients: number): Promise<void> {
     const client = async () => {
       while (!this.#stopping) {
         await this.#paused;
@@ -125,7 +140,7 @@ class Load {
         await sleep(2);
       }
     };
-    await Promise.all(Array.from({ length: CLIENTS }, client));
+    await Promise.all(Array.from({ length: clients }, client));
   }
 
   async stop(running: Promise<void>): Promise<void> {

@@ -85,10 +85,11 @@ export function describe(model: ModelIdentity): string {
 
 /** Names the settings that read the same model as before, or the model itself if settings are not enough. */
 function settingsFor(
-  { pooling = "mean", passagePrefix }: ModelIdentity,
+  { id, pooling = "mean", passagePrefix }: ModelIdentity,
   differing: readonly Aspect[],
 ): string {
   const settings: Partial<Record<Aspect, string>> = {
+    ...(id === "bundled" && { revision: "the model of the release before in MODELS_DIR/bundled" }),
     pooling: `MODEL_POOLING=${pooling}`,
     passagePrefix: `MODEL_PASSAGE_PREFIX=${passagePrefix === undefined ? "none" : JSON.stringify(passagePrefix)}`,
   };
