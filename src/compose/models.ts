@@ -45,7 +45,7 @@ export async function openGenerations(
   const first = await openModel(
     modelFor(config.model, models),
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
-    { ...options, isAlone: () => running() <= 1 },
+    { ...options, revision: models.at(-1)?.model.revision, isAlone: () => running() <= 1 },
   );
   closers.push(() => first.close());
   const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
@@ -55,10 +55,10 @@ export async function openGenerations(
   const generations = new Generations(pins, first, {
     systemRecords,
     clock: systemClock,
-    openModel: ({ id, pooling = "mean", passagePrefix = "" }) => {
+    openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
       // Settings that are not about this model say nothing of it, but the database does.
       const settings = { pooling: pooling as Pooling, passagePrefix };
-      return openModel(id, { ...options, ...(id !== config.model && { settings }) });
+      return openModel(id, { ...options, revision, ...(id !== config.model && { settings }) });
     },
     onTrouble: warn(options)("reembedding", "loading a model of the database; it is tried again"),
   });
@@ -101,7 +101,9 @@ export async function openModel(
     onAway,
     ...options
   }: ModelOptions &
-    Pick<EmbedderOptions, "isAlone" | "settings"> & { onAway: (model: string, failure: unknown) => void },
+    Pick<EmbedderOptions, "isAlone" | "revision" | "settings"> & {
+      onAway: (model: string, failure: unknown) => void;
+    },
 ): Promise<OpenEmbedder> {
   const { settings, ...named } = modelOf(config);
   const embedder = await openEmbedder({

@@ -182,7 +182,7 @@ const cases: Record<string, readonly Step[]> = {
   ],
   "a search by meaning ranks, filters and turns pages": [
     ...people,
-    search(["people"], { query: "Which foods are bad for Ana?" }),
+    search(["people"], { query: "Which foods are bad for Ana?", limit: 2 }),
     search(["people"], { query: "Who makes music?", limit: 1 }),
     search(["people"], { query: "Who makes music?", limit: 2, offset: 1 }),
     search(["people"], { query: "Who makes music?", limit: 5, offset: 3 }),
@@ -199,7 +199,7 @@ const cases: Record<string, readonly Step[]> = {
     put(["i"], "nested", { a: { list: [{ b: "Bicycles need oil" }] } }, ["a.list[*].b"]),
     put(["i"], "last", { list: ["x", "Tomatoes in July"] }, ["list[-1]"]),
     put(["i"], "other", { note: "No text at all" }),
-    search(["i"], { query: "Who plays the piano?" }),
+    search(["i"], { query: "Who plays the piano?", limit: 1 }),
     search(["i"], { query: "repairing a bike", limit: 2 }),
     search(["i"], { query: "peanuts", limit: 4 }),
     get(["i"], "hidden"),

@@ -11,7 +11,7 @@ import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import { prose } from "../support/prose.js";
 import { newDataDir, runUntilExit, startServer } from "../support/server.js";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 describe("changing the model under load", () => {
   it("fails no call, mixes no models and goes on after kill -9, on local", async () => {
@@ -23,6 +23,22 @@ describe("changing the model under load", () => {
       memories: 1500,
       killAt: 0.3,
       seed: 1,
+    });
+    expect(figures.kills).toBe(1);
+    expect(figures.recalls).toBeGreaterThan(300);
+  });
+
+  it("fails no call after an upgrade that brings another bundled model, while the earlier one is kept", async () => {
+    const dataDir = newDataDir();
+    const figures = await changeModelUnderLoad({
+      start: (env, main) => startServer({ dataDir, env, ...(main !== undefined && { main }) }),
+      replicas: 1,
+      env: { DATA_DIR: dataDir },
+      memories: 500,
+      upgrades: true,
+      clients: 16,
+      killAt: 0.3,
+      seed: 3,
     });
     expect(figures.kills).toBe(1);
     expect(figures.recalls).toBeGreaterThan(300);
@@ -39,7 +55,9 @@ describe("a model that is not there any more", () => {
     await first.stop();
     await forgetRevision(dataDir);
     const refused = await runUntilExit({ DATA_DIR: dataDir, PORT: "0" });
-    expect(refused.output).toMatch(/They differ in revision; .* recalld-admin reembed MODEL/);
+    expect(refused.output).toMatch(
+      /They differ in revision; start with the model of .* in MODELS_DIR\/bundled, .* recalld-admin reembed MODEL/,
+    );
 
     const reembedding = admin({ DATA_DIR: dataDir }, "reembed", "bundled");
     // The model is pinned before the service starts. Each command takes the folder for a moment, and one that asks
@@ -116,17 +134,22 @@ async function forgetRevision(dataDir: string): Promise<void> {
 
 const mongo = await openTestMongo();
 const skip = "reason" in mongo;
-describe.skipIf(skip)(`on three replicas${skip ? ` (skipped: ${mongo.reason})` : ""}`, () => {
-  it("fails no call and mixes no models", async () => {
-    const env = { MONGODB_URI: "uri" in mongo ? mongo.uri : "" };
+if (!skip) await mongo.stop();
+describe.skipIf(skip)(`on replicas${skip ? ` (skipped: ${mongo.reason})` : ""}`, () => {
+  it.each([
+    { change: "another model", replicas: 3, memories: 300, kills: 0, seed: 2 },
+    { change: "an upgrade that brings another bundled one", replicas: 2, memories: 400, kills: 1, seed: 4 },
+  ])("fails no call and mixes no models, by $change", async ({ replicas, memories, kills, seed }) => {
+    const database = await openTestMongo();
+    if ("reason" in database) throw new Error(database.reason);
+    const env = { MONGODB_URI: database.uri };
     const figures = await changeModelUnderLoad({
-      start: (more) => startServer({ env: { ...env, ...more } }),
-      replicas: 3,
-      env,
-      memories: 300,
-      seed: 2,
+      start: (more, main) => startServer({ env: { ...env, ...more }, ...(main !== undefined && { main }) }),
+      ...(kills > 0 && { upgrades: true, clients: 16, killAt: 0.3 }),
+      ...{ replicas, env, memories, seed },
     });
+    expect(figures.kills).toBe(kills);
     expect(figures.recalls).toBeGreaterThan(300);
-    if ("stop" in mongo) await mongo.stop();
+    await database.stop();
   });
 });

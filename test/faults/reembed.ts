@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
-import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import { earlierRelease, OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import type { TestServer } from "../support/server.js";
 import { inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const NAMESPACES = ["a", "b", "c"];
-const CLIENTS = 4;
+const CLIENTS_DEFAULT = 4;
 const FILLERS = 8;
 /**
  * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
@@ -19,14 +19,17 @@ const SAME = 0.999;
 const RECALLED_AT_END = 300;
 
 export interface ReembedOptions {
-  /** Starts a server on the database. */
-  start(env: Record<string, string>): Promise<TestServer>;
+  /** Starts a server on the database, of the program whose main.js is given or of this one. */
+  start(env: Record<string, string>, main?: string): Promise<TestServer>;
   readonly replicas: number;
   /** Settings that give the operator's command the database. */
   readonly env: Readonly<Record<string, string>>;
   /** Model to change to, and the settings that find it; if left out, one of the test's own that is loaded. */
   readonly model?: { readonly id: string; readonly env: Readonly<Record<string, string>> };
   readonly memories: number;
+  /** True if a release with another bundled model wrote the memories, and this one moves them to its own. */
+  readonly upgrades?: boolean;
+  readonly clients?: number;
   /** Share of entries with vectors of the new model at which the first server is killed with -9. */
   readonly killAt?: number;
   readonly seed: number;
@@ -46,14 +49,23 @@ export interface ReembedFigures {
  * @throws Error naming the first call that failed.
  */
 export async function changeModelUnderLoad(options: ReembedOptions): Promise<ReembedFigures> {
-  const { id, env: found } = options.model ?? { id: OTHER_MODEL, env: { MODELS_DIR: otherModelsDir() } };
-  const env = { ...found, FREE_CALLS: "1000000000" };
+  const { upgrades = false, clients = CLIENTS_DEFAULT } = options;
+  const id = upgrades ? "bundled" : OTHER_MODEL;
+  const model = options.model ?? { id, env: { MODELS_DIR: otherModelsDir(id) } };
+  const env: Readonly<Record<string, string>> = { ...model.env, FREE_CALLS: "1000000000" };
   const servers: TestServer[] = [];
-  for (let i = 0; i < options.replicas; i++) servers.push(await options.start(env));
+  const start = async (main?: string) => {
+    for (let i = 0; i < options.replicas; i++) servers[i] = await options.start(env, main);
+  };
+  await start(upgrades ? earlierRelease(env.MODELS_DIR) : undefined);
   const load = new Load(servers, options.seed);
   try {
     await load.fill(options.memories);
-    const running = load.run();
+    if (upgrades) {
+      for (const server of servers) await server.stop();
+      await start();
+    }
+    const running = load.run(clients);
     const begunMs = performance.now();
     const restart = async () => {
       await load.pausedWhile(async () => {
@@ -61,7 +73,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
         servers[0] = await options.start(env);
       });
     };
-    const kills = await reembed(id, { ...options, env: { ...env, ...options.env } }, restart);
+    const kills = await reembed({ ...options, model: model.id, env: { ...env, ...options.env } }, restart);
     const tookMs = performance.now() - begunMs;
     await load.stop(running);
     await load.checkAll();
@@ -73,8 +85,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
 
 /** Runs the operator's command to its end, and returns how often the server was killed meanwhile. */
 async function reembed(
-  model: string,
-  { env, killAt }: ReembedOptions,
+  { env, killAt, model }: Pick<ReembedOptions, "env" | "killAt"> & { readonly model: string },
   restart: () => Promise<void>,
 ): Promise<number> {
   const child = spawn(process.execPath, [ADMIN, "reembed", model], {
@@ -124,7 +135,7 @@ class Load {
     await inParallel({ times: memories, parallel: FILLERS }, () => this.#store());
   }
 
-  async run(): Promise<void> {
+  async run(clients: number): Promise<void> {
     const client = async () => {
       while (!this.#stopping) {
         await this.#paused;
@@ -132,7 +143,7 @@ class Load {
         await sleep(2);
       }
     };
-    await Promise.all(Array.from({ length: CLIENTS }, client));
+    await Promise.all(Array.from({ length: clients }, client));
   }
 
   async stop(running: Promise<void>): Promise<void> {

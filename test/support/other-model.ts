@@ -1,5 +1,5 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { packageRoot } from "../../src/embedding/download/locate.js";
 import { newDataDir } from "./server.js";
 
@@ -13,10 +13,10 @@ const SHIFT = 7919;
  * Makes a models folder with a model whose vectors have nothing in common with the bundled one's: the same
  * network, but each word of its vocabulary stands for another one.
  */
-export function otherModelsDir(): string {
+export function otherModelsDir(model = OTHER_MODEL): string {
   const modelsDir = newDataDir();
-  const folder = join(modelsDir, OTHER_MODEL);
-  mkdirSync(join(modelsDir, "test"), { recursive: true });
+  const folder = join(modelsDir, model);
+  mkdirSync(dirname(folder), { recursive: true });
   cpSync(join(packageRoot(), "models", "bundled"), folder, { recursive: true });
   const path = join(folder, "tokenizer.json");
   const tokenizer = JSON.parse(readFileSync(path, "utf8"));
@@ -30,4 +30,14 @@ export function otherModelsDir(): string {
   );
   writeFileSync(path, JSON.stringify(tokenizer));
   return modelsDir;
+}
+
+/** Makes a program whose bundled model is the one in a models folder, as an earlier release has another. Returns its main.js. */
+export function earlierRelease(modelsDir: string): string {
+  const [root, folder] = [packageRoot(), newDataDir()];
+  for (const copied of ["package.json", "dist"])
+    cpSync(join(root, copied), join(folder, copied), { recursive: true });
+  symlinkSync(modelsDir, join(folder, "models"));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return join(folder, "dist/src/main.js");
 }

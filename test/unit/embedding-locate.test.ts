@@ -28,6 +28,18 @@ it("the bundled model lies at the package's root, seen from src and from dist", 
   expect(fromDist).toBe(packageRoot());
 });
 
+it("the bundled model of an earlier release is taken for a database that has its vectors, and for no other", async () => {
+  const modelsDir = await temporaryFolder();
+  const earlier = join(modelsDir, "bundled");
+  await cp(BUNDLED, earlier, { recursive: true });
+  await writeFile(join(earlier, "tokenizer_config.json"), "{}");
+  const place = { model: "bundled", modelsDir };
+  expect(await locateModel({ ...place, revision: await revisionOf(earlier) })).toBe(earlier);
+  for (const revision of [undefined, await revisionOf(BUNDLED), "0".repeat(64)]) {
+    expect(await locateModel({ ...place, revision })).toBe(BUNDLED);
+  }
+});
+
 it("a model that is there is taken without asking the network", async () => {
   const modelsDir = await temporaryFolder();
   await cp(BUNDLED, join(modelsDir, "some", "model"), { recursive: true });

@@ -215,7 +215,7 @@ CASES: dict[str, list[Step]] = {
     ],
     "ranks by meaning, filters and turns pages": [
         *PEOPLE,
-        search(("people",), query="Which foods are bad for Ana?", limit=3),
+        search(("people",), query="Which foods are bad for Ana?", limit=2),
         search(("people",), query="Who makes music?", limit=1),
         search(("people",), query="Who makes music?", limit=2, offset=1),
         search(("people",), query="Who makes music?", offset=9),

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { failedPrecondition, invalid } from "../../errors.js";
-import { missingFiles } from "./model-files.js";
+import { missingFiles, verifyModel } from "./model-files.js";
 import { type ModelPlace, pullModel } from "./pull.js";
 
 /** Id of the model that comes with the program. */
@@ -18,8 +18,8 @@ const MODEL_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9_][A-Za-z0-9._-]
  */
 export async function locateModel(place: ModelPlace): Promise<string> {
   const folder = folderOf(place);
-  if (place.model === BUNDLED) await checkBundled(folder);
-  else if ((await missingFiles(folder)).length > 0) await pullModel(place, folder);
+  if (place.model === BUNDLED) return bundledOf(place, folder);
+  if ((await missingFiles(folder)).length > 0) await pullModel(place, folder);
   return folder;
 }
 
@@ -36,9 +36,14 @@ export function isModelId(model: string): boolean {
   return MODEL_ID.test(model) && !model.includes("..");
 }
 
-async function checkBundled(folder: string): Promise<void> {
+/** Finds the program's own model, or the one of an earlier program that a database still has vectors of. */
+async function bundledOf({ modelsDir, revision }: ModelPlace, folder: string): Promise<string> {
+  const earlier = resolve(modelsDir, BUNDLED);
+  if (revision !== undefined && (await missingFiles(earlier)).length === 0) {
+    if ((await verifyModel(earlier)).revision === revision) return earlier;
+  }
   const missing = await missingFiles(folder);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return folder;
   throw failedPrecondition(`the bundled model in ${folder} lacks ${missing.join(", ")}`);
 }
 

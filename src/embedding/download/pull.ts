@@ -33,6 +33,8 @@ export interface ModelPlace {
   readonly model: string;
   /** Folder for models other than the bundled one, which is also the target of downloads. */
   readonly modelsDir: string;
+  /** Revision that a database has vectors of; of the bundled model, an earlier one may be in `modelsDir`. */
+  readonly revision?: string | undefined;
   /** Address of the hub; Hugging Face's when left out. */
   readonly hub?: string | undefined;
   /** Receives the progress of a download; a bar on stderr when left out. */

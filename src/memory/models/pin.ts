@@ -91,7 +91,11 @@ function settingsFor(
   const prefix = passagePrefix === undefined ? "none" : JSON.stringify(passagePrefix);
   const settings: Partial<Record<Aspect, string>> = isRemote(id)
     ? { dimensions: `EMBED_DIMENSIONS=${dimensions}`, passagePrefix: `EMBED_TEXT_PREFIX=${prefix}` }
-    : { pooling: `MODEL_POOLING=${pooling}`, passagePrefix: `MODEL_PASSAGE_PREFIX=${prefix}` };
+    : {
+        ...(id === "bundled" && { revision: "the model of the release before in MODELS_DIR/bundled" }),
+        pooling: `MODEL_POOLING=${pooling}`,
+        passagePrefix: `MODEL_PASSAGE_PREFIX=${prefix}`,
+      };
   const needed = differing.map((aspect) => settings[aspect]);
   return needed.includes(undefined) ? "that model" : needed.join(" and ");
 }
