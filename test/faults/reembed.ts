@@ -57,7 +57,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
   const start = async (main?: string) => {
     for (let i = 0; i < options.replicas; i++) servers[i] = await options.start(env, main);
   };
-  await start(upgrades ? earlierRelease(env.MODELS_DIR) : undefined);
+  await start(upgrades ? earlierRelease(env.MODELS_DIR ?? "") : undefined);
   const load = new Load(servers, options.seed);
   try {
     await load.fill(options.memories);
