@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -46,6 +47,20 @@ describe("the folder of the local database", () => {
     await owner.check();
     await owner.close();
     await (await openLocal({ dataDir })).close();
+  });
+
+  it("is given up at once, though a process has connected and says nothing", async () => {
+    const giveUp = await claim({ dataDir });
+    const [name = ""] = await sockets();
+    const silent = connect(join(dataDir, name));
+    await once(silent, "connect");
+    // Until the owner has taken the connection.
+    await sleep(100);
+    const beganMs = performance.now();
+    await giveUp();
+    // A command that waited longer would have nothing to keep it alive, and would end as if it had done its work.
+    expect(performance.now() - beganMs).toBeLessThan(1_000);
+    silent.destroy();
   });
 
   it("goes to one of several that start at once, and after its kill -9 to one of the next", async () => {

@@ -148,8 +148,9 @@ describe("changing between a model that is loaded and one on a server, under loa
       replicas: 1,
       env: { DATA_DIR: dataDir },
       model: { id, env: { ...env, MODEL: from } },
-      memories: 500,
-      killAt: 0.3,
+      memories: 1_000,
+      // Such small vectors are moved in seconds: the command may show its progress only once or twice.
+      killAt: 0.05,
       seed: 1,
     });
     expect(figures.kills).toBe(1);

@@ -112,13 +112,18 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       await run.run(() => {});
       expect(Object.keys(run.record.systems)).toEqual(["bundled HYBRID", "bundled", "other", "bm25"]);
       expect(Object.keys(run.record.retrieval)).toEqual(["people", "wishes"]);
-      expect(run.record.retrieval.people?.systems.bundled?.outcomes).toEqual(
-        record.retrieval.people?.systems.bundled?.outcomes,
-      );
+      expect(outcomesOf(run.record)).toEqual(outcomesOf(record));
       expect(() => runWith(["--full"], earlier)).toThrow("at most 1000 queries");
     },
     RUN_TIMEOUT_MS,
   );
+
+  /** Without nDCG: memories that have nothing to do with a query come in the order in which they were stored. */
+  function outcomesOf({ retrieval }: RunRecord) {
+    const outcomes = retrieval.people?.systems.bundled?.outcomes ?? [];
+    expect(outcomes.length).toBeGreaterThan(0);
+    return outcomes.map(({ ndcg10: _, ...outcome }) => outcome);
+  }
 
   test("refuses the name of a set that is not there", async () => {
     await expect(runWith(["--sets", "people,nobody"]).run(() => {})).rejects.toThrow(

@@ -1,5 +1,5 @@
 import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 
@@ -13,25 +13,46 @@ const CONNECTIONS_MAX = 16;
 const REQUEST_TIMEOUT_MS = 2000;
 const REQUEST_CHARS_MAX = 65_536;
 
+/** A socket file on which requests are answered. */
+export interface Listening {
+  /** Answers what was asked, and ends. */
+  close(): Promise<void>;
+}
+
 /**
- * Listens on a socket file and answers requests: a line each way, one for a connection. It does not keep
- * the process alive.
+ * Listens on a socket file and answers requests: a line each way, one for a connection. Only a request that is
+ * being answered keeps the process alive.
  */
-export async function listen(path: string, answer: (request: string) => Promise<string>): Promise<Server> {
-  const server = createServer((connection) => void serve(connection, answer)).unref();
+export async function listen(path: string, answer: (request: string) => Promise<string>): Promise<Listening> {
+  /** Connections that have not asked anything yet. */
+  const silent = new Set<Socket>();
+  const server = createServer((connection) => void serve(connection, { answer, silent })).unref();
   server.maxConnections = CONNECTIONS_MAX;
   await withAddress(path, async (address) => {
     await new Promise<void>((done, reject) => server.once("error", reject).listen(address, done));
     await chmod(address, 0o600);
   });
-  return server;
+  return {
+    close: () =>
+      new Promise<void>((done) => {
+        server.close(() => done());
+        // Nothing would keep this process alive until they end by themselves.
+        for (const connection of silent) connection.destroy();
+      }),
+  };
 }
 
-async function serve(connection: Socket, answer: (request: string) => Promise<string>): Promise<void> {
+async function serve(
+  connection: Socket,
+  { answer, silent }: { answer: (request: string) => Promise<string>; silent: Set<Socket> },
+): Promise<void> {
   connection.unref().on("error", () => connection.destroy());
+  silent.add(connection);
   const request = await readRequest(connection);
+  silent.delete(connection);
   // A process that only checks for others sends nothing.
   if (request === undefined) return void connection.destroy();
+  connection.ref();
   connection.end(`${await answer(request)}\n`);
 }
 
