@@ -82,7 +82,7 @@ function watchServers({
     const isChange = away.has(model) === (failure === undefined);
     if (failure === undefined) away.delete(model);
     else away.add(model);
-    // With each look, because another model may be pinned since.
+    // Set at each look, even without a change: another model may have been pinned in between.
     readiness.setAway("embedding server", away.has(present()));
     telemetry.metrics?.embedServerAvailable.set(away.size > 0 ? 0 : 1);
     if (!isChange) return;

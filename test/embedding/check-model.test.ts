@@ -10,6 +10,7 @@ async function problemsOf(...given: number[][]): Promise<string[]> {
     tokens: 3,
   });
   const problems: string[] = [];
+  // Nothing else of an embedder is asked for.
   for await (const { kind, text } of checkModel({
     model: { id: "toy", dimensions: 2 },
     embed,

@@ -20,6 +20,7 @@ function modelOf(letters: (text: string) => string): Embedder {
     const length = Math.hypot(...counts);
     return { vectors: counts.map((count) => count / length), tokens: 1 };
   };
+  // Nothing else of an embedder is asked for.
   return { model: { dimensions: 26 }, embed } as unknown as Embedder;
 }
 

@@ -1,7 +1,7 @@
 /** Largest number of dimensions; a memory of many windows would be too large for a database otherwise. */
 export const DIMENSIONS_MAX = 4_096;
 
-/** What came of a request: an answer, or one of the ways in which it failed. */
+/** Outcome of a request: `ok`, or the kind of its failure. */
 export type RequestOutcome = "ok" | FailureKind;
 /**
  * `lost`: the server could not be reached, did not answer in time or failed by itself; `limited`: it wants fewer

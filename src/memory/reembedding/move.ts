@@ -156,15 +156,12 @@ async function copyEntries(
   await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
   const { id } = await generations.find(generationOf(to));
-  const copies = await mapSome(
-    news,
-    isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX,
-    async ({ sequence, entry }): Promise<Appended> => {
-      if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
-      const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
-      return { ...entry, ...(await generations.embed(generationOf(to), input)) };
-    },
-  );
+  const atOnce = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
+  const copies = await mapSome(news, atOnce, async ({ sequence, entry }): Promise<Appended> => {
+    if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
+    const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
+    return { ...entry, ...(await generations.embed(generationOf(to), input)) };
+  });
   await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
 }
 

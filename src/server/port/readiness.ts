@@ -24,7 +24,7 @@ export class Readiness {
     });
   }
 
-  /** Says whether something is away that calls need, which may change at any time, during the start too. */
+  /** Notes that another server is away, or back. It may be called at any time, also before `start`. */
   setAway(needed: Needed, away: boolean): void {
     this.#change(() => {
       if (away) this.#away.add(needed);

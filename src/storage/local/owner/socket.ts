@@ -15,7 +15,7 @@ const REQUEST_CHARS_MAX = 65_536;
 
 /** A socket file on which requests are answered. */
 export interface Listening {
-  /** Answers what was asked, and ends. */
+  /** Finishes the answers to requests that have come, and takes no more. */
   close(): Promise<void>;
 }
 
