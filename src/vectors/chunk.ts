@@ -24,13 +24,13 @@ export class Chunk {
   quantized: Int8Array;
   /** Bound of the angle, in radians, between any vector and its quantised form. */
   angle = 0;
+  /** Highest share of one number in a vector's length that fits into a quantised one. */
+  peak: number;
   /** Bounds of the lengths of the quantised vectors other than zeros. */
   shortest = Number.POSITIVE_INFINITY;
   longest = 0;
   /** Key of each row: its memory's log number times `VECTORS_MAX`, plus its window. */
   keys: Float64Array;
-  /** Highest share of one number in a vector's length that fits into a quantised one. */
-  #peak = 0;
   /** The same keys in order. */
   #sorted: Float64Array;
   /** Row of each of the sorted keys. */
@@ -38,8 +38,9 @@ export class Chunk {
 
   constructor(
     readonly dimensions: number,
-    capacity: number,
+    { capacity, peak = 0 }: { capacity: number; peak?: number | undefined },
   ) {
+    this.peak = peak;
     this.vectors = new Float32Array(capacity * dimensions);
     this.quantized = new Int8Array(capacity * dimensions);
     this.keys = new Float64Array(capacity);
@@ -90,12 +91,18 @@ export class Chunk {
     );
   }
 
+  /** Row of a vector; undefined if it is not here. */
+  rowOf(key: number): number | undefined {
+    const place = this.#placeOf(key);
+    return place < this.rows && this.#sorted[place] === key ? this.#rowOf[place] : undefined;
+  }
+
   /** Adds the vectors of another one, whose memories are newer. */
   append(other: Chunk): void {
     this.#reserve(this.rows + other.rows);
     this.vectors.set(other.vectors.subarray(0, other.rows * this.dimensions), this.rows * this.dimensions);
     for (let row = 0; row < other.rows; row++) this.#note(other.keys[row] as number);
-    this.#quantizeAll(Math.max(this.#peak, other.#peak));
+    this.#quantizeAll(Math.max(this.peak, other.peak));
     this.size += other.size;
     this.mark = other.mark;
   }
@@ -104,12 +111,12 @@ export class Chunk {
     this.vectors.set(vector, this.rows * this.dimensions);
     this.#note(key);
     const peak = peakOf(vector);
-    if (peak <= this.#peak) this.#quantize(this.rows - 1);
+    if (peak <= this.peak) this.#quantize(this.rows - 1);
     else this.#quantizeAll(peak * PEAK_MARGIN);
   }
 
   #quantizeAll(peak: number): void {
-    this.#peak = peak;
+    this.peak = peak;
     [this.angle, this.shortest, this.longest] = [0, Number.POSITIVE_INFINITY, 0];
     for (let row = 0; row < this.rows; row++) this.#quantize(row);
   }
@@ -117,7 +124,7 @@ export class Chunk {
   #quantize(row: number): void {
     const from = row * this.dimensions;
     const vector = this.vectors.subarray(from, from + this.dimensions);
-    const { numbers, length, angle } = quantize(vector, this.#peak);
+    const { numbers, length, angle } = quantize(vector, this.peak);
     this.quantized.set(numbers, from);
     this.angle = Math.max(this.angle, angle);
     if (length > 0) this.shortest = Math.min(this.shortest, length);
@@ -182,7 +189,7 @@ export class Chunk {
 
 /** Makes a chunk of two neighbours. A search under way goes on in those. */
 export function joinedOf(one: Chunk, other: Chunk): Chunk {
-  const joined = new Chunk(one.dimensions, Math.max(1, one.rows + other.rows));
+  const joined = new Chunk(one.dimensions, { capacity: Math.max(1, one.rows + other.rows) });
   joined.append(one);
   joined.append(other);
   return joined;

@@ -14,8 +14,9 @@ export const EXACT_ERROR = 1e-5;
 const ROUNDING_ERROR = 1e-6;
 /** Number of candidates of a chunk for `count` wanted ones: most often they suffice. */
 const candidatesFor = (count: number) => 2 * count + 64;
-/** Multiple of that number below which all are compared exactly at once. */
-const FEW = 2;
+/** Number of vectors of a chunk, and multiple of those candidates, up to which all are compared as float32 at once. */
+const FEW = 1_200;
+const FEW_TIMES = 2;
 /** Number of vectors gathered as float32 at a time. */
 const GATHERED = 1024;
 
@@ -27,78 +28,168 @@ interface Asked {
   readonly among?: Among | undefined;
 }
 
-/** A query, and the nearest rows found up to now by their keys. */
-interface Search {
-  readonly vector: Float32Array;
-  readonly quantized: Quantized;
-  readonly nearest: NearestFew<number>;
-}
-
-/** The compared rows of a chunk: all, or those of some memories. */
-interface Compared {
-  readonly chunk: Chunk;
-  readonly rows?: Uint32Array | undefined;
-}
-
 /**
  * Finds the `count` nearest vectors in chunks, or all, the nearest first. None is missed: all are compared as int8,
  * and each that may be among the nearest in spite of the rounding is compared as float32.
  */
-export async function nearestInTail(
-  chunks: readonly Chunk[],
-  { vector, count, among }: Asked,
-): Promise<Hit[]> {
-  const search = { vector, quantized: quantize(vector), nearest: new NearestFew<number>(count) };
+export async function nearestInTail(chunks: readonly Chunk[], asked: Asked): Promise<Hit[]> {
+  const search = new TailSearch(asked);
   const pauses = new Pauses();
   for (const chunk of chunks) {
-    // Rows move when others are removed, so nothing waits within a chunk.
-    searchChunk({ chunk, rows: among && rowsAmong(chunk, among) }, search);
+    search.scan(chunk);
     await pauses.ifDue();
   }
-  return search.nearest.kept().map(({ item: key, similarity }) => {
-    const window = key % VECTORS_MAX;
-    return { sequence: (key - window) / VECTORS_MAX, window, similarity };
-  });
+  search.compareBest();
+  for (const chunk of search.undecided()) {
+    search.compareAll(chunk);
+    await pauses.ifDue();
+  }
+  return search.hits();
 }
 
-function rowsAmong(chunk: Chunk, among: Among): Uint32Array | undefined {
-  const { range } = chunk;
-  if (range === undefined) return undefined;
-  const rows = chunk.rowsOf(among.between(range.first, range.last));
-  return rows.length === chunk.rows ? undefined : rows;
+/** Vectors of a chunk with the highest products of int8. */
+interface Scanned {
+  readonly chunk: Chunk;
+  readonly bounds: Bounds;
+  /** Keys, because rows move when others are removed. The highest product comes first. */
+  readonly keys: Float64Array;
+  readonly products: Float32Array;
 }
 
-function searchChunk(compared: Compared, search: Search): void {
-  const { chunk, rows } = compared;
-  const many = rows?.length ?? chunk.rows;
-  if (many === 0) return;
-  const asked = candidatesFor(search.nearest.count);
-  const candidates = many > FEW * asked ? candidatesIn(compared, { search, asked }) : undefined;
-  if (candidates !== undefined) compareSome({ chunk, rows: candidates }, search);
-  else if (rows !== undefined) compareSome({ chunk, rows }, search);
-  else compareAll(chunk, search);
+interface Candidate {
+  readonly chunk: Chunk;
+  readonly key: number;
 }
 
-/** Lists the rows that may be among the nearest; undefined if these may be more than asked for. */
-function candidatesIn(
-  { chunk, rows }: Compared,
-  { search, asked }: { search: Search; asked: number },
-): Uint32Array | undefined {
-  const { quantized, nearest } = search;
-  const all =
-    rows === undefined
-      ? chunk.quantized.subarray(0, chunk.rows * chunk.dimensions)
-      : gather(chunk.quantized, rows, chunk.dimensions);
-  const { keys, distances } = compare(all, quantized.numbers, { count: asked, metric: MetricKind.IP });
-  const productOf = (place: number) => 1 - (distances[place] as number);
-  const bounds = new Bounds(quantized, chunk);
-  // So many are at least as near as this, here or in the chunks before.
-  const known = Math.max(nearest.least - EXACT_ERROR, bounds.lowestCosine(productOf(nearest.count - 1)));
-  const needed = bounds.lowestProduct(known);
-  if (productOf(asked - 1) >= needed) return undefined;
-  let count = 0;
-  while (count < asked && productOf(count) >= needed) count++;
-  return Uint32Array.from(keys.subarray(0, count), (place) => rows?.[Number(place)] ?? Number(place));
+class TailSearch {
+  readonly #query: Quantized;
+  readonly #nearest: NearestFew<number>;
+  readonly #scanned: Scanned[] = [];
+  /** Keys of the vectors that were compared as float32 after a scan. */
+  readonly #compared = new Set<number>();
+
+  constructor(private readonly asked: Asked) {
+    this.#query = quantize(asked.vector);
+    this.#nearest = new NearestFew(asked.count);
+  }
+
+  /** Compares the vectors of a chunk as int8; few are compared as float32 at once. */
+  scan(chunk: Chunk): void {
+    const rows = this.#rowsIn(chunk);
+    const many = rows?.length ?? chunk.rows;
+    const wanted = candidatesFor(this.asked.count);
+    if (many <= Math.max(FEW, FEW_TIMES * wanted)) {
+      this.compareAll(chunk);
+      return;
+    }
+    const { dimensions, quantized } = chunk;
+    const all = rows ? gather(quantized, rows, dimensions) : quantized.subarray(0, many * dimensions);
+    const found = compare(all, this.#query.numbers, { count: wanted, metric: MetricKind.IP });
+    const keys = Float64Array.from(
+      found.keys,
+      (place) => chunk.keys[rows?.[Number(place)] ?? Number(place)] as number,
+    );
+    const products = found.distances.map((distance) => 1 - distance);
+    this.#scanned.push({ chunk, bounds: new Bounds(this.#query, chunk), keys, products });
+  }
+
+  /** Compares those as float32 that are the nearest by the scan, and then each other that may be nearer. */
+  compareBest(): void {
+    const best = new NearestFew<Candidate>(this.asked.count);
+    for (const { chunk, bounds, keys, products } of this.#scanned) {
+      for (const [i, key] of keys.entries()) {
+        const cosine = bounds.cosineOf(products[i] as number);
+        if (cosine <= best.least) break;
+        best.offer({ chunk, key }, cosine);
+      }
+    }
+    this.#compareSome(best.kept().map(({ item }) => item));
+    this.#compareSome(this.#scanned.flatMap((scanned) => this.#others(scanned)));
+  }
+
+  /** Lists the chunks that may have more of the nearest than the scan has found. */
+  undecided(): Chunk[] {
+    const open = this.#scanned.filter(({ bounds, products }) => {
+      return (products.at(-1) as number) >= bounds.lowestProduct(this.#known);
+    });
+    return open.map(({ chunk }) => chunk);
+  }
+
+  /** Compares all vectors of a chunk as float32. */
+  compareAll(chunk: Chunk): void {
+    const rows = this.#rowsIn(chunk);
+    if (rows !== undefined) this.#compareRows(chunk, rows);
+    else if (chunk.rows > 0) {
+      const all = chunk.vectors.subarray(0, chunk.rows * chunk.dimensions);
+      this.#offer(compare(all, this.asked.vector, this.asked), (row) => chunk.keys[row] as number);
+    }
+  }
+
+  hits(): Hit[] {
+    return this.#nearest.kept().map(({ item: key, similarity }) => {
+      const window = key % VECTORS_MAX;
+      return { sequence: (key - window) / VECTORS_MAX, window, similarity };
+    });
+  }
+
+  /** Cosine that the nearest vectors have at least, whatever is not compared yet. */
+  get #known(): number {
+    return this.#nearest.least - EXACT_ERROR;
+  }
+
+  /** Lists the rows that may be found; undefined if these are all. */
+  #rowsIn(chunk: Chunk): Uint32Array | undefined {
+    const { range } = chunk;
+    if (this.asked.among === undefined || range === undefined) return undefined;
+    const rows = chunk.rowsOf(this.asked.among.between(range.first, range.last));
+    return rows.length === chunk.rows ? undefined : rows;
+  }
+
+  /** Lists the scanned vectors that may be among the nearest and were not compared yet. */
+  #others({ chunk, bounds, keys, products }: Scanned): Candidate[] {
+    const needed = bounds.lowestProduct(this.#known);
+    const others: Candidate[] = [];
+    for (const [i, key] of keys.entries()) {
+      if ((products[i] as number) < needed) break;
+      if (!this.#compared.has(key)) others.push({ chunk, key });
+    }
+    return others;
+  }
+
+  #compareSome(candidates: readonly Candidate[]): void {
+    const { vector } = this.asked;
+    const all = new Float32Array(candidates.length * vector.length);
+    const found: number[] = [];
+    for (const { chunk, key } of candidates) {
+      const row = chunk.rowOf(key);
+      // It was removed meanwhile.
+      if (row === undefined) continue;
+      const from = row * vector.length;
+      all.set(
+        chunk.vectors.subarray(from, from + vector.length),
+        found.push(key) * vector.length - vector.length,
+      );
+    }
+    if (found.length === 0) return;
+    const compared = all.subarray(0, found.length * vector.length);
+    this.#offer(compare(compared, vector, this.asked), (place) => found[place] as number);
+    for (const key of found) this.#compared.add(key);
+  }
+
+  #compareRows(chunk: Chunk, rows: Uint32Array): void {
+    for (let from = 0; from < rows.length; from += GATHERED) {
+      const some = rows.subarray(from, from + GATHERED);
+      const found = compare(gather(chunk.vectors, some, chunk.dimensions), this.asked.vector, this.asked);
+      this.#offer(found, (place) => chunk.keys[some[place] as number] as number);
+    }
+  }
+
+  #offer({ keys, distances }: Matches, keyAt: (place: number) => number): void {
+    for (const [i, place] of keys.entries()) {
+      const key = keyAt(Number(place));
+      if (!this.#compared.has(key)) this.#nearest.offer(key, 1 - (distances[i] as number));
+    }
+  }
 }
 
 /** What the products of a chunk's quantised vectors and a query's tell about the cosines of the exact ones. */
@@ -113,9 +204,9 @@ class Bounds {
     this.#longest = query.length * longest;
   }
 
-  lowestCosine(product: number): number {
-    const cosine = product / (product > 0 ? this.#longest : this.#shortest);
-    return Math.cos(Math.min(Math.PI, angleOf(cosine - ROUNDING_ERROR) + this.#angle));
+  /** Approximate cosine of two vectors. */
+  cosineOf(product: number): number {
+    return this.#longest === 0 ? 0 : product / this.#longest;
   }
 
   /** Lowest product that two vectors may have whose cosine is at least this. */
@@ -127,27 +218,6 @@ class Bounds {
 
 function angleOf(cosine: number): number {
   return Math.acos(Math.max(-1, Math.min(1, cosine)));
-}
-
-function compareSome(
-  { chunk, rows }: { chunk: Chunk; rows: Uint32Array },
-  { vector, nearest }: Search,
-): void {
-  for (let from = 0; from < rows.length; from += GATHERED) {
-    const some = rows.subarray(from, from + GATHERED);
-    const { keys, distances } = compare(gather(chunk.vectors, some, chunk.dimensions), vector, nearest);
-    for (const [i, place] of keys.entries()) {
-      nearest.offer(chunk.keys[some[Number(place)] as number] as number, 1 - (distances[i] as number));
-    }
-  }
-}
-
-function compareAll(chunk: Chunk, { vector, nearest }: Search): void {
-  const all = chunk.vectors.subarray(0, chunk.rows * chunk.dimensions);
-  const { keys, distances } = compare(all, vector, nearest);
-  for (const [i, row] of keys.entries()) {
-    nearest.offer(chunk.keys[Number(row)] as number, 1 - (distances[i] as number));
-  }
 }
 
 /** Compares a vector with others, end to end; all must begin where their buffers do: USearch ignores an offset. */

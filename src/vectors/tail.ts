@@ -49,7 +49,8 @@ export class Tail {
   add(row: VectorRow): void {
     let last = this.chunks.at(-1);
     if (last === undefined || this.chunks.length === this.#frozen || !last.fits(row.vectors.length)) {
-      last = new Chunk(this.dimensions, this.chunks.length === 0 ? CAPACITY_FIRST : CAPACITY_NEXT);
+      const capacity = last === undefined ? CAPACITY_FIRST : CAPACITY_NEXT;
+      last = new Chunk(this.dimensions, { capacity, peak: last?.peak });
       this.chunks = [...this.chunks, last];
     }
     last.add(row);
