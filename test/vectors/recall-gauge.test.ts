@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compare, RecallGauge } from "../../src/vectors/recall-gauge.js";
+import { seeded } from "../simulation/time.js";
 
 /** Makes a gauge check that many searches that found this share, each long after the one before. */
 async function checked(gauge: RecallGauge, { found, times }: { found: number; times: number }) {
@@ -22,11 +23,28 @@ describe("the gauge of recall", () => {
     expect(gauge.breadthIn(1)).toBe(64);
   });
 
-  it("changes nothing because of a few", async () => {
+  it("settles where 99.5 % are found", async () => {
+    const gauge = new RecallGauge();
+    // A graph that misses one of a hundred at 128 places, and half as many at twice as many.
+    const missed = () => Math.min(1, 1.28 / gauge.breadthIn(1));
+    const random = seeded(1);
+    let [found, of] = [0, 0];
+    for (let i = 0; i < 6_000; i++) {
+      const right = Array.from({ length: 10 }, () => random() >= missed()).filter(Boolean).length;
+      await checked(gauge, { found: right, times: 1 });
+      if (i >= 1_000) [found, of] = [found + right, of + 10];
+    }
+    expect(found / of).toBeGreaterThan(0.994);
+    expect(found / of).toBeLessThan(0.996);
+  });
+
+  it("changes little because of one check", async () => {
     const gauge = new RecallGauge();
     const first = gauge.breadthIn(1);
-    await checked(gauge, { found: 0, times: 7 });
-    expect(gauge.breadthIn(1)).toBe(first);
+    await checked(gauge, { found: 10, times: 1 });
+    expect(gauge.breadthIn(1)).toBeGreaterThan(first * 0.98);
+    await checked(gauge, { found: 9, times: 1 });
+    expect(gauge.breadthIn(1)).toBeLessThan(first * 1.15);
   });
 
   it("divides the breadth among several graphs, down to a least one", () => {
