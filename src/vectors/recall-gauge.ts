@@ -32,9 +32,11 @@ export class RecallGauge {
   #nextMs = 0;
   #checking = false;
 
-  /** Breadth of a search in each of some graphs. */
-  breadthIn(graphs: number): number {
-    return breadthIn(this.#breadth, graphs);
+  /** Breadth of a search in each of some graphs, by their numbers of vectors. */
+  breadthIn(vectors: readonly number[]): number {
+    // A small graph beside a large one spares the large one nothing.
+    const graphs = vectors.reduce((sum, each) => sum + each, 0) / Math.max(1, ...vectors);
+    return breadthIn(this.#breadth, Math.max(1, graphs));
   }
 
   /** Tells whether a search may be checked now: no check is under way, and the last one is long enough ago. */

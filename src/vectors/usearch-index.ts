@@ -143,7 +143,12 @@ export class UsearchIndex implements VectorIndex {
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
     const graphs = await searchGraphs({
-      ...{ vector, count, segments: living, breadth: this.#gauge.breadthIn(living.length) },
+      ...{
+        vector,
+        count,
+        segments: living,
+        breadth: this.#gauge.breadthIn(living.map(({ vectors }) => vectors)),
+      },
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
     });
     const hits = [...graphs.hits];

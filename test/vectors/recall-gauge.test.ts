@@ -14,19 +14,19 @@ let nowMs = 0;
 describe("the gauge of recall", () => {
   it("has searches broader when they find too little, and narrower when they find all, within bounds", async () => {
     const gauge = new RecallGauge();
-    const first = gauge.breadthIn(1);
+    const first = gauge.breadthIn([1000]);
     await checked(gauge, { found: 9, times: 8 });
-    expect(gauge.breadthIn(1)).toBeGreaterThan(first);
+    expect(gauge.breadthIn([1000])).toBeGreaterThan(first);
     await checked(gauge, { found: 9, times: 800 });
-    expect(gauge.breadthIn(1)).toBe(512);
+    expect(gauge.breadthIn([1000])).toBe(512);
     await checked(gauge, { found: 10, times: 800 });
-    expect(gauge.breadthIn(1)).toBe(64);
+    expect(gauge.breadthIn([1000])).toBe(64);
   });
 
   it("settles where 99.5 % are found", async () => {
     const gauge = new RecallGauge();
     // A graph that misses one of a hundred at 128 places, and half as many at twice as many.
-    const missed = () => Math.min(1, 1.28 / gauge.breadthIn(1));
+    const missed = () => Math.min(1, 1.28 / gauge.breadthIn([1000]));
     const random = seeded(1);
     let [found, of] = [0, 0];
     for (let i = 0; i < 6_000; i++) {
@@ -40,17 +40,18 @@ describe("the gauge of recall", () => {
 
   it("changes little because of one check", async () => {
     const gauge = new RecallGauge();
-    const first = gauge.breadthIn(1);
+    const first = gauge.breadthIn([1000]);
     await checked(gauge, { found: 10, times: 1 });
-    expect(gauge.breadthIn(1)).toBeGreaterThan(first * 0.98);
+    expect(gauge.breadthIn([1000])).toBeGreaterThan(first * 0.98);
     await checked(gauge, { found: 9, times: 1 });
-    expect(gauge.breadthIn(1)).toBeLessThan(first * 1.15);
+    expect(gauge.breadthIn([1000])).toBeLessThan(first * 1.15);
   });
 
   it("divides the breadth among several graphs, down to a least one", () => {
     const gauge = new RecallGauge();
-    expect(gauge.breadthIn(4)).toBe(gauge.breadthIn(1) / 2);
-    expect(gauge.breadthIn(10_000)).toBe(32);
+    expect(gauge.breadthIn([50, 50, 50, 50])).toBe(gauge.breadthIn([1000]) / 2);
+    expect(gauge.breadthIn(Array(10_000).fill(50))).toBe(32);
+    expect(gauge.breadthIn([50_000, 10])).toBe(gauge.breadthIn([50_000]));
   });
 
   it("checks one search at a time, and pauses in between", async () => {

@@ -25,7 +25,7 @@ export interface Vectors {
   kept(): Promise<string[]>;
   /**
    * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
-   * among those found, as broad as searches are at first.
+   * among those found, no more broadly than searches are at first.
    */
   measureRecall(logId: string): Promise<RecallMeasured>;
   /** Reads the log position up to which an index's files are whole; undefined if they are damaged or missing. */

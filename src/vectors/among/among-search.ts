@@ -48,7 +48,7 @@ export class AmongSearch {
           // All of one moment: what is sealed meanwhile is found where it was.
           const tail = await nearestInTail(this.options.tail.chunks, { ...of, vector });
           const living = segments.filter((segment) => segment.vectors > 0);
-          const breadth = gauge.breadthIn(living.length);
+          const breadth = gauge.breadthIn(living.map(({ vectors }) => vectors));
           return searchFiltered(this.options, { ...of, vector, tail, breadth, segments: living });
         });
       } catch (error) {
