@@ -1,9 +1,9 @@
 import type { Hit, RecallMeasured } from "../memory/ports/vectors.js";
 
 /** Breadth of the first searches of a graph, and its bounds. */
-export const BREADTH_FIRST = 192;
+export const BREADTH_FIRST = 256;
 const BREADTH_MIN = 64;
-const BREADTH_MAX = 512;
+const BREADTH_MAX = 1024;
 /** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
 export const BREADTH_HERE_MAX = 512;
 /** Least breadth in each of several graphs. */
@@ -15,7 +15,7 @@ const TARGET = 0.995;
  * should be rarer, so the breadth stays where the share is the target: it takes no count of checks that is too small
  * to tell .995 from .99.
  */
-const STEP = 0.1;
+const STEP = 0.2;
 /** Share of one core that checks may take, and the least time between two. */
 const BUSY_SHARE = 0.02;
 const PAUSE_MS_MIN = 1_000;
