@@ -51,7 +51,7 @@ describe("a delivery", () => {
   it("is signed over its time and its body", async () => {
     const { got, url } = await receiver(answers(204));
     expect(await posted(url)).toEqual([]);
-    const [{ body, headers } = { body: "", headers: {} }] = got;
+    const [{ body, headers }] = got as [Got];
     const [, seconds = "", signed] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
       String(headers["recalld-signature"]),
     ) as string[];
