@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { openMore } from "./places.js";
 import {
   NO_CHROMIUM,
   needPortal,
@@ -82,10 +83,13 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await drawer.getByText("Ada lives in Lisbon.").waitFor();
     await drawer.getByRole("button", { name: "Close" }).click();
     await drawer.waitFor({ state: "detached" });
-    await page.getByText("3 memories").waitFor();
+    await page.getByText("3 memories and 1 superseded").waitFor();
     await expect.poll(() => page.getByText("Ada lives in Paris.").count()).toBe(0);
-    await page.getByLabel("Superseded ones, too").check();
+    await page.getByRole("button", { name: "1 superseded" }).click();
     await page.getByText("4 memories").waitFor();
+    await openMore(page);
+    expect(await page.getByLabel("Superseded memories, too").isChecked()).toBe(true);
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Ada lives in Paris." }).click();
     expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
     await page.getByRole("link", { name: "another one" }).click();
@@ -102,6 +106,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
 
   it("exports a namespace, and imports it into another one, once", async () => {
     const download = page.waitForEvent("download");
+    await openMore(page);
     await page.getByRole("button", { name: "Export" }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe("home.jsonl");
@@ -111,6 +116,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await settle(page);
     const content = `${lines.join("\n")}\n{"text": ""}\n`;
     for (const said of ["3 stored, 0 there already, 1 refused", "0 stored, 3 there already, 1 refused"]) {
+      await openMore(page);
       await page.getByRole("button", { name: "Import" }).click();
       const buffer = Buffer.from(content);
       const upload = { name: "home.jsonl", mimeType: "application/jsonl", buffer };
@@ -134,11 +140,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await page.getByText("This is not valid JSON").waitFor();
     await page.getByLabel("Filter").fill('{"year": {"$gte": 2021}}');
     await page.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("2 memories").waitFor();
+    await page.getByText("2 of 3 memories match the filter").waitFor();
     expect(await page.getByText("note a").count()).toBe(0);
     await page.getByRole("button", { name: "Delete what the filter finds" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("This erases 2 memories").waitFor();
+    await dialog.getByText("This deletes 2 memories").waitFor();
     await dialog.getByRole("textbox").fill("notes");
     await dialog.getByRole("button", { name: "Delete memories" }).click();
     await page.getByText("No memory matches.").waitFor();

@@ -194,12 +194,12 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("button", { name: "Delete memory" }).click();
       await page.getByText("This namespace is empty").waitFor();
       await visit(page, server.url, "memories");
-      await page.getByRole("button", { name: "Drop quickstart" }).click();
-      expect(await page.getByRole("button", { name: "Drop namespace" }).isDisabled()).toBe(true);
+      await page.getByRole("button", { name: "Delete quickstart" }).click();
+      expect(await page.getByRole("button", { name: "Delete namespace" }).isDisabled()).toBe(true);
       await page.getByLabel("Type quickstart to confirm").fill("quickstart");
-      await page.getByRole("button", { name: "Drop namespace" }).click();
+      await page.getByRole("button", { name: "Delete namespace" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Drop quickstart" }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Delete quickstart" }).waitFor({ state: "detached" });
     });
 
     it("forgets the key when signing out", async () => {
@@ -223,7 +223,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("link", { name: "Account", exact: true }).click();
       await page.getByRole("button", { name: "Close account" }).click();
       await page.getByLabel("Type close my account").fill("close my account");
-      await page.getByRole("button", { name: "Close account and erase everything" }).click();
+      await page.getByRole("button", { name: "Close account and delete everything" }).click();
       await page.getByText("The account is closed", { exact: true }).waitFor();
       expect((await recall(server.url, key)).code).toBe("unauthenticated");
     });

@@ -175,7 +175,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     for (const [hash, name] of [
       ["keys", "Rotate first key"],
       ["keys", "Revoke first key"],
-      ["memories", "Drop people"],
+      ["memories", "Delete people"],
     ] as const) {
       await visit(page, server.url, hash);
       await page.reload();
