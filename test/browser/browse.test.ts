@@ -118,7 +118,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await expect.poll(texts).toHaveLength(4);
   });
 
-  it("recalls in the list, with meaning and words side by side", async () => {
+  it("recalls in the list, with what meaning and words give", async () => {
     await open();
     await page.getByRole("link", { name: "Playground" }).last().focus();
     await page.keyboard.press("/");
@@ -127,7 +127,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await page.getByText("4 results, best first").waitFor();
     const best = page.locator(".found > li").first();
     expect(await best.textContent()).toMatch(
-      /^Ada drinks green tea\..*by meaning: 0\.\d{3}by words: \+0\.\d{3} tea, ada/,
+      /^Ada drinks green tea\..*score 0\.\d{3} \+ 0\.\d{3} by words: tea, ada · fit/,
     );
     const before = await caller.used();
     await page.getByLabel("Filter").fill('{"source": "mail"}');

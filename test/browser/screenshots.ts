@@ -21,7 +21,7 @@ const SIZES = {
   narrow: { width: 390, height: 844 },
 };
 /** Pages of the documentation, by the names of their pictures. */
-const DOCS = { docs: "", "docs-guide": "quickstart", "docs-missing": "nothing/here" };
+const DOCS = { docs: "", "docs-guide": "recipes", "docs-missing": "nothing/here" };
 const AT_ONCE = 8;
 const SOURCES = ["chat", "mail", "chat", "calendar"];
 
@@ -81,7 +81,18 @@ async function fill(url: string): Promise<string> {
     await memory.store({ text, namespace: index % 3 ? "team/standups" : "travel plans" });
     await memory.recall({ query: text, namespace: "assistant" });
   }
+  await refused(memory.recall({ query: "What?", namespace: "assistant", topK: 99 }));
+  await refused(memory.getMemory({ namespace: "assistant", id: "mem_unknown" }));
   return key;
+}
+
+/** Waits for a call that the server refuses: the page of calls shows its error. */
+async function refused(call: Promise<unknown>): Promise<void> {
+  const outcome = await call.then(
+    () => "ok",
+    () => "refused",
+  );
+  if (outcome === "ok") throw new Error("the server took a call that it should refuse");
 }
 
 async function shootAll(page: Page, url: string, key: string, path: (name: string) => string): Promise<void> {
@@ -139,6 +150,8 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("more");
   await page.getByRole("button", { name: "Import" }).click();
   await shoot("import");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await open("memories/assistant?q=Does Ada like green tea?");
   await page.locator(".found").waitFor();
   await shoot("search");
