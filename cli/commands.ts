@@ -3,7 +3,7 @@ import { commandLine, inOneLine, wholeNumber } from "../src/operator/command-lin
 import { VERSION } from "../src/version.js";
 import * as accounts from "./account.js";
 import { EXIT } from "./failure.js";
-import { FORMATS } from "./import/import-file.js";
+import { FORMATS } from "./import/formats.js";
 import * as memories from "./memories.js";
 import { exportTo, importFrom } from "./transfer.js";
 import { choiceOf, durationGiven, filterGiven, numberOf } from "./values.js";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
 import { CONTAINER, type Condition, type Field, type Order, type Test, type Value } from "./condition.js";
 import { eachValue, type See } from "./path.js";
 
