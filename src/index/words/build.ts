@@ -1,4 +1,5 @@
 import type { WordArrays } from "./arrays.js";
+import { hashesOf } from "./hash.js";
 import { lowerBound } from "./lower-bound.js";
 import type { RowWords } from "./row-words.js";
 
@@ -9,13 +10,16 @@ export function buildArrays(rows: readonly RowWords[]): WordArrays {
     forwardOffsets[row + 1] = (forwardOffsets[row] as number) + low.length;
   }
   const keys = new Float64Array(forwardOffsets[rows.length] as number);
-  for (const [row, words] of rows.entries()) keys.set(keysOf(words), forwardOffsets[row]);
-  const distinct = keys.toSorted().filter((key, i, sorted) => i === 0 || sorted[i - 1] !== key);
+  let next = 0;
+  for (const { low, high } of rows) {
+    for (let i = 0; i < low.length; i++) keys[next++] = (high[i] as number) * 2 ** 32 + (low[i] as number);
+  }
+  const distinct = distinctOf(keys);
   const all = { from: 0, to: distinct.length };
-  const forward = Uint32Array.from(keys, (key) => lowerBound(distinct, key, all));
+  const forward = new Uint32Array(keys.length);
+  for (let i = 0; i < keys.length; i++) forward[i] = lowerBound(distinct, keys[i] as number, all);
   return {
-    low: Uint32Array.from(distinct, (key) => key % 2 ** 32),
-    high: Uint16Array.from(distinct, (key) => Math.floor(key / 2 ** 32)),
+    ...hashesOf(distinct),
     ...inverted(rows, { words: distinct.length, forward }),
     forwardOffsets,
     forward,
@@ -23,8 +27,12 @@ export function buildArrays(rows: readonly RowWords[]): WordArrays {
   };
 }
 
-function keysOf({ low, high }: RowWords): Float64Array {
-  return Float64Array.from(low, (each, i) => (high[i] as number) * 2 ** 32 + each);
+/** Sorts keys, and leaves out repetitions. */
+function distinctOf(keys: Float64Array): Float64Array {
+  const sorted = keys.toSorted();
+  let count = 0;
+  for (const key of sorted) if (count === 0 || sorted[count - 1] !== key) sorted[count++] = key;
+  return sorted.slice(0, count);
 }
 
 /** Lists the rows of each word. */

@@ -25,6 +25,17 @@ export function keyOf({ low, high }: WordHash): number {
   return high * 2 ** 32 + low;
 }
 
+/** Divides keys into the two arrays of their hashes. */
+export function hashesOf(keys: Float64Array): { low: Uint32Array; high: Uint16Array } {
+  const low = new Uint32Array(keys.length);
+  const high = new Uint16Array(keys.length);
+  for (let i = 0; i < keys.length; i++) {
+    low[i] = (keys[i] as number) % 2 ** 32;
+    high[i] = Math.floor((keys[i] as number) / 2 ** 32);
+  }
+  return { low, high };
+}
+
 /** Hashes by FNV-1a, and finishes as MurmurHash3 does, so that every bit depends on every other. */
 function mixed(word: string, seed: number): number {
   let hash = seed;

@@ -17,56 +17,60 @@ interface Merging {
  * alternate. Rows may be removed from the parts between two yields: no word is read across a yield.
  */
 export function* mergeArrays(inputs: readonly Merging[], rows: number): Generator<void, WordArrays> {
-  const cursors = inputs.map((input) => new DictionaryCursor(input));
+  const dictionaries = new Dictionaries(inputs);
   const merged = new MergedWords(inputs);
-  for (let read = 0; ; ) {
-    const key = leastKey(cursors);
-    if (key === Number.POSITIVE_INFINITY) break;
-    for (const cursor of cursors) {
-      if (cursor.key !== key) continue;
-      read += 1 + merged.append(cursor);
-      cursor.advance();
-    }
-    merged.endWord(key);
+  for (let read = 0; dictionaries.next(); ) {
+    read += merged.addWord(dictionaries);
     if (read < SLICE) continue;
     read = 0;
     yield;
-    for (const cursor of cursors) cursor.refresh();
+    dictionaries.refresh();
   }
   const inverted = yield* merged.trimmed();
   const forward = yield* forwardOf(inverted, rows);
   return { ...inverted, ...forward, lengths: mergeLengths(inputs, rows) };
 }
 
-function leastKey(cursors: readonly DictionaryCursor[]): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (const { key } of cursors) if (key < least) least = key;
-  return least;
-}
-
-/** A place in the dictionary of a part, at a living word. */
-class DictionaryCursor {
-  word = 0;
-  /** Hash of the word as one number; infinity behind the last one. */
+/** The next living word of each part. */
+class Dictionaries {
+  /** Hash of each part's next word as one number; infinity behind the last one. */
+  readonly keys: Float64Array;
+  /** Number of each part's next word. */
+  readonly words: Uint32Array;
+  /** The lowest of the keys. */
   key = 0;
 
-  constructor(readonly input: Merging) {
+  constructor(readonly inputs: readonly Merging[]) {
+    this.keys = new Float64Array(inputs.length);
+    this.words = new Uint32Array(inputs.length);
     this.refresh();
   }
 
-  advance(): void {
-    this.word++;
-    this.refresh();
+  /** Finds the lowest of the keys; false if there is none. */
+  next(): boolean {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.keys.length; i++) {
+      if ((this.keys[i] as number) < least) least = this.keys[i] as number;
+    }
+    this.key = least;
+    return least < Number.POSITIVE_INFINITY;
   }
 
-  /** Finds the next living word from here on: the one that was here may be dead. */
-  refresh(): void {
-    const { counts, low, high } = this.input.arrays;
-    while (this.word < counts.length && counts[this.word] === 0) this.word++;
-    this.key =
-      this.word < counts.length
-        ? (high[this.word] as number) * 2 ** 32 + (low[this.word] as number)
+  /** Goes on to the first living word of a part from this one on. */
+  seek(i: number, from: number): void {
+    const { counts, low, high } = (this.inputs[i] as Merging).arrays;
+    let word = from;
+    while (word < counts.length && counts[word] === 0) word++;
+    this.words[i] = word;
+    this.keys[i] =
+      word < counts.length
+        ? (high[word] as number) * 2 ** 32 + (low[word] as number)
         : Number.POSITIVE_INFINITY;
+  }
+
+  /** Steps over words that died since they were read. */
+  refresh(): void {
+    for (const [i, word] of this.words.entries()) this.seek(i, word);
   }
 }
 
@@ -79,10 +83,8 @@ class MergedWords {
   readonly #postings: Uint32Array;
   readonly #weights: Uint8Array;
   #words = 0;
-  /** Place of the present word's first posting, and of the next posting. */
-  #from = 0;
-  #to = 0;
-  #isSorted = true;
+  /** Place of the next posting. */
+  #end = 0;
 
   constructor(inputs: readonly Merging[]) {
     const sum = (name: "low" | "postings") => inputs.reduce((all, each) => all + each.arrays[name].length, 0);
@@ -95,40 +97,48 @@ class MergedWords {
     this.#weights = new Uint8Array(postings);
   }
 
+  /** Adds the lowest word of some parts, and steps over it there; returns the number of postings read. */
+  addWord(dictionaries: Dictionaries): number {
+    const { inputs, keys, words, key } = dictionaries;
+    const from = this.#end;
+    let read = 1;
+    let isSorted = true;
+    for (let i = 0; i < keys.length; i++) {
+      if (keys[i] !== key) continue;
+      const word = words[i] as number;
+      const place = this.#end;
+      read += this.#append(inputs[i] as Merging, word);
+      const hasBoth = from < place && place < this.#end;
+      if (hasBoth && (this.#postings[place - 1] as number) > (this.#postings[place] as number))
+        isSorted = false;
+      dictionaries.seek(i, word + 1);
+    }
+    if (!isSorted) this.#sort(from);
+    // A word that no row has is left out.
+    if (from < this.#end) this.#endWord(key, from);
+    return read;
+  }
+
   /** Appends a part's postings of a word; returns how many it has. */
-  append({ word, input }: DictionaryCursor): number {
-    const { arrays, newRowOf } = input;
-    const { postings, weights } = arrays;
+  #append({ arrays, newRowOf }: Merging, word: number): number {
     const first = arrays.offsets[word] as number;
     const count = arrays.counts[word] as number;
-    const from = this.#to;
-    let to = from;
+    let end = this.#end;
     for (let at = first; at < first + count; at++) {
-      const row = newRowOf[postings[at] as number] as number;
+      const row = newRowOf[arrays.postings[at] as number] as number;
       if (row < 0) continue;
-      this.#postings[to] = row;
-      this.#weights[to++] = weights[at] as number;
+      this.#postings[end] = row;
+      this.#weights[end++] = arrays.weights[at] as number;
     }
-    const follows =
-      from === this.#from ||
-      to === from ||
-      (this.#postings[from - 1] as number) < (this.#postings[from] as number);
-    if (!follows) this.#isSorted = false;
-    this.#to = to;
+    this.#end = end;
     return count;
   }
 
-  /** Ends the present word, which is left out if no row has it. */
-  endWord(key: number): void {
-    const [from, to] = [this.#from, this.#to];
-    if (from === to) return;
-    if (!this.#isSorted) this.#sort(from, to);
+  #endWord(key: number, from: number): void {
     this.#low[this.#words] = key % 2 ** 32;
     this.#high[this.#words] = Math.floor(key / 2 ** 32);
-    this.#counts[this.#words] = to - from;
-    this.#offsets[++this.#words] = to;
-    this.#from = to;
-    this.#isSorted = true;
+    this.#counts[this.#words] = this.#end - from;
+    this.#offsets[++this.#words] = this.#end;
   }
 
   /** Copies all without the places that stayed unused. */
@@ -138,13 +148,15 @@ class MergedWords {
     const offsets = this.#offsets.slice(0, this.#words + 1);
     const counts = this.#counts.slice(0, this.#words);
     yield;
-    const postings = this.#postings.slice(0, this.#to);
+    const postings = this.#postings.slice(0, this.#end);
     yield;
-    return { low, high, offsets, counts, postings, weights: this.#weights.slice(0, this.#to) };
+    return { low, high, offsets, counts, postings, weights: this.#weights.slice(0, this.#end) };
   }
 
-  #sort(from: number, to: number): void {
-    const [postings, weights] = [this.#postings.subarray(from, to), this.#weights.subarray(from, to)];
+  /** Sorts the last word's postings. */
+  #sort(from: number): void {
+    const postings = this.#postings.subarray(from, this.#end);
+    const weights = this.#weights.subarray(from, this.#end);
     const packed = postings.map((row, i) => (row << WEIGHT_BITS) | (weights[i] as number)).sort();
     for (let i = 0; i < packed.length; i++) {
       postings[i] = (packed[i] as number) >>> WEIGHT_BITS;

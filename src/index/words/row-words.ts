@@ -1,4 +1,4 @@
-import { hashOf, keyOf } from "./hash.js";
+import { hashesOf, hashOf, keyOf } from "./hash.js";
 import { wordsIn } from "./text/words-in.js";
 import { placeOfWeight } from "./weights.js";
 
@@ -24,13 +24,12 @@ export function rowWordsOf(text: string): RowWords {
     const key = keyOf(hashOf(word));
     timesOf.set(key, (timesOf.get(key) ?? 0) + times + inIdentifiers);
   }
-  const keys = Float64Array.from(timesOf.keys()).sort();
-  return {
-    length: Math.min(LENGTH_MAX, length),
-    low: Uint32Array.from(keys, (key) => key % 2 ** 32),
-    high: Uint16Array.from(keys, (key) => Math.floor(key / 2 ** 32)),
-    weights: Uint8Array.from(keys, (key) => placeOfWeight(timesOf.get(key) as number)),
-  };
+  const keys = Float64Array.from([...timesOf.keys()]).sort();
+  const weights = new Uint8Array(keys.length);
+  for (let i = 0; i < keys.length; i++) {
+    weights[i] = placeOfWeight(timesOf.get(keys[i] as number) as number);
+  }
+  return { length: Math.min(LENGTH_MAX, length), ...hashesOf(keys), weights };
 }
 
 function toEnd<T>(work: Generator<void, T>): T {
