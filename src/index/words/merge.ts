@@ -14,7 +14,8 @@ interface Merging {
 
 /**
  * Merges the arrays of parts by their sorted dictionaries. The new rows of one part ascend; those of several may
- * alternate. Rows may be removed from the parts between two yields: no word is read across a yield.
+ * alternate. Rows may be removed from the parts between two yields: no word is read across a yield, and one
+ * that died since its key was noted has no postings.
  */
 export function* mergeArrays(inputs: readonly Merging[], rows: number): Generator<void, WordArrays> {
   const dictionaries = new Dictionaries(inputs);
@@ -24,7 +25,6 @@ export function* mergeArrays(inputs: readonly Merging[], rows: number): Generato
     if (read < SLICE) continue;
     read = 0;
     yield;
-    dictionaries.refresh();
   }
   const inverted = yield* merged.trimmed();
   const forward = yield* forwardOf(inverted, rows);
@@ -43,7 +43,7 @@ class Dictionaries {
   constructor(readonly inputs: readonly Merging[]) {
     this.keys = new Float64Array(inputs.length);
     this.words = new Uint32Array(inputs.length);
-    this.refresh();
+    for (let i = 0; i < inputs.length; i++) this.seek(i, 0);
   }
 
   /** Finds the lowest of the keys; false if there is none. */
@@ -66,11 +66,6 @@ class Dictionaries {
       word < counts.length
         ? (high[word] as number) * 2 ** 32 + (low[word] as number)
         : Number.POSITIVE_INFINITY;
-  }
-
-  /** Steps over words that died since they were read. */
-  refresh(): void {
-    for (const [i, word] of this.words.entries()) this.seek(i, word);
   }
 }
 
