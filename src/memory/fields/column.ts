@@ -1,6 +1,6 @@
 import { CONTAINER, type Scalar, type Test, type Value } from "../filter/condition.js";
 import { testerOf } from "../filter/matches.js";
-import type { Bits } from "./bits.js";
+import type { Bits } from "../../index/rows/bits.js";
 import { Dictionary } from "./dictionary.js";
 import { grown } from "./grown.js";
 import { CHUNK_PAIRS, Ordered, type Pairs, PLACE_BYTES, type Range } from "./ordered.js";

@@ -1,7 +1,7 @@
 import type { Condition, Field, SystemField, Test } from "../filter/condition.js";
 import { type Subject, testerOf } from "../filter/matches.js";
 import type { JsonObject } from "../input/metadata.js";
-import { Bits } from "./bits.js";
+import { Bits } from "../../index/rows/bits.js";
 import { Column } from "./column.js";
 import { grown } from "./grown.js";
 import { Paths } from "./paths.js";

@@ -1,5 +1,5 @@
 import type { Order } from "../filter/condition.js";
-import type { Bits } from "./bits.js";
+import type { Bits } from "../../index/rows/bits.js";
 
 /** Pairs of a chunk: sorting their numbers takes about two milliseconds. */
 export const CHUNK_PAIRS = 4_096;

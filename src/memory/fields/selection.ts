@@ -1,5 +1,5 @@
 import type { Among } from "../ports/vectors.js";
-import { Bits } from "./bits.js";
+import { Bits } from "../../index/rows/bits.js";
 import { placeOf } from "./place-of.js";
 
 /** Number of memories looked at before other work may get its turn. */
