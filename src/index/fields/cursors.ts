@@ -1,24 +1,29 @@
 import { compareKeys, type Nodes, nextLiving } from "./nodes.js";
 
-/** Leading bytes of a key that are compared at once. */
+/** Bytes of a key that are compared at once, and the two times that this is done before all bytes are. */
 const PREFIX_BYTES = 6;
+const PREFIXES_BYTES = 2 * PREFIX_BYTES;
 
 /** Trees that are merged, each at one of its nodes. The least of these nodes comes first: they are in a heap. */
 export class Cursors {
   /** For each tree, the new numbers of its paths, as `parents` has them: one more, and 0 at the top. */
   readonly #renumbered: readonly Uint32Array[];
   readonly #at: Uint32Array;
-  /** New parent of the node that each tree is at, and the beginning of its key as a number. */
-  readonly #parents: Float64Array;
-  readonly #prefixes: Float64Array;
+  /** New parent of the node that each tree is at, the beginning of its key as two numbers, and the key's length. */
+  readonly #parents: Uint32Array;
+  readonly #firsts: Float64Array;
+  readonly #seconds: Float64Array;
+  readonly #lengths: Uint32Array;
   readonly #heap: Uint32Array;
   #size = 0;
 
   constructor(private readonly trees: readonly Nodes[]) {
     this.#renumbered = trees.map(({ parents }) => new Uint32Array(parents.length + 1));
     this.#at = new Uint32Array(trees.length);
-    this.#parents = new Float64Array(trees.length);
-    this.#prefixes = new Float64Array(trees.length);
+    this.#parents = new Uint32Array(trees.length);
+    this.#firsts = new Float64Array(trees.length);
+    this.#seconds = new Float64Array(trees.length);
+    this.#lengths = new Uint32Array(trees.length);
     this.#heap = new Uint32Array(trees.length);
     this.renew();
   }
@@ -67,10 +72,9 @@ export class Cursors {
     const parent = parents[node] as number;
     this.#parents[tree] = (this.#renumbered[tree] as Uint32Array)[parent] as number;
     const [from, to] = [starts[node] as number, starts[node + 1] as number];
-    let prefix = 0;
-    for (let i = from; i < from + PREFIX_BYTES; i++)
-      prefix = prefix * 256 + (i < to ? (keys[i] as number) : 0);
-    this.#prefixes[tree] = prefix;
+    this.#firsts[tree] = prefixOf(keys, from, to);
+    this.#seconds[tree] = prefixOf(keys, from + PREFIX_BYTES, to);
+    this.#lengths[tree] = to - from;
     this.#push(tree);
   }
 
@@ -111,9 +115,19 @@ export class Cursors {
   #compare(a: number, b: number): number {
     const parents = (this.#parents[a] as number) - (this.#parents[b] as number);
     if (parents !== 0) return parents;
-    const prefixes = (this.#prefixes[a] as number) - (this.#prefixes[b] as number);
-    if (prefixes !== 0) return prefixes;
-    const [left, right] = [this.trees[a] as Nodes, this.trees[b] as Nodes];
-    return compareKeys(left, this.#at[a] as number, right, this.#at[b] as number);
+    const firsts = (this.#firsts[a] as number) - (this.#firsts[b] as number);
+    if (firsts !== 0) return firsts;
+    const seconds = (this.#seconds[a] as number) - (this.#seconds[b] as number);
+    if (seconds !== 0) return seconds;
+    const [left, right] = [this.#lengths[a] as number, this.#lengths[b] as number];
+    if (left <= PREFIXES_BYTES && right <= PREFIXES_BYTES) return left - right;
+    return compareKeys(this.trees[a] as Nodes, this.nodeOf(a), this.trees[b] as Nodes, this.nodeOf(b));
   }
+}
+
+/** Returns some bytes as a number; zeros follow the last. */
+function prefixOf(keys: Uint8Array, from: number, to: number): number {
+  let prefix = 0;
+  for (let i = from; i < from + PREFIX_BYTES; i++) prefix = prefix * 256 + (i < to ? (keys[i] as number) : 0);
+  return prefix;
 }

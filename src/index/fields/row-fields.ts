@@ -38,8 +38,13 @@ export function rowFieldsOf({ metadata, createdAtMs, updatedAtMs, externalId }: 
   }
   // What is found at a path is added behind all paths of its level, so that nodes are in the order of parents.
   for (const { node, values } of found) {
-    addValues(nodes, node, values);
-    addPaths(nodes, { parent: node, objects: values.flatMap(objectsIn), found });
+    const [value] = values;
+    if (values.length === 1 && (typeof value !== "object" || value === null)) {
+      nodes.add(node, kindOf(value as Value, false), value as Value);
+    } else {
+      addValues(nodes, node, values);
+      addPaths(nodes, { parent: node, objects: values.flatMap(objectsIn), found });
+    }
   }
   return { createdAtMs, updatedAtMs: updatedAtMs ?? createdAtMs, ...nodes.finished() };
 }
@@ -58,19 +63,17 @@ interface Below {
 
 /** Adds the keys of objects in order, and lists what is found at them. */
 function addPaths(nodes: NodeWriter, { parent, objects, found }: Below): void {
-  if (objects.length === 0) return;
-  const valuesOf = new Map<string, Json[]>();
-  for (const object of objects) {
-    for (const key of Object.keys(object)) {
-      const value = object[key] as Json;
-      const known = valuesOf.get(key);
-      if (known === undefined) valuesOf.set(key, [value]);
-      else known.push(value);
-    }
+  const keys = objects.length === 1 ? Object.keys(objects[0] as JsonObject) : allKeys(objects);
+  if (keys.length > 1) keys.sort(compareText);
+  for (const key of keys) {
+    const having = objects.length === 1 ? objects : objects.filter((object) => Object.hasOwn(object, key));
+    const values = having.map((object) => object[key] as Json);
+    found.push({ node: nodes.add(parent, KIND.path, key), values });
   }
-  const members = [...valuesOf];
-  if (members.length > 1) members.sort(([a], [b]) => compareText(a, b));
-  for (const [key, values] of members) found.push({ node: nodes.add(parent, KIND.path, key), values });
+}
+
+function allKeys(objects: readonly JsonObject[]): string[] {
+  return [...new Set(objects.flatMap((object) => Object.keys(object)))];
 }
 
 /** Adds the values at a path in the order of their keys, each once. */
@@ -80,7 +83,8 @@ function addValues(nodes: NodeWriter, parent: number, values: readonly Json[]): 
     show(each, (value, isElement) => all.push({ kind: kindOf(value, isElement), value }));
   }
   if (all.length > 1) all.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value));
-  for (const [i, { kind, value }] of all.entries()) {
+  for (let i = 0; i < all.length; i++) {
+    const { kind, value } = all[i] as (typeof all)[0];
     const before = i === 0 ? undefined : all[i - 1];
     if (before?.kind !== kind || before.value !== value) nodes.add(parent, kind, value);
   }
@@ -95,6 +99,8 @@ function compareValues(a: Value, b: Value): number {
 
 /** Most bytes in UTF-8 of one code unit. */
 const UNIT_BYTES_MAX = 3;
+/** A text with so few code units is written one by one if all are ASCII: a call of Node takes longer. */
+const SHORT_TEXT = 24;
 
 /** Writes the nodes of a tree one behind the other. */
 class NodeWriter {
@@ -109,7 +115,7 @@ class NodeWriter {
     this.#reserve(isText ? 1 + UNIT_BYTES_MAX * value.length : 9);
     this.#starts.push(this.#end);
     this.#keys[this.#end++] = kind;
-    if (isText) this.#end += this.#keys.write(value, this.#end);
+    if (isText) this.#end += this.#writeText(value);
     else if (typeof value === "number") {
       writeNumber(this.#keys, this.#end, value);
       this.#end += 8;
@@ -117,12 +123,31 @@ class NodeWriter {
     return this.#parents.push(parent);
   }
 
+  /** Returns the nodes, in one block of memory. */
   finished(): Pick<RowFields, "parents" | "starts" | "keys"> {
-    const parents = new Uint32Array(this.#parents);
-    const starts = new Uint32Array(parents.length + 1);
-    starts.set(this.#starts);
-    starts[parents.length] = this.#end;
-    return { parents, starts, keys: new Uint8Array(this.#keys.subarray(0, this.#end)) };
+    const nodes = this.#parents.length;
+    const block = new ArrayBuffer(4 * (2 * nodes + 1) + this.#end);
+    const parents = new Uint32Array(block, 0, nodes);
+    const starts = new Uint32Array(block, 4 * nodes, nodes + 1);
+    const keys = new Uint8Array(block, 4 * (2 * nodes + 1));
+    for (let i = 0; i < nodes; i++) {
+      parents[i] = this.#parents[i] as number;
+      starts[i] = this.#starts[i] as number;
+    }
+    starts[nodes] = this.#end;
+    keys.set(this.#keys.subarray(0, this.#end));
+    return { parents, starts, keys };
+  }
+
+  #writeText(text: string): number {
+    const [keys, end] = [this.#keys, this.#end];
+    if (text.length > SHORT_TEXT) return keys.write(text, end);
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 0x7f) return keys.write(text, end);
+      keys[end + i] = unit;
+    }
+    return text.length;
   }
 
   #reserve(more: number): void {

@@ -151,10 +151,16 @@ interface Adding {
 
 /** Adds the rows of the values in a range. */
 function* addRange(nodes: Nodes, { range, values, into }: Adding): Generator<void> {
-  const from = firstNode(nodes, range.from, values);
-  const to = firstNode(nodes, range.to, { from, to: values.to });
-  if (range.containing === undefined) yield* addRows(nodes, { from, to }, into);
-  else yield* addContaining(nodes, { from, to, text: range.containing }, into);
+  const { from: least, to: above, containing } = range;
+  if (above === undefined) {
+    const node = findNode(nodes, least, values);
+    if (node !== undefined) yield* addRows(nodes, { from: node, to: node + 1 }, into);
+    return;
+  }
+  const from = firstNode(nodes, least, values);
+  const to = firstNode(nodes, above, { from, to: values.to });
+  if (containing === undefined) yield* addRows(nodes, { from, to }, into);
+  else yield* addContaining(nodes, { from, to, text: containing }, into);
 }
 
 /** Adds the rows of some values. A list is read at once, because removals shift it. */

@@ -1,10 +1,10 @@
 import type { Order, Test } from "../../memory/filter/condition.js";
 import { ELEMENT, followedBy, KIND, keyOf, kindOf } from "./keys.js";
 
-/** Keys of values from one to before another. */
+/** Keys of values from one to before another, or one alone. */
 export interface KeyRange {
   readonly from: Uint8Array;
-  readonly to: Uint8Array;
+  readonly to?: Uint8Array;
   /** Only texts with these bytes in them. */
   readonly containing?: Uint8Array;
 }
@@ -17,7 +17,7 @@ export function rangesOf(test: Test): readonly KeyRange[] {
   if (test.op === "exists") return [{ from: Uint8Array.of(KIND.container), to: Uint8Array.of(KIND.path) }];
   if (test.op === "in")
     return [...test.values].flatMap((value) =>
-      aloneOrElement(kindOf(value, false), (kind) => equal(keyOf(kind, value))),
+      aloneOrElement(kindOf(value, false), (kind) => ({ from: keyOf(kind, value) })),
     );
   if (test.op === "prefix") {
     return aloneOrElement(KIND.text, (kind) => {
@@ -28,7 +28,7 @@ export function rangesOf(test: Test): readonly KeyRange[] {
   if (test.op !== "contains") {
     return aloneOrElement(kindOf(test.than, false), (kind) => ordered(test.op, keyOf(kind, test.than)));
   }
-  const element = equal(keyOf(kindOf(test.value, true), test.value));
+  const element = { from: keyOf(kindOf(test.value, true), test.value) };
   if (typeof test.value !== "string") return [element];
   const texts = { from: Uint8Array.of(KIND.text), to: Uint8Array.of(KIND.text + ELEMENT) };
   const containing = keyOf(KIND.text, test.value).subarray(1);
@@ -37,10 +37,6 @@ export function rangesOf(test: Test): readonly KeyRange[] {
 
 function aloneOrElement(kind: number, range: (kind: number) => KeyRange): KeyRange[] {
   return [range(kind), range(kind + ELEMENT)];
-}
-
-function equal(key: Uint8Array): KeyRange {
-  return { from: key, to: followedBy(key, 0) };
 }
 
 /** Makes the range of the values of one kind that are in an order to another. */
