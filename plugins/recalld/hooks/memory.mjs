@@ -20,7 +20,7 @@ const PROMPT_CHARACTERS_MIN = 12;
 /** End of a transcript that is searched for the last prompt. */
 const TRANSCRIPT_BYTES_MAX = 1_048_576;
 const TOP_K = 8;
-/** Below it, memories have little to do with the prompt: docs/quality.md has the figures. */
+/** Memories that fit less are left out; the examples use the same value. */
 const MIN_FIT = 0.4;
 
 const settings = settingsOf(process.env);
