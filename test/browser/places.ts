@@ -14,6 +14,7 @@ export function placesOf(namespace: string): readonly Place[] {
   const memories = `memories/${encodeURIComponent(namespace)}`;
   return [
     { name: "usage", hash: "usage", act: (page) => page.getByText("Show as a table").click() },
+    { name: "the menu", hash: "usage", act: openMenu },
     { name: "quick start", hash: "start", act: runHere },
     { name: "calls", hash: "calls" },
     { name: "keys", hash: "keys" },
