@@ -3,11 +3,11 @@ import { commandLine, inOneLine, wholeNumber } from "../src/operator/command-lin
 import { VERSION } from "../src/version.js";
 import * as accounts from "./account.js";
 import { EXIT } from "./failure.js";
-import { FORMATS } from "./import/import-file.js";
+import { FORMATS } from "./import/formats.js";
 import * as memories from "./memories.js";
-import { watch } from "./memories.js";
 import { exportTo, importFrom } from "./transfer.js";
 import { choiceOf, durationGiven, filterGiven, numberOf } from "./values.js";
+import { watch } from "./watch.js";
 
 const NAMESPACE_DEFAULT = "default";
 
@@ -132,6 +132,20 @@ export function userCommands(): Command {
     .action(importFrom);
   inNamespace("watch", "prints each change of a namespace until it is stopped")
     .option("--from <POSITION>", "begins behind this position, which an event or an export has")
+    .option(
+      "--post <URL>",
+      "posts each change to this address, and goes on where it stopped when started anew",
+    )
+    .option(
+      "--secret <SECRET>",
+      "signs what is posted (RECALLD_HOOK_SECRET, which no list of processes shows)",
+    )
+    .option("--state <FILE>", "keeps the position in this file; else in one below the user's state folder")
+    .option(
+      "--give-up-after <DURATION>",
+      "ends when one change is not accepted for so long; 1d",
+      durationGiven,
+    )
     .action(watch);
   const namespaces = under(
     inOneLine(program.command("namespaces")).description("lists and deletes namespaces"),

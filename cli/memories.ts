@@ -1,15 +1,8 @@
-import type {
-  Memory,
-  Metadata,
-  Mode,
-  Namespace,
-  OnConflict,
-  WatchEvent,
-} from "../clients/typescript/src/index.js";
+import type { Memory, Metadata, Mode, Namespace, OnConflict } from "../clients/typescript/src/index.js";
 import { whole } from "../src/operator/show.js";
 import { type Common, connect, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
-import { asGiven, grouped, print, seconds, short, tableOf } from "./output.js";
+import { grouped, print, seconds, short, tableOf } from "./output.js";
 import { metadataGiven, textGiven } from "./values.js";
 
 /** Rows that the service gives at most in one page. */
@@ -211,28 +204,4 @@ export async function namespaces(given: Common): Promise<void> {
       all,
     ),
   );
-}
-
-/** Prints each change of a namespace until it is stopped. A watch that breaks off goes on where it was. */
-export async function watch({ namespace, from, ...given }: In & { from?: string }): Promise<void> {
-  const giveUpAfterMs = Number.POSITIVE_INFINITY;
-  for await (const change of connect(given).watch({ namespace, position: from }, { giveUpAfterMs })) {
-    if (change.type === "heartbeat") continue;
-    const { event, ...about } = shown(change);
-    const { id = "", text } = about;
-    // One line for each change, so that programs can read them one by one.
-    console.log(
-      given.json
-        ? JSON.stringify(asGiven({ event, position: change.position, ...about }))
-        : [event.padEnd(7), id, short(text)].join("  ").trimEnd(),
-    );
-  }
-}
-
-/** Label of a change. The stream has one kind for new memories and new versions; only the label differs. */
-function shown(change: WatchEvent): { event: string; id?: string; text?: string } {
-  if (change.type === "deleted") return { event: change.type, id: change.id };
-  if (change.type !== "stored") return { event: change.type };
-  const { createdAt, updatedAt } = change.memory;
-  return { event: updatedAt === createdAt ? "stored" : "updated", ...change.memory };
 }

@@ -4,7 +4,13 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const PORTAL = "dist/web/index.html";
-const PORTAL_MADE_OF = ["web", "gen", "package-lock.json"];
+const PORTAL_MADE_OF = [
+  "web",
+  "gen",
+  "clients/typescript/src",
+  "clients/typescript/package.json",
+  "package-lock.json",
+];
 const DOCS = "dist/web/docs/index.html";
 const DOCS_MADE_OF = ["scripts/docs", ...JSON.parse(readFileSync("scripts/docs/made-of.json", "utf8"))];
 

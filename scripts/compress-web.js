@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 /** Size below which a file is not compressed: it and its headers fit one packet. */
 const BYTES_MIN = 1024;
-const COMPRESSED = /\.(br|gz|png|webp|woff2)$/;
+const COMPRESSED = /\.(br|gz|tgz|png|webp|woff2)$/;
 const level = constants.Z_BEST_COMPRESSION;
 
 for (const entry of readdirSync("dist/web", { recursive: true, withFileTypes: true })) {

@@ -2,21 +2,17 @@
 //
 // Copies what a server on this system needs into the folder TARGET, which must not be there yet: the program,
 // its portal, the bundled model, and of the packages only what is ever loaded. Says what that saves.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
+import { filesOf, ownFiles } from "./production/files.js";
 import { openPackages } from "./production/packages.js";
 import { LEFT_OUT, STAND_INS, whyLeftOut } from "./production/rules.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Besides packages. Of the model what is read, and its card, which has the licence. */
-const OWN = ["package.json", "LICENSE", "dist/src", "dist/cli", "dist/clients", "dist/gen", "dist/web"];
-const MODEL = "models/bundled";
-const MODEL_FILES = ["README.md", "config.json", "onnx", "tokenizer.json", "tokenizer_config.json"];
 /** For the image. */
 const HEALTH = join(ROOT, "scripts/production/health.js");
-const NEVER_RUN = /^dist\/(gen|src)\/.*\.(map|d\.ts)$/;
 
 const [target] = argv.slice(2);
 if (target === undefined || existsSync(target)) {
@@ -24,8 +20,7 @@ if (target === undefined || existsSync(target)) {
   exit(1);
 }
 
-const own = [...OWN, ...MODEL_FILES.map((name) => `${MODEL}/${name}`)].flatMap(filesOf);
-for (const file of own) if (!NEVER_RUN.test(file)) copy(file);
+for (const file of ownFiles(ROOT)) copy(file);
 copyFileSync(HEALTH, join(target, "health.js"));
 report(copyPackages());
 
@@ -38,7 +33,7 @@ function copyPackages() {
   const tally = (why, file) => saved.set(why, (saved.get(why) ?? 0) + statSync(join(ROOT, file)).size);
   const unneeded = `packages that are never called: ${LEFT_OUT.join(", ")}, and what only they need`;
   for (const folder of reachable(dependencies)) {
-    for (const file of filesOf(folder)) {
+    for (const file of filesOf(ROOT, folder)) {
       const why = needed.has(folder) ? whyLeftOut(file, system) : unneeded;
       if (why === undefined) copy(file);
       tally(why, file);
@@ -51,13 +46,6 @@ function copyPackages() {
     writeFileSync(join(folder, "index.js"), code);
   }
   return saved;
-}
-
-/** The file itself, or all in a folder, but for `node_modules`: what is there are packages of their own. */
-function filesOf(path) {
-  if (!statSync(join(ROOT, path)).isDirectory()) return [path];
-  const names = readdirSync(join(ROOT, path)).filter((name) => name !== "node_modules");
-  return names.flatMap((name) => filesOf(`${path}/${name}`));
 }
 
 function copy(file) {

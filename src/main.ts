@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { resolve } from "node:path";
 import { openService, type Service } from "./compose.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { remarkable } from "./embedding/convention/describe-convention.js";
@@ -39,7 +40,8 @@ async function main(): Promise<void> {
 }
 
 function banner({ mongodbUri, dataDir, model, signup }: Config, service: Service): string {
-  const database = mongodbUri === undefined ? `local, in ${dataDir}` : `MongoDB at ${hostsOf(mongodbUri)}`;
+  const database =
+    mongodbUri === undefined ? `local, in ${resolve(dataDir)}` : `MongoDB at ${hostsOf(mongodbUri)}`;
   const { dimensions, revision } = service.model;
   const byCurl = `curl -s ${service.address}/signup -H 'Content-Type: application/json' -d '{}'`;
   return [

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
 import { type DescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -20,6 +21,10 @@ const SERVER_PATHS = [
 export default defineConfig({
   // All paths are relative, so that one build works under any path.
   base: "./",
+  // The readers of imports are the command line's.
+  resolve: {
+    alias: { "node:crypto": fileURLToPath(new URL("src/transfer/node-crypto.ts", import.meta.url)) },
+  },
   plugins: [withoutRules(), react(), paintOnceStyled(), reference()],
   build: {
     outDir: "../dist/web",

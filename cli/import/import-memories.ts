@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { RecalldError } from "../../clients/typescript/src/index.js";
 import { invalid, MemoryError } from "../../src/errors.js";
-import { parseExternalId } from "../../src/memory/input/external-id.js";
 import { parseMetadata } from "../../src/memory/input/metadata.js";
 import { parseText } from "../../src/memory/input/text.js";
+import { externalIdOf } from "./external-id.js";
 import type { Imported, Read } from "./imported.js";
 
 export const STORING_MAX = 8;
@@ -67,17 +67,6 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
     await memories.return?.();
   }
   return run.report;
-}
-
-/** Makes a memory's external id: its own, or its id in the source, or what stands for one that cannot be one. */
-export function externalIdOf({ sourceId, externalId = sourceId }: Imported): string {
-  try {
-    return parseExternalId(externalId) ?? sourceId;
-  } catch {
-    // Lone surrogates are written out, as all of them have the same bytes.
-    const text = externalId.isWellFormed() ? externalId : JSON.stringify(externalId);
-    return `import-${digestOf(text).toString("hex")}`;
-  }
 }
 
 function digestOf(text: string): Buffer {

@@ -60,7 +60,7 @@ function header(root: string, assets: Assets): string {
 <form class="search" role="search" hidden data-root="${root}" data-index="${root}${assets.search}">
 <label class="unseen" for="query">Search the docs</label>
 <input id="query" type="search" placeholder="Search the docs" autocomplete="off" spellcheck="false">
-<div class="found" hidden><p class="unseen" role="status"></p><ol></ol></div>
+<div class="found" hidden><p class="unseen" role="status"></p><ol class="found-list"></ol></div>
 </form>
 <nav class="bar-end" aria-label="Portal">
 <a class="wide" href="${root || "./"}">Docs</a>

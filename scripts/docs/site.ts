@@ -28,6 +28,22 @@ export interface Findable {
   readonly minor: boolean;
 }
 
+/** Page that the server sends for an address that leads nowhere, with its links as they are from there. */
+const MISSING: Page = {
+  address: "missing/page",
+  title: "There is no such page",
+  summary: "The address names no page of the docs.",
+  headings: [],
+  html: `<h1>There is no such page</h1>
+<p>The address names no page of the docs. Search for what you need in the field above, choose a page from the list,
+or go to the <a href="../">introduction</a> or the <a href="../../#/reference">API reference</a>.</p>
+<div class="found-here" hidden>
+<h2>What the words of the address find</h2>
+<ol class="found-list"></ol>
+</div>
+`,
+};
+
 interface Source {
   readonly page: Page;
   readonly sections: readonly Section[];
@@ -58,7 +74,8 @@ export function makeSite(
     bytes: layOut(page, navigation, assets),
   }));
   const shown = pictures.map((path) => ({ path: addressOf(path), bytes: readFileSync(join(root, path)) }));
-  return [...pages, ...shown, icon, search];
+  const missing = { path: `${MISSING.address}.html`, bytes: layOut(MISSING, navigation, assets) };
+  return [...pages, missing, ...shown, icon, search];
 }
 
 /** Reads the pages of the navigation and, from there, whatever they lead to. */

@@ -1,20 +1,21 @@
 import type { Hit, RecallMeasured } from "../memory/ports/vectors.js";
 
 /** Breadth of the first searches of a graph, and its bounds. */
-export const BREADTH_FIRST = 128;
+export const BREADTH_FIRST = 256;
 const BREADTH_MIN = 64;
-const BREADTH_MAX = 512;
+const BREADTH_MAX = 1024;
 /** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
 export const BREADTH_HERE_MAX = 512;
 /** Least breadth in each of several graphs. */
 const BREADTH_EACH_MIN = 32;
-/** Share of the nearest vectors that searches should find, and above which they may be narrower. */
-const ENOUGH = 0.99;
-const PLENTY = 0.998;
-/** Number of checked searches before the breadth changes. */
-const CHECKS = 8;
-const WIDER = 1.25;
-const NARROWER = 1.5;
+/** Share of the nearest vectors that searches should find. */
+const TARGET = 0.995;
+/**
+ * Logarithm of what one missed vector widens the searches by. Each one found narrows them by as much less as misses
+ * should be rarer, so the breadth stays where the share is the target: it takes no count of checks that is too small
+ * to tell .995 from .99.
+ */
+const STEP = 0.2;
 /** Share of one core that checks may take, and the least time between two. */
 const BUSY_SHARE = 0.02;
 const PAUSE_MS_MIN = 1_000;
@@ -28,13 +29,14 @@ export const CHECKED = 10;
  */
 export class RecallGauge {
   #breadth = BREADTH_FIRST;
-  #checks: RecallMeasured[] = [];
   #nextMs = 0;
   #checking = false;
 
-  /** Breadth of a search in each of some graphs. */
-  breadthIn(graphs: number): number {
-    return breadthIn(this.#breadth, graphs);
+  /** Breadth of a search in each of some graphs, by their numbers of vectors. */
+  breadthIn(vectors: readonly number[]): number {
+    // A small graph beside a large one spares the large one nothing.
+    const graphs = vectors.reduce((sum, each) => sum + each, 0) / Math.max(1, ...vectors);
+    return breadthIn(this.#breadth, Math.max(1, graphs));
   }
 
   /** Tells whether a search may be checked now: no check is under way, and the last one is long enough ago. */
@@ -61,14 +63,10 @@ export class RecallGauge {
     }
   }
 
-  #note(checked: RecallMeasured): void {
-    this.#checks.push(checked);
-    if (this.#checks.length < CHECKS) return;
-    const sum = (what: keyof RecallMeasured) => this.#checks.reduce((total, each) => total + each[what], 0);
-    const share = sum("found") / sum("of");
-    this.#checks = [];
-    if (share < ENOUGH) this.#breadth = Math.min(BREADTH_MAX, this.#breadth * WIDER);
-    if (share > PLENTY) this.#breadth = Math.max(BREADTH_MIN, this.#breadth / NARROWER);
+  #note({ found, of }: RecallMeasured): void {
+    const excess = of - found - (1 - TARGET) * of;
+    const breadth = this.#breadth * Math.exp(STEP * excess);
+    this.#breadth = Math.max(BREADTH_MIN, Math.min(BREADTH_MAX, breadth));
   }
 }
 

@@ -1,10 +1,9 @@
 import { availableParallelism } from "node:os";
+import type { Chunk } from "./chunk.js";
 import type { IndexThread } from "./index-thread.js";
 import type { Segment } from "./segment.js";
 import type { IndexFiles } from "./snapshot/index-files.js";
-import { keyOf } from "./snapshot/keys.js";
 import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
-import type { Chunk } from "./tail.js";
 
 /** Number of vectors sent to the thread at a time: an abandoned build ends within a fraction of a second. */
 const SLICE_ROWS = 1024;
@@ -49,9 +48,8 @@ export class Sealer {
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
     const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
     for (const chunk of chunks) {
-      for (let from = 0; from < chunk.rows; from += SLICE_ROWS) {
+      for (const { keys, vectors } of slicesOf(chunk)) {
         signal.throwIfAborted();
-        const { keys, vectors } = pack(chunk, from);
         await this.thread.call("add", { keys, vectors, threads }, { transfer: [vectors.buffer] });
       }
     }
@@ -61,11 +59,16 @@ export class Sealer {
   }
 }
 
-/** Copies some vectors of a chunk. What is removed from it meanwhile is removed from the graph later. */
-function pack({ dimensions, sequences, windows, vectors, rows }: Chunk, from: number) {
-  const to = Math.min(rows, from + SLICE_ROWS);
-  const keys = BigUint64Array.from({ length: to - from }, (_, i) => {
-    return keyOf(sequences[from + i] as number, windows[from + i] as number);
+/**
+ * Copies a chunk's vectors, all at once, because rows move when others are removed. What is removed from it meanwhile
+ * is removed from the graph later.
+ */
+function slicesOf({ dimensions, keys, vectors, rows }: Chunk) {
+  return Array.from({ length: Math.ceil(rows / SLICE_ROWS) }, (_, i) => {
+    const [from, to] = [i * SLICE_ROWS, Math.min(rows, (i + 1) * SLICE_ROWS)];
+    return {
+      keys: BigUint64Array.from(keys.subarray(from, to), BigInt),
+      vectors: vectors.slice(from * dimensions, to * dimensions),
+    };
   });
-  return { keys, vectors: vectors.slice(from * dimensions, to * dimensions) };
 }

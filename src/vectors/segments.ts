@@ -20,7 +20,9 @@ export interface SegmentsOptions {
   readonly sealer: Sealer;
   /** Thread that checks files, and searches where that takes long. */
   readonly thread: IndexThread;
-  /** Number of newest vectors above which they are sealed, unless that was done a moment ago. */
+  /** Number of vectors up to which nothing is sealed. */
+  readonly exactRowsMax: number;
+  /** Number of newest vectors of a larger index above which they are sealed, unless that was done a moment ago. */
   readonly tailRowsMax: number;
   /** Number of vectors of a segment from which on the next one begins. */
   readonly segmentRowsMax: number;
@@ -112,9 +114,11 @@ export class Segments {
   /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
   sealIfDue(): void {
     if (this.#sealing !== undefined || this.#closing.signal.aborted) return;
+    const { exactRowsMax, tailRowsMax } = this.options;
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
-    const isLong = this.tail.rows > this.options.tailRowsMax * (waits ? HURRY : 1);
+    const isLong =
+      this.tail.rows > (this.#all.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY : 1));
     if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#growing);
     else if (gappy !== undefined && !waits) this.#begin(gappy, { rows: 0 });
   }

@@ -1,4 +1,3 @@
-import { MemoryError } from "../errors.js";
 import type {
   Hit,
   RecallMeasured,
@@ -13,13 +12,12 @@ import { type Found, searchDistinct } from "./distinct.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
-import { Pauses } from "./pauses.js";
+import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
 import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
-import { VECTORS_MAX } from "./snapshot/keys.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
-import { EXACT_ERROR, Tail } from "./tail.js";
+import { Tail } from "./tail.js";
 
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
@@ -79,13 +77,11 @@ export class UsearchIndex implements VectorIndex {
 
   async reset(): Promise<void> {
     await this.#segments.reset();
-    this.#tail.chunks = [];
+    this.#tail.clear();
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
-    const { dimensions } = this.of;
-    const whole = vectors.every((vector) => vector.length === dimensions && vector.every(Number.isFinite));
-    return whole && vectors.length > 0 && vectors.length <= VECTORS_MAX;
+    return this.#tail.fits(vectors);
   }
 
   async add(rows: readonly VectorRow[]): Promise<void> {
@@ -145,22 +141,22 @@ export class UsearchIndex implements VectorIndex {
     { count, segments }: { count: number; segments: readonly Segment[] },
   ): Promise<Found> {
     const { chunks } = this.#tail;
-    const pauses = new Pauses();
     const living = segments.filter((segment) => segment.vectors > 0);
     const graphs = await searchGraphs({
-      ...{ vector, count, segments: living, breadth: this.#gauge.breadthIn(living.length) },
+      ...{
+        vector,
+        count,
+        segments: living,
+        breadth: this.#gauge.breadthIn(living.map(({ vectors }) => vectors)),
+      },
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
     });
     const hits = [...graphs.hits];
     if (living.length > 0 && this.#gauge.isDue(performance.now())) {
       this.#checkRecall(vector, { segments: living, hits: [...hits] });
     }
-    let { all } = graphs;
-    for (const chunk of chunks) {
-      if (chunk.rows > count) all = false;
-      chunk.search(vector, count, hits);
-      await pauses.ifDue();
-    }
+    const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
+    hits.push(...(await nearestInTail(chunks, { vector, count })));
     return { hits: hits.sort((a, b) => b.similarity - a.similarity), all };
   }
 
@@ -231,10 +227,8 @@ export class UsearchIndex implements VectorIndex {
     this.#wiping = Promise.all([this.#wiping, wiping]);
   }
 
-  /** Refuses vectors that are not finite: USearch would accept them, and then find them first. */
   #check(vectors: readonly Float32Array[]): void {
     if (this.#closed) throw new Error("the index is closed");
-    if (this.fits(vectors)) return;
-    throw new MemoryError("internal", `not finite vectors of ${this.of.dimensions} numbers`);
+    this.#tail.check(vectors);
   }
 }

@@ -1,6 +1,6 @@
+import type { WordHash } from "../index/words/hash.js";
 import type { Contents } from "./contents.js";
 import type { Cursor } from "./postings/cursor.js";
-import type { WordHash } from "./postings/hash.js";
 import { memoryOf, weightPlaceOf } from "./postings/posting.js";
 import { BLOCK_POSTINGS, Block } from "./snapshot/block.js";
 

@@ -1,12 +1,12 @@
+import { hashOf } from "../index/words/hash.js";
+import { gainOf, Norms, rarityOf } from "../index/words/scoring.js";
+import type { Count, Words } from "../index/words/text/words-in.js";
+import { placeOfWeight, WEIGHTS } from "../index/words/weights.js";
 import type { WeighedQuery, WeighedWord, WordHit } from "../memory/ports/words.js";
 import { type Cursor, seek } from "./postings/cursor.js";
-import { hashOf } from "./postings/hash.js";
 import { Memories } from "./postings/memories.js";
 import { memoryOf, weightPlaceOf } from "./postings/posting.js";
 import { Postings } from "./postings/postings.js";
-import { placeOfWeight, WEIGHTS } from "./postings/weights.js";
-import { gainOf, Norms, rarityOf } from "./scoring.js";
-import type { Count, Words } from "./text/words-in.js";
 
 /** Number of postings read, or words written, before other work gets its turn: some tens of microseconds. */
 const SLICE_POSTINGS = 8192;

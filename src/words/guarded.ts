@@ -1,3 +1,4 @@
+import { wordsIn } from "../index/words/text/words-in.js";
 import type { TextRow, WeighedQuery, WordHit, WordQuery, WordsFound } from "../memory/ports/words.js";
 import { addBlock, blocksOf } from "./blocks.js";
 import { compact, isFragmented } from "./compact.js";
@@ -6,7 +7,6 @@ import { Lock } from "./lock.js";
 import { findBest } from "./search.js";
 import { inSlices, type Turn } from "./slices.js";
 import type { Block } from "./snapshot/block.js";
-import { wordsIn } from "./text/words-in.js";
 
 /** An index in this thread: calls take effect in their order, and let other work run every few milliseconds. */
 export class Guarded {

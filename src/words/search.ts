@@ -1,10 +1,10 @@
+import { Best } from "../index/words/best.js";
+import { gainOf, Norms } from "../index/words/scoring.js";
+import { WEIGHTS } from "../index/words/weights.js";
 import type { WeighedQuery, WordQuery } from "../memory/ports/words.js";
-import { Best } from "./best.js";
 import type { Contents, Sought } from "./contents.js";
 import { MEMORIES_MAX } from "./postings/memories.js";
 import { memoryOf, weightPlaceOf } from "./postings/posting.js";
-import { WEIGHTS } from "./postings/weights.js";
-import { gainOf, Norms } from "./scoring.js";
 
 /**
  * Number of memories scored at a time: their scores stay in the processor's cache, and a search takes the

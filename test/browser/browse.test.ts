@@ -2,6 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { openMore } from "./places.js";
 import {
   NO_CHROMIUM,
   needPortal,
@@ -61,22 +62,42 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await page.goto(`${server.url}/#/memories`);
     await page.getByText(/^2 namespaces · 5 memories · [\d.]+/).waitFor();
     await open('?filter={"source":"chat"}');
-    await page.getByText(/· 2 memories of 4 · [\d.]+/).waitFor();
+    await page.getByText(/· 2 of 4 memories match the filter · [\d.]+/).waitFor();
   });
 
-  it("shows the metadata that one chooses, and keeps that in the address", async () => {
+  it("shows the metadata that most memories have, or that one chooses, and remembers the choice", async () => {
+    const headers = async () => (await page.getByRole("columnheader").allTextContents()).slice(1);
     await open();
-    await page.getByText("Columns", { exact: true }).click();
+    expect(await headers()).toEqual(["Memory", "a.b", "source", "Tokens", "Stored"]);
+    await openMore(page);
+    await page.getByRole("checkbox", { name: "a.b" }).uncheck();
+    await page.getByRole("columnheader", { name: "a.b" }).waitFor({ state: "detached" });
     await page.getByRole("checkbox", { name: "a.b" }).check();
-    await page.getByRole("checkbox", { name: "source" }).check();
-    await page.getByRole("columnheader", { name: "source" }).waitFor();
+    await page.getByRole("columnheader", { name: "a.b" }).waitFor();
     // The choice lies over the table until the user turns to something else.
     await page.getByRole("heading", { level: 1 }).click();
-    await page.getByRole("group", { name: /^Keys of the metadata/ }).waitFor({ state: "hidden" });
+    await page.getByRole("group", { name: /^Columns of the metadata/ }).waitFor({ state: "hidden" });
     await page.reload();
     await settle(page);
-    const headers = await page.getByRole("columnheader").allTextContents();
-    expect(headers.slice(1)).toEqual(["Memory", "a.b", "source", "Tokens", "Stored"]);
+    expect(await headers()).toEqual(["Memory", "source", "a.b", "Tokens", "Stored"]);
+    await open();
+    expect(await headers()).toEqual(["Memory", "source", "a.b", "Tokens", "Stored"]);
+  });
+
+  it("takes two lines for a memory on a phone, and shows the first without scrolling", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open();
+    const row = page.locator(".memories tbody tr").first();
+    const { y = 0, height = 0 } = (await row.boundingBox()) ?? {};
+    expect(height).toBeLessThanOrEqual(64);
+    expect(y + height).toBeLessThan(844);
+    expect(await row.getByRole("button", { name: "mail" }).isVisible()).toBe(true);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("searchbox", { name: "Search" }).waitFor();
+    const tools = [page.getByRole("searchbox"), page.getByLabel("Filter"), page.getByLabel("Order")];
+    const tops = await Promise.all(tools.map(async (tool) => (await tool.boundingBox())?.y));
+    expect(new Set(tops).size).toBe(1);
+    expect((await row.boundingBox())?.y).toBeLessThan(300);
   });
 
   it("lists what has the same value by a click on it, and keeps that while a memory is open", async () => {
@@ -97,16 +118,16 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await expect.poll(texts).toHaveLength(4);
   });
 
-  it("recalls in the list, with meaning and words side by side", async () => {
+  it("recalls in the list, with what meaning and words give", async () => {
     await open();
-    await page.getByRole("button", { name: "Refresh" }).focus();
+    await page.getByRole("link", { name: "Playground" }).last().focus();
     await page.keyboard.press("/");
     await page.keyboard.type("Which tea does Ada like?");
     await page.keyboard.press("Enter");
     await page.getByText("4 results, best first").waitFor();
     const best = page.locator(".found > li").first();
     expect(await best.textContent()).toMatch(
-      /^Ada drinks green tea\..*by meaning: 0\.\d{3}by words: \+0\.\d{3} tea, ada/,
+      /^Ada drinks green tea\..*score 0\.\d{3} \+ 0\.\d{3} by words: tea, ada · fit/,
     );
     const before = await caller.used();
     await page.getByLabel("Filter").fill('{"source": "mail"}');
@@ -138,7 +159,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await caller.call(`DELETE ${caller.pathOf("junk", gone?.id)}`);
     await page.getByRole("button", { name: "Delete 2 selected" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete what is selected" });
-    await dialog.getByText("This erases 1 memory").waitFor();
+    await dialog.getByText("This deletes 1 memory").waitFor();
     await dialog.getByText("1 other is gone already").waitFor();
     expect(await dialog.getByRole("listitem").allTextContents()).toEqual(["Junk one."]);
     await dialog.getByRole("button", { name: "Delete 1 memory" }).click();
@@ -160,6 +181,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     // The first attempts fail, and the watch begins all the same.
     let attempts = 0;
     await page.route("**/WatchNamespace", (route) => (++attempts <= 2 ? route.abort() : route.continue()));
+    await openMore(page);
     await page.getByRole("button", { name: "Live" }).click();
     await page.getByText("New memories appear by themselves").waitFor();
     expect(attempts).toBe(3);

@@ -24,6 +24,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     await server?.stop();
   });
 
+  const choice = (name: string) => page.getByRole("combobox", { name, exact: true });
   const row = (text: string) => page.locator("tbody tr").filter({ hasText: text });
 
   it("lists the calls with their outcome, time and key, and no text", async () => {
@@ -44,23 +45,49 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     expect(await page.locator("main").textContent()).not.toContain("secret");
   });
 
-  it("shows failures alone on request, and what came since by Refresh", async () => {
-    await page.getByText("Errors only").click();
+  it("chooses by outcome, call and key, and shows an error's message and what came since by Refresh", async () => {
+    await choice("Outcome").selectOption("errors only");
     await page.getByText("No call has failed").waitFor();
     await caller.call(`GET ${caller.pathOf("home", "mem_none")}`);
     await page.getByRole("button", { name: "Refresh" }).click();
-    await row("GetMemory").getByText("invalid_argument").waitFor();
+    const failed = row("GetMemory");
+    await failed.getByText("invalid_argument").waitFor();
+    await failed.getByText("id is not of the form").waitFor();
     expect(await page.locator("tbody tr").count()).toBe(1);
-    await page.getByText("All calls").click();
-    await row("Store").first().waitFor();
+    await choice("Outcome").selectOption("all");
+    await choice("Call").selectOption("Store");
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
+    await choice("Key").selectOption("first key");
+    await page.getByText("None of these calls is of this kind.").waitFor();
+    expect(page.url()).toMatch(/#\/calls\?call=Store&key=key_\w+$/);
+    await choice("Key").selectOption("agent");
+    await row("Store").waitFor();
+    await choice("Key").selectOption("all");
+    await choice("Call").selectOption("all");
+  });
+
+  it("breaks no key's name and no request id, on a phone and on a tablet", async () => {
+    for (const width of [390, 768, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      const heights = await page
+        .locator(".call-ids > *")
+        .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
+      expect(Math.max(...heights), String(width)).toBeLessThan(30);
+      expect(Math.min(...heights), String(width)).toBeGreaterThan(8);
+    }
   });
 
   it("shows more, page by page", async () => {
-    for (let i = 0; i < 60; i++) await caller.call("GET /usage");
+    for (let i = 0; i < 110; i++) await caller.call("GET /usage");
     await page.getByRole("button", { name: "Refresh" }).click();
-    await expect.poll(() => page.locator("tbody tr").count()).toBe(50);
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(100);
     await page.getByRole("button", { name: "Show more" }).click();
-    await expect.poll(() => page.locator("tbody tr").count()).toBeGreaterThan(60);
+    await expect.poll(() => page.locator("tbody tr").count()).toBeGreaterThan(110);
+    // What is chosen is sought beyond the first page.
+    await page.reload();
+    await choice("Call").selectOption("GetUsage");
+    await page.evaluate("location.hash = '#/calls?call=Store'");
+    await row("Store").waitFor();
   });
 
   it("says which keys and namespaces use the plan", async () => {

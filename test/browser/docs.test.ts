@@ -5,7 +5,7 @@ import { startServer, type TestServer } from "../support/server.js";
 import { NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
 
 /** Pages of every kind, none of them long: the introduction, a guide with tables, a file, a folder. */
-const PAGES = ["", "clients", "files/server.json", "files/proto/recalld/v1"];
+const PAGES = ["", "clients", "files/server.json", "files/proto/recalld/v1", "no/such/page"];
 /** Maximum size of the portal's first scripts, compressed. */
 const SCRIPT_BYTES_MAX = 130_000;
 const PHONE = { width: 320, height: 640 };
@@ -104,13 +104,41 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
     await page.context().close();
   });
 
+  it("lead from a wrong address to a page that has searched for its words already", async () => {
+    const { page, faults } = await openVisitor(browser, server.url);
+    await page.goto(`${server.url}/docs/retrying/safely`);
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page
+      .locator(".found-here")
+      .getByRole("link", { name: /Retrying safely\s*API/ })
+      .click();
+    await page.waitForURL(`${server.url}/docs/api#retrying-safely`);
+    await page.goto(`${server.url}/docs/mcp.md`);
+    await page.waitForURL(`${server.url}/docs/mcp`);
+    // The browser itself reports that the first address was none.
+    expect(faults.filter((fault) => !/ 404 /.test(fault))).toEqual([]);
+    await page.context().close();
+  });
+
+  it("show all of every line of code", async () => {
+    const { page } = await openVisitor(browser, server.url, { viewport: { width: 768, height: 1024 } });
+    for (const name of ["", "recipes", "clients"]) {
+      await page.goto(`${server.url}/docs/${name}`);
+      const cut = await page
+        .locator(".code pre")
+        .evaluateAll((blocks) => blocks.filter((each) => each.scrollWidth > each.clientWidth).length);
+      expect(cut, name).toBe(0);
+      expect(await page.getByRole("button", { name: "Copy" }).first().isVisible(), name).toBe(true);
+    }
+    await page.context().close();
+  });
+
   it("copy code", async () => {
     const { page, faults } = await openVisitor(browser, server.url, {
       permissions: ["clipboard-write", "clipboard-read"],
     });
     await page.goto(`${server.url}/docs/`);
     const block = page.locator("figure.code").first();
-    await block.hover();
     await block.getByRole("button").click();
     await block.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("npm ci && npm start\n");
@@ -131,7 +159,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
         320,
       );
     }
-    expect(phone.faults).toEqual([]);
+    // The browser itself reports the page that is none.
+    expect(phone.faults.filter((fault) => !/ 404 /.test(fault))).toEqual([]);
     await phone.page.context().close();
   });
 

@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { openMore } from "./places.js";
 import {
   NO_CHROMIUM,
   needPortal,
@@ -44,6 +45,15 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await page.getByRole("dialog", { name: "Memory", exact: true }).waitFor();
   }
 
+  async function importHere(buffer: Buffer): Promise<void> {
+    await openMore(page);
+    await page.getByRole("button", { name: "Import" }).click();
+    const upload = { name: "memories", mimeType: "application/json", buffer };
+    await page.getByLabel("Drop a file here, or choose one").setInputFiles(upload);
+  }
+
+  const closeImport = () => page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+
   it("edits a memory's text, metadata and expiry", async () => {
     await open("Ada drinks tea.");
     await page.getByRole("button", { name: "Edit", exact: true }).click();
@@ -82,10 +92,13 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await drawer.getByText("Ada lives in Lisbon.").waitFor();
     await drawer.getByRole("button", { name: "Close" }).click();
     await drawer.waitFor({ state: "detached" });
-    await page.getByText("3 memories").waitFor();
+    await page.getByText("3 memories and 1 superseded").waitFor();
     await expect.poll(() => page.getByText("Ada lives in Paris.").count()).toBe(0);
-    await page.getByLabel("Superseded ones, too").check();
+    await page.getByRole("button", { name: "1 superseded" }).click();
     await page.getByText("4 memories").waitFor();
+    await openMore(page);
+    expect(await page.getByLabel("Superseded memories, too").isChecked()).toBe(true);
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Ada lives in Paris." }).click();
     expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
     await page.getByRole("link", { name: "another one" }).click();
@@ -102,6 +115,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
 
   it("exports a namespace, and imports it into another one, once", async () => {
     const download = page.waitForEvent("download");
+    await openMore(page);
     await page.getByRole("button", { name: "Export" }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe("home.jsonl");
@@ -109,17 +123,51 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ count: lines.length - 2 });
     await page.goto(`${server.url}/#/memories/copy`);
     await settle(page);
-    const content = `${lines.join("\n")}\n{"text": ""}\n`;
-    for (const said of ["3 stored, 0 there already, 1 refused", "0 stored, 3 there already, 1 refused"]) {
-      await page.getByRole("button", { name: "Import" }).click();
-      const buffer = Buffer.from(content);
-      const upload = { name: "home.jsonl", mimeType: "application/jsonl", buffer };
-      await page.getByLabel("File; you can drop it here").setInputFiles(upload);
-      await page.getByText(said).waitFor();
-      await page.getByText(`line ${lines.length + 1}: it has no text`).waitFor();
-      await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+    const exported = Buffer.from(`${lines.join("\n")}\n`);
+    for (const said of ["3 stored, 0 there already, 0 refused", "0 stored, 3 there already, 0 refused"]) {
+      await importHere(exported);
+      await page.getByText(`3 of 3 of recalld: ${said}`).waitFor();
+      expect(await page.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("100");
+      await closeImport();
     }
     expect(resultsOf(await caller.recall("Where does Ada live?", "copy", 9))).toHaveLength(3);
+  });
+
+  it("imports what the command line imports, and says what is wrong with the rest", async () => {
+    await page.goto(`${server.url}/#/memories/imported`);
+    await settle(page);
+    await importHere(await readFile("test/fixtures/imports/mem0.json"));
+    await page.getByText(/of mem0: [1-9]\d* stored, 0 there already/).waitFor();
+    await closeImport();
+    await importHere(Buffer.from('{"text": "Ada sings."}\n{"text": ""}\nno JSON\n'));
+    await page.getByText("3 of 3 of jsonl: 1 stored, 0 there already, 2 refused").waitFor();
+    expect(await page.getByRole("dialog").getByRole("listitem").allTextContents()).toEqual([
+      "line 2: it has no text",
+      "line 3: it is not a JSON object",
+    ]);
+    await closeImport();
+    for (const [content, says] of [
+      ["hello", "the file is of no known format"],
+      ['{"format":"recalld-export","version":1}\n{"id":"mem_1","text":"a"}\n', "the export is not complete"],
+      ["\xff", "the file is not UTF-8"],
+    ] as const) {
+      await importHere(Buffer.from(content, "latin1"));
+      await page.getByRole("dialog").getByRole("alert").getByText(says).waitFor();
+      await closeImport();
+    }
+  });
+
+  it("takes a file that is dropped", async () => {
+    await openMore(page);
+    await page.getByRole("button", { name: "Import" }).click();
+    const data = await page.evaluateHandle(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['{"text": "Ada paints."}'], "a.jsonl"));
+      return data;
+    })()`);
+    await page.locator(".drop-zone").dispatchEvent("drop", { dataTransfer: data });
+    await page.getByText("1 of 1 of jsonl: 1 stored").waitFor();
+    await closeImport();
   });
 
   it("lists, counts and deletes what a filter finds", async () => {
@@ -134,11 +182,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await page.getByText("This is not valid JSON").waitFor();
     await page.getByLabel("Filter").fill('{"year": {"$gte": 2021}}');
     await page.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("2 memories").waitFor();
+    await page.getByText("2 of 3 memories match the filter").waitFor();
     expect(await page.getByText("note a").count()).toBe(0);
     await page.getByRole("button", { name: "Delete what the filter finds" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("This erases 2 memories").waitFor();
+    await dialog.getByText("This deletes 2 memories").waitFor();
     await dialog.getByRole("textbox").fill("notes");
     await dialog.getByRole("button", { name: "Delete memories" }).click();
     await page.getByText("No memory matches.").waitFor();

@@ -14,6 +14,7 @@ export function placesOf(namespace: string): readonly Place[] {
   const memories = `memories/${encodeURIComponent(namespace)}`;
   return [
     { name: "usage", hash: "usage", act: (page) => page.getByText("Show as a table").click() },
+    { name: "the menu", hash: "usage", act: openMenu },
     { name: "quick start", hash: "start", act: runHere },
     { name: "calls", hash: "calls" },
     { name: "keys", hash: "keys" },
@@ -25,8 +26,8 @@ export function placesOf(namespace: string): readonly Place[] {
     { name: "namespaces", hash: "memories" },
     { name: "a namespace", hash: memories },
     { name: "an empty namespace", hash: "memories/nothing" },
-    { name: "importing", hash: memories, act: press("Import") },
-    { name: "dropping a namespace", hash: memories, act: press("Drop") },
+    { name: "importing", hash: memories, act: pressInMore("Import") },
+    { name: "deleting a namespace", hash: memories, act: pressInMore("Delete namespace") },
     { name: "a memory", hash: memories, act: openFirst },
     { name: "editing a memory", hash: memories, act: ofFirst("Edit") },
     { name: "superseding a memory", hash: memories, act: ofFirst("Supersede") },
@@ -44,6 +45,11 @@ export function placesOf(namespace: string): readonly Place[] {
 const press = (name: string) => async (page: Page) => {
   await page.getByRole("button", { name, exact: true }).click();
   await page.getByRole("dialog").waitFor();
+};
+
+const pressInMore = (name: string) => async (page: Page) => {
+  await openMore(page);
+  await press(name)(page);
 };
 
 async function openFirst(page: Page): Promise<void> {
@@ -67,7 +73,7 @@ async function select(page: Page): Promise<void> {
   await page.getByRole("checkbox", { name: "Select all that are shown" }).check();
   await page.getByRole("button", { name: /^Delete \d+ selected/ }).waitFor();
   // Its list covers the head of the table.
-  await page.getByText("Columns (1)").click();
+  await openMore(page);
 }
 
 async function deleteSelected(page: Page): Promise<void> {
@@ -93,4 +99,16 @@ async function destroy(page: Page): Promise<void> {
   await page.getByLabel("id", { exact: true }).fill("mem_01kafz3v2wes8vptq3jbm5yr4x");
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByRole("dialog").waitFor();
+}
+
+/** Opens what else can be done with a namespace. */
+export async function openMore(page: Page): Promise<void> {
+  const closed = page.locator(".drop-down:not([open]) > summary");
+  if (await closed.isVisible()) await closed.click();
+}
+
+/** Opens the menu of a narrow screen; on a wide one it is always open. */
+export async function openMenu(page: Page): Promise<void> {
+  const button = page.getByRole("button", { name: "Menu" });
+  if (await button.isVisible()) await button.click();
 }

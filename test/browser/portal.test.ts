@@ -82,9 +82,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
 
     it("shows TypeScript that works when pasted", async () => {
       const script = `set -e; cd "$(mktemp -d)"; mkdir recalld-quickstart; here=$PWD
-        ln -s '${process.cwd()}/node_modules' node_modules
-        echo '{"type":"module"}' > recalld-quickstart/package.json
-        npm() { :; }; npx() { shift 2; node "$here/node_modules/tsx/dist/cli.mjs" "$@"; }
+        ln -s '${process.cwd()}/node_modules' node_modules; npx() { shift 2; node "$here/node_modules/tsx/dist/cli.mjs" "$@"; }
         ${await sampleOf(page, "TypeScript")}
         check() { node "$here/node_modules/typescript/bin/tsc" --strict --noEmit --skipLibCheck --module nodenext "$@"; }
         check quickstart.ts
@@ -110,7 +108,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("runs the same here, ranked by meaning, and no sample has left a copy", async () => {
       await page.getByRole("button", { name: "Run it here" }).click();
       await page.getByText("The question and its answer have no word in common").waitFor();
-      const found = await page.locator(".results li p").allInnerTexts();
+      const found = await page.locator(".results li > p").allInnerTexts();
       expect(found).toHaveLength(4);
       expect(found[0]).toMatch(/^Her dog Rex hides when it thunders\. best$/);
       const scores = await page.locator(".results .mono").allTextContents();
@@ -128,7 +126,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("link", { name: "Playground" }).first().click();
       await page.getByLabel("Namespace").fill("notes");
       await page.getByLabel("Text").fill("Grandmother bakes rye bread on Sundays.");
-      await page.getByText("Metadata").click();
+      await page.getByText("Metadata", { exact: true }).click();
       await page.getByLabel("A JSON object").fill('{"from": "ada"}');
       const stored = page.waitForRequest((request) => request.url().endsWith("/Store"));
       await page.getByRole("button", { name: "Store" }).click();
@@ -137,21 +135,33 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByLabel("Question").fill("Grandmother bakes rye bread on Sunday.");
       await page.getByRole("button", { name: "Recall", exact: true }).click();
       await page.getByText("strong match").waitFor();
-      expect(await page.locator(".results .mono").textContent()).toMatch(/score 0\.9\d\d$/);
       expect(await page.getByText(/\d+ ms round trip/).count()).toBe(1);
-      expect(await page.locator(".words-added").textContent()).toMatch(
-        /^\+0\.\d\d by words: grandmother, bakes/,
+      expect(await page.locator(".rank .hint").textContent()).toMatch(
+        /^score 0\.9\d\d \+ 0\.\d{3} by words: grandmother, bakes, rye, bread.* · fit 1\.\d\d$/,
       );
+      await page.getByText("Above 0.80 a match is strong").waitFor();
+      await page.getByText("COSINE").check();
+      await page.getByRole("button", { name: "Recall", exact: true }).click();
+      await expect.poll(() => page.locator(".rank .hint").textContent()).toMatch(/^score 0\.9\d\d$/);
+      await page.getByText("HYBRID").check();
+      await page.getByText("Filter and floors").click();
+      await page.getByLabel("Filter by metadata").fill('{"from": "bob"}');
+      await page.getByRole("button", { name: "Recall", exact: true }).click();
+      await page.getByText("None of the 1 memory passes the filter and the floors.").waitFor();
+      await page.getByLabel("Filter by metadata").fill("");
+      await page.getByLabel("Lowest fit").fill("1.5");
+      await page.getByRole("button", { name: "Recall", exact: true }).click();
+      await page.getByText(/The lowest fit left out 1; the best of them has a fit of 1\.\d\d/).waitFor();
     });
 
     it("moves the usage", async () => {
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("of 1,000 used").waitFor();
-      // The playground made two calls. The samples stored four memories once, and each of six recalled.
-      await page.getByText("988 calls left").waitFor();
-      expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["12", "988"]));
+      // The playground made five calls. The samples stored four memories once, and each of six recalled.
+      await page.getByText("985 calls left").waitFor();
+      expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["15", "985"]));
       await page.getByText("Show as a table").click();
-      expect((await page.locator("tbody td").allInnerTexts()).slice(0, 2)).toEqual(["5", "7"]);
+      expect((await page.locator("tbody td").allInnerTexts()).slice(0, 2)).toEqual(["5", "10"]);
     });
 
     it("makes a key and revokes it, after which it is refused at once", async () => {
@@ -194,12 +204,12 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("button", { name: "Delete memory" }).click();
       await page.getByText("This namespace is empty").waitFor();
       await visit(page, server.url, "memories");
-      await page.getByRole("button", { name: "Drop quickstart" }).click();
-      expect(await page.getByRole("button", { name: "Drop namespace" }).isDisabled()).toBe(true);
+      await page.getByRole("button", { name: "Delete quickstart" }).click();
+      expect(await page.getByRole("button", { name: "Delete namespace" }).isDisabled()).toBe(true);
       await page.getByLabel("Type quickstart to confirm").fill("quickstart");
-      await page.getByRole("button", { name: "Drop namespace" }).click();
+      await page.getByRole("button", { name: "Delete namespace" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Drop quickstart" }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Delete quickstart" }).waitFor({ state: "detached" });
     });
 
     it("forgets the key when signing out", async () => {
@@ -223,7 +233,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("link", { name: "Account", exact: true }).click();
       await page.getByRole("button", { name: "Close account" }).click();
       await page.getByLabel("Type close my account").fill("close my account");
-      await page.getByRole("button", { name: "Close account and erase everything" }).click();
+      await page.getByRole("button", { name: "Close account and delete everything" }).click();
       await page.getByText("The account is closed", { exact: true }).waitFor();
       expect((await recall(server.url, key)).code).toBe("unauthenticated");
     });

@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { openMenu, openMore } from "./places.js";
 import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
 
 const run = promisify(execFile);
@@ -21,7 +22,7 @@ const PAGES = [
   "reference",
 ];
 /** Buttons of what a read-only key may not do. */
-const CHANGES = /^(Store|Drop|Import|Edit|Supersede|Delete|Create key|Rotate|Revoke|Close account)/;
+const CHANGES = /^(Store|Import|Edit|Supersede|Delete|Create key|Rotate|Revoke|Close account)/;
 const WIDTHS = [1440, 390];
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key's rights", () => {
@@ -61,6 +62,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     const { page, faults, done } = await signInAs("support bot", { ...READ_ONLY, namespace: "home" }, width);
     for (const hash of PAGES) {
       await visit(page, server.url, hash);
+      await openMenu(page);
       const shown = page.getByRole("link", { name: "Key in use: support bot" });
       await shown.waitFor();
       expect(await shown.textContent(), hash).toMatch(/rcl_\w{4}…read onlyonly in home$/);
@@ -122,6 +124,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     await page.evaluate("location.hash = '#/memories/work'");
     await page.getByText("Your key is for another namespace").waitFor();
     await page.getByRole("main").getByRole("link", { name: "home" }).click();
+    await openMore(page);
     await page.getByRole("button", { name: "Import" }).waitFor();
     await page.evaluate("location.hash = '#/keys'");
     await page.getByText("This key is for one namespace").waitFor();
@@ -148,8 +151,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     await signInWith(page, server.url, caller.key);
     for (const [hash, button] of [
       ["playground", "Store"],
-      ["memories", "Drop home"],
-      ["memories/home", "Import"],
+      ["memories", "Delete home"],
       ["keys", "Create key"],
     ] as const) {
       await visit(page, server.url, hash);

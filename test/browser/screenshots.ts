@@ -8,13 +8,20 @@ import { AccountService, KeyAccess } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { startServer } from "../support/server.js";
 import { findChromium, launchChromium } from "./chromium.js";
+import { openMenu, openMore } from "./places.js";
 import { sentences } from "./sentences.js";
 
 const FOLDER = process.argv[2] ?? "dist/pictures";
 /** Pictures that the documentation shows. */
 const KEPT = ["reveal-wide-light", "playground-wide-light", "usage-narrow-dark"];
 const KEPT_FOLDER = "docs/pictures";
-const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
+const SIZES = {
+  wide: { width: 1440, height: 900 },
+  medium: { width: 768, height: 1024 },
+  narrow: { width: 390, height: 844 },
+};
+/** Pages of the documentation, by the names of their pictures. */
+const DOCS = { docs: "", "docs-guide": "recipes", "docs-missing": "nothing/here" };
 const AT_ONCE = 8;
 const SOURCES = ["chat", "mail", "chat", "calendar"];
 
@@ -74,7 +81,18 @@ async function fill(url: string): Promise<string> {
     await memory.store({ text, namespace: index % 3 ? "team/standups" : "travel plans" });
     await memory.recall({ query: text, namespace: "assistant" });
   }
+  await refused(memory.recall({ query: "What?", namespace: "assistant", topK: 99 }));
+  await refused(memory.getMemory({ namespace: "assistant", id: "mem_unknown" }));
   return key;
+}
+
+/** Waits for a call that the server refuses: the page of calls shows its error. */
+async function refused(call: Promise<unknown>): Promise<void> {
+  const outcome = await call.then(
+    () => "ok",
+    () => "refused",
+  );
+  if (outcome === "ok") throw new Error("the server took a call that it should refuse");
 }
 
 async function shootAll(page: Page, url: string, key: string, path: (name: string) => string): Promise<void> {
@@ -85,8 +103,17 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
     await page.waitForLoadState("networkidle");
     await page.locator(".loading").waitFor({ state: "detached" });
   };
+  for (const [name, address] of Object.entries(DOCS)) {
+    await page.goto(`${url}/docs/${address}`);
+    await page.waitForLoadState("networkidle");
+    await shoot(name);
+  }
   await open("");
   await shoot("welcome");
+  await page.getByLabel("API key").fill("rcl_not_a_key");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("alert").or(page.locator("#key-problem:not(:empty)")).first().waitFor();
+  await shoot("welcome-error");
   await page.getByLabel("Email").fill("ada@example.com");
   await page.getByRole("button", { name: "Create my key" }).click();
   await page.getByRole("dialog").waitFor();
@@ -104,6 +131,9 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
     await open(name);
     await shoot(name.replace("/", "-"));
   }
+  await open("usage");
+  await openMenu(page);
+  await shoot("menu");
   await open("keys");
   await page.getByRole("button", { name: "Create key" }).click();
   await shoot("create-key");
@@ -115,6 +145,13 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("namespace");
   await page.locator(".row").first().click();
   await shoot("memory");
+  await open("memories/assistant");
+  await openMore(page);
+  await shoot("more");
+  await page.getByRole("button", { name: "Import" }).click();
+  await shoot("import");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await open("memories/assistant?q=Does Ada like green tea?");
   await page.locator(".found").waitFor();
   await shoot("search");

@@ -154,7 +154,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
     expect(await page.locator("pre").textContent()).toContain(key);
     await page.reload();
     await page.getByText("Put your key in place of rcl_YOUR_KEY").waitFor();
-    expect(await page.locator("pre").textContent()).toContain("Bearer rcl_YOUR_KEY");
+    expect(await page.locator("pre").textContent()).toContain("KEY='rcl_YOUR_KEY'");
     expect(await page.evaluate("JSON.stringify({ ...sessionStorage })")).toBe("{}");
     expect(faults).toEqual([]);
   });

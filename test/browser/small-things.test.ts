@@ -85,7 +85,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.locator(".row").first().click();
     await page.getByRole("dialog", { name: "Memory" }).waitFor();
     await visit(page, server.url, "usage");
-    await page.getByRole("heading", { name: "Calls per day" }).waitFor();
+    await page.getByRole("heading", { name: "Day by day" }).waitFor();
     expect(page.url()).toMatch(/#\/usage$/);
   });
 
@@ -121,11 +121,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
       await page.locator(".results li").waitFor();
     };
     await recall("Hello, world!");
-    expect(await page.locator(".score-mark").count()).toBe(1);
+    expect(await page.locator(".rank-mark").count()).toBe(1);
     expect(await page.getByText("It cannot tell well what this means").count()).toBe(0);
     await recall("مرحبا بالعالم");
-    await expect.poll(() => page.locator(".score-mark").count()).toBe(0);
-    expect(await page.locator(".results .mono").textContent()).toMatch(/(0\.9\d\d|1\.000)$/);
+    await expect.poll(() => page.locator(".rank-mark").count()).toBe(0);
+    expect(await page.locator(".results .mono").first().textContent()).toMatch(/^(0\.9\d\d|1\.000)$/);
     expect(await page.getByText("strong match").count()).toBe(0);
     await page.getByText("It cannot tell well what this means").waitFor();
   });
@@ -175,7 +175,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     for (const [hash, name] of [
       ["keys", "Rotate first key"],
       ["keys", "Revoke first key"],
-      ["memories", "Drop people"],
+      ["memories", "Delete people"],
     ] as const) {
       await visit(page, server.url, hash);
       await page.reload();

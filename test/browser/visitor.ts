@@ -64,7 +64,7 @@ export async function signInWith(page: Page, url: string, key: string): Promise<
   await visit(page, url, "");
   await page.getByLabel("API key").fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.locator(".shell[data-signed-in=true]").waitFor();
 }
 
 /** Builds the portal if that was not done yet, as when one test file runs alone. */

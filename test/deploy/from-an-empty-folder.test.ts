@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,10 @@ import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
 import { ROOT, rows, section } from "../support/documents.js";
 
-/** Installing, and removing, half a gigabyte of packages takes minutes on a machine that does much else. */
+/** Packing and installing take minutes on a machine that does much else. */
 const TIMEOUT_MS = 400_000;
+/** The most that one package may have. */
+const PACKAGE_BYTES_MAX = 40e6;
 const READY = /address +(http:\S+)/;
 const FACT = "Ada keeps the spare key under the blue flowerpot.";
 
@@ -66,11 +68,19 @@ afterAll(async () => {
 
 describe.skipIf(because !== "")(`the package in an empty folder${because}`, () => {
   test("is packed, installed and served, and recalls what it is told", { timeout: TIMEOUT_MS }, async () => {
-    await step("`npm pack`", () => run("npm", ["pack", "--pack-destination", folder], ROOT));
-    const [archive = ""] = readdirSync(folder);
-    expect(archive).toMatch(/^recalld-[\d.]+\.tgz$/);
-    const install = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-    await step("`npm install`", () => run("npm", [...install, `./${archive}`]));
+    const packed = join(folder, "packages");
+    await step("`node scripts/pack.js`", () => run("node", ["scripts/pack.js", packed], ROOT));
+    const files = readdirSync(packed).filter((name) => name.endsWith(".tgz"));
+    expect(files).toEqual([
+      expect.stringMatching(/^recalld-[\d.]+\.tgz$/),
+      expect.stringMatching(/^recalld-onnxruntime-\w+-\w+-[\d.]+\.tgz$/),
+    ]);
+    for (const file of files) expect(statSync(join(packed, file)).size).toBeLessThan(PACKAGE_BYTES_MAX);
+    const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
+    await step("`npm install`", () => run("npm", [...install, ...files.map((file) => join(packed, file))]));
+    // Whose scripts download at install, and what is never called.
+    const installed = readdirSync(join(folder, "node_modules"));
+    expect(installed.filter((name) => /^(onnxruntime-(node|web)|sharp)$/.test(name))).toEqual([]);
     env.RECALLD_URL = await step("`npx recalld`", serve);
     await step("`npx recalld signup`", () => recalld("signup"));
     await step("`npx recalld store`", () => recalld("store", FACT));
@@ -78,6 +88,7 @@ describe.skipIf(because !== "")(`the package in an empty folder${because}`, () =
     expect(found).toContain(FACT);
     const listed = rows(section("docs/command-line.md", "## From an empty folder"));
     expect(listed.map(([name]) => name)).toEqual([...steps.keys()]);
+    expect(await recalld("mcp", "--help")).toContain("recalld mcp");
     const told = [...steps].map(([name, seconds]) => `${name.replaceAll("`", "")} ${seconds.toFixed(1)} s`);
     console.log(`from an empty folder: ${told.join(", ")}`);
   });

@@ -45,7 +45,7 @@ describe("the production tree", () => {
     expect(portal.status).toBe(200);
     const [script] = /assets\/[\w-]+\.js/.exec(await portal.text()) ?? [];
     expect((await fetch(`${server.url}/${script}`)).status).toBe(200);
-    for (const path of ["docs/api", "openapi.json", "recalld.js", "recalld.d.ts"])
+    for (const path of ["docs/api", "openapi.json", "recalld-client.tgz"])
       expect((await fetch(`${server.url}/${path}`)).status, path).toBe(200);
     expect(await server.stop()).toBe(0);
     const verified = node([join(tree, "dist/src/admin.js"), "verify"], { DATA_DIR: dataDir });

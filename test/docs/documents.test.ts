@@ -89,6 +89,18 @@ describe("README.md", () => {
     await server.stop();
   }, 60_000);
 
+  test("shows what the server says when it starts", async () => {
+    const server = await startServer();
+    const [shown = ""] = blocks(readme, "text");
+    const told = server
+      .output()
+      .slice(server.output().indexOf("recalld "))
+      .replaceAll(server.url, "http://127.0.0.1:8080")
+      .replace(server.dataDir, "/home/ana/data");
+    expect(told.trim()).toBe(shown.trim());
+    await server.stop();
+  }, 60_000);
+
   test("names the versions of Node that are tested", () => {
     expect(readme).toContain("Node 20.20 or newer");
     expect(read("CONTRIBUTING.md")).toContain("Node 20.20 or newer");

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openapi } from "../../gen/openapi.js";
 import { openAnchors } from "../../scripts/docs/anchors.js";
 import { codeBlock } from "../../scripts/docs/highlight.js";
+import { openIndex } from "../../web/docs/sections.js";
 import { groupsOf } from "../../web/src/reference/calls.js";
 import type { Document } from "../../web/src/reference/openapi.js";
 import { documents, ROOT, read } from "../support/documents.js";
@@ -109,6 +110,17 @@ describe("the docs at /docs", () => {
     });
     expect(sections.find(({ address }) => address.startsWith("decisions#"))?.minor).toBe(true);
   });
+});
+
+test.each([
+  ["recency", "recipes#prefer-what-is-recent"],
+  ["price", "recipes#know-what-a-call-costs"],
+  ["gdpr", "recipes#delete-a-user"],
+  ["delete a user", "recipes#delete-a-user"],
+])("the search for %s finds what its asker needs first", async (query, address) => {
+  const [name = ""] = [...site.keys()].filter((path) => path.startsWith("assets/search-"));
+  const index = await openIndex(JSON.parse(site.get(name) ?? "[]"));
+  expect(index.find(query)[0]?.section.address).toBe(address);
 });
 
 /** Lists the files of the repository that have a page or are shown on one, by what the pages say of themselves. */

@@ -40,6 +40,7 @@ beforeAll(async () => {
     "favicon.svg": ICON,
     "a b.txt": "c",
     "large.bin": "e".repeat(8_000_000),
+    "docs/missing/page.html": '<a href="../">Docs</a><a href="../../">Portal</a>',
     "assets/recalld.js": "d",
     "docs/index.html": PAGE,
     "docs/api.html": PAGE,
@@ -167,14 +168,45 @@ describe("the portal", () => {
   });
 
   it.each([
+    ["/docs/api/", "./../api"],
+    ["/docs/api.md", "./api"],
+    ["/docs/API.html", "./api"],
+    ["/docs/docs/api.md", "./../api"],
+    ["/docs/README.md", "./"],
+    ["/docs/index.html", "./"],
+    ["/docs/files/compose.yaml/", "./../../files/compose.yaml"],
+  ])("leads from %s to the page that is meant", async (path, location) => {
+    const response = await fetch(url + path, { redirect: "manual" });
+    expect(response.status).toBe(302);
+    expect(response.headers.get("location")).toBe(location);
+  });
+
+  it.each([
+    ["/docs/nothing", "./"],
+    ["/docs/nothing/here", "./../"],
+    ["/docs/no/thing/here?a=b", "./../../"],
+  ])("says to browsers at %s that it is no page, with links that lead on", async (path, up) => {
+    const answer = await fetch(url + path, { headers: { accept: "text/html,*/*;q=0.8" } });
+    expect(answer.status).toBe(404);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-frame-options": "DENY",
+      "content-security-policy": expect.stringContaining("script-src 'self'"),
+    });
+    expect(await answer.text()).toBe(`<a href="${up}">Docs</a><a href="${up}../">Portal</a>`);
+    const program = await fetch(url + path);
+    expect(await program.json()).toMatchObject({ code: "not_found" });
+  });
+
+  it.each([
     "/assets/index-0old.js",
     "/assets/",
     "/assets",
     "/stroe",
     "/docs/nothing",
-    "/docs/api/",
-    "/docs/api.html",
-    "/docs/index.html",
+    "/docs/nothing/",
+    "/docs/nothing.md",
     "/docs/api.html.br",
     "/docs/..%2findex",
     "/docs/%00",

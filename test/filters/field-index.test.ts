@@ -3,7 +3,7 @@ import { FieldIndex } from "../../src/memory/fields/field-index.js";
 import type { Condition } from "../../src/memory/filter/condition.js";
 import { matches, type Subject } from "../../src/memory/filter/matches.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
-import type { JsonObject } from "../../src/memory/input/metadata.js";
+import type { JsonObject } from "../../src/memory/input/json-object.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { exampleOf, filterOf } from "./random.js";
 

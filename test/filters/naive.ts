@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/memory/input/metadata.js";
+import type { Json, JsonObject } from "../../src/memory/input/json-object.js";
 
 /** A memory as tests write it. */
 export interface Example {

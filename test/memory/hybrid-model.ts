@@ -1,6 +1,6 @@
 import { vectorsOf } from "../../src/memory/ports/windows.js";
 import { shareOf } from "../../src/memory/ports/words.js";
-import { Model } from "../words/model.js";
+import { Model } from "../index/words/model.js";
 import { toyEmbedding } from "./toy-embedder.js";
 
 /** Candidates by each way of finding. */

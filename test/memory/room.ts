@@ -31,7 +31,7 @@ export interface HouseOptions {
   readonly dataDir?: string;
   readonly clock?: Clock;
   readonly dimensions?: number;
-  /** Number of newest rows above which they are sealed in files. */
+  /** Number of rows, and of newest rows, above which they are sealed in files. */
   readonly tailRowsMax?: number;
 }
 
@@ -56,6 +56,7 @@ export class House {
     const { dimensions = DIMENSIONS, tailRowsMax = 100 } = this.options;
     return openUsearch({
       dimensionsOf: () => dimensions,
+      exactRowsMax: tailRowsMax,
       tailRowsMax,
       sealingShare: Number.POSITIVE_INFINITY,
       snapshotsDir: join(this.dataDir, "snapshots"),
@@ -180,6 +181,7 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
       opened.push({ logId, index });
       return index;
     },
+    openInMemory: () => plainIndex(),
     discard: async (logId) => void discarded.push(logId),
     kept: async () => [],
     markOf: async () => undefined,

@@ -227,6 +227,7 @@ function roomOf(
   const accounts = accountsOf(db, process);
   const vectors = {
     open: () => indexOfOneModel(db),
+    openInMemory: () => indexOfOneModel(db),
     discard: async () => {},
     kept: async () => [],
     markOf: async () => undefined,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { READERS, readAsFound } from "../../cli/import/import-file.js";
+import { READERS, readAsFound } from "../../cli/import/formats.js";
 import type { Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 

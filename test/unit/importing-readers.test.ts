@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { READERS } from "../../cli/import/import-file.js";
+import { READERS } from "../../cli/import/formats.js";
 import { type Imported, NotThatFormat, type Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 
@@ -232,6 +232,25 @@ it.each([
   const path = await fileOf(content);
   await expect(readAll("recalld", path)).rejects.toThrow(says);
   await expect(readAll("recalld", path)).rejects.toThrow(NotThatFormat);
+});
+
+it("reads one's own lines, and goes on behind a bad one", async () => {
+  const lines = [
+    '{"text":"a","metadata":{"n":1},"external_id":"x"}',
+    "",
+    '{"text":"b","id":7}',
+    '{"text":" "}',
+    "no JSON",
+    '{"text":"c","metadata":[1]}',
+    '{"text":"d","expire_time":"2099-01-01T00:00:00Z"}',
+  ];
+  const read = await readAll("jsonl", await fileOf(`\uFEFF${lines.join("\r\n")}`));
+  expect(read.map(saidOf)).toEqual([
+    ...["a", "b", "it has no text", "it is not a JSON object", "its metadata is not an object", "d"],
+  ]);
+  expect(read[0]).toEqual({ sourceId: "x", text: "a", metadata: { n: 1 } });
+  expect(read[1]).toMatchObject({ sourceId: "7", metadata: {} });
+  expect(read[5]).toMatchObject({ expireTime: "2099-01-01T00:00:00Z" });
 });
 
 const FILES = {

@@ -18,6 +18,7 @@ const vectorsIn = (snapshotsDir: string) =>
   openUsearch({
     dimensionsOf: () => DIMENSIONS,
     snapshotsDir,
+    exactRowsMax: 100,
     tailRowsMax: 100,
     sealingShare: Number.POSITIVE_INFINITY,
   });

@@ -25,6 +25,7 @@ async function filled(
   const vectors = openUsearch({
     dimensionsOf: () => DIMENSIONS,
     snapshotsDir: mkdtempSync(join(tmpdir(), "recalld-filtered-")),
+    exactRowsMax: 500,
     tailRowsMax: 500,
     segmentRowsMax: 4_000,
     sealingShare: Number.POSITIVE_INFINITY,
@@ -78,7 +79,7 @@ describe("a search among some memories", () => {
 
   it("finds the nearest of many in the graphs, also if a filter leaves out what is near", async () => {
     const many = cloud(38_000, { dimensions: DIMENSIONS });
-    const index = await filled(many, { tailRowsMax: 4_000, segmentRowsMax: 20_000 });
+    const index = await filled(many, { exactRowsMax: 4_000, tailRowsMax: 4_000, segmentRowsMax: 20_000 });
     const [query] = queries as [Float32Array];
     const order = new Set(nearest(many, query, 2_000));
     // So many that they are not all compared.
@@ -101,7 +102,7 @@ describe("a search among some memories", () => {
   }, 60_000);
 
   it("finds them in the tail, in segments, and where removed ones were", async () => {
-    const index = await filled(rows, { tailRowsMax: 5_000, segmentRowsMax: 6_000 });
+    const index = await filled(rows, { exactRowsMax: 5_000, tailRowsMax: 5_000, segmentRowsMax: 6_000 });
     await index.remove(rows.filter(({ sequence }) => sequence % 5 === 0).map(({ sequence }) => sequence));
     const living = rows.filter(({ sequence }) => sequence % 5 !== 0);
     for (const many of [2, 20, 200]) {
@@ -134,7 +135,7 @@ describe("a search among some memories", () => {
   }, 60_000);
 
   it("goes on while segments are replaced", async () => {
-    const index = await filled(rows.slice(0, 4_000), { tailRowsMax: 200 });
+    const index = await filled(rows.slice(0, 4_000), { exactRowsMax: 200, tailRowsMax: 200 });
     const allowed = rows.slice(0, 4_000).filter(({ sequence }) => sequence % 50 === 0);
     const selection = among(allowed);
     const [query] = queries as [Float32Array];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compare, RecallGauge } from "../../src/vectors/recall-gauge.js";
+import { seeded } from "../simulation/time.js";
 
 /** Makes a gauge check that many searches that found this share, each long after the one before. */
 async function checked(gauge: RecallGauge, { found, times }: { found: number; times: number }) {
@@ -13,26 +14,44 @@ let nowMs = 0;
 describe("the gauge of recall", () => {
   it("has searches broader when they find too little, and narrower when they find all, within bounds", async () => {
     const gauge = new RecallGauge();
-    const first = gauge.breadthIn(1);
+    const first = gauge.breadthIn([1000]);
     await checked(gauge, { found: 9, times: 8 });
-    expect(gauge.breadthIn(1)).toBeGreaterThan(first);
+    expect(gauge.breadthIn([1000])).toBeGreaterThan(first);
     await checked(gauge, { found: 9, times: 800 });
-    expect(gauge.breadthIn(1)).toBe(512);
+    expect(gauge.breadthIn([1000])).toBe(1024);
     await checked(gauge, { found: 10, times: 800 });
-    expect(gauge.breadthIn(1)).toBe(64);
+    expect(gauge.breadthIn([1000])).toBe(64);
   });
 
-  it("changes nothing because of a few", async () => {
+  it("settles where 99.5 % are found", async () => {
     const gauge = new RecallGauge();
-    const first = gauge.breadthIn(1);
-    await checked(gauge, { found: 0, times: 7 });
-    expect(gauge.breadthIn(1)).toBe(first);
+    // A graph that misses one of a hundred at 128 places, and half as many at twice as many.
+    const missed = () => Math.min(1, 1.28 / gauge.breadthIn([1000]));
+    const random = seeded(1);
+    let [found, of] = [0, 0];
+    for (let i = 0; i < 6_000; i++) {
+      const right = Array.from({ length: 10 }, () => random() >= missed()).filter(Boolean).length;
+      await checked(gauge, { found: right, times: 1 });
+      if (i >= 1_000) [found, of] = [found + right, of + 10];
+    }
+    expect(found / of).toBeGreaterThan(0.994);
+    expect(found / of).toBeLessThan(0.996);
+  });
+
+  it("changes little because of one check", async () => {
+    const gauge = new RecallGauge();
+    const first = gauge.breadthIn([1000]);
+    await checked(gauge, { found: 10, times: 1 });
+    expect(gauge.breadthIn([1000])).toBeGreaterThan(first * 0.98);
+    await checked(gauge, { found: 9, times: 1 });
+    expect(gauge.breadthIn([1000])).toBeLessThan(first * 1.25);
   });
 
   it("divides the breadth among several graphs, down to a least one", () => {
     const gauge = new RecallGauge();
-    expect(gauge.breadthIn(4)).toBe(gauge.breadthIn(1) / 2);
-    expect(gauge.breadthIn(10_000)).toBe(32);
+    expect(gauge.breadthIn([50, 50, 50, 50])).toBe(gauge.breadthIn([1000]) / 2);
+    expect(gauge.breadthIn(Array(10_000).fill(50))).toBe(32);
+    expect(gauge.breadthIn([50_000, 10])).toBe(gauge.breadthIn([50_000]));
   });
 
   it("checks one search at a time, and pauses in between", async () => {

@@ -26,6 +26,7 @@ function open(
   const vectors = openUsearch({
     dimensionsOf: () => DIMENSIONS,
     snapshotsDir,
+    exactRowsMax: TAIL_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     sealingShare: Number.POSITIVE_INFINITY,
     ...options,
@@ -294,7 +295,11 @@ describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
     await index.close();
     const before = threads();
     for (let i = 0; i < 5; i++) {
-      const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, tailRowsMax: 100 });
+      const vectors = openUsearch({
+        dimensionsOf: () => DIMENSIONS,
+        snapshotsDir,
+        exactRowsMax: 100,
+      });
       const restored = vectors.open("i1");
       const restoring = restored.restore();
       await restored.close();
@@ -370,7 +375,7 @@ describe("a snapshot", () => {
   it("that was of use least recently makes room for a new one, unless its index is open", async () => {
     const snapshotsDir = newFolder();
     const seal = async (name: string, snapshotBytesMax?: number) => {
-      const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, tailRowsMax: TAIL_ROWS_MAX };
+      const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: TAIL_ROWS_MAX };
       const index = openUsearch({ ...options, ...(snapshotBytesMax && { snapshotBytesMax }) }).open(name);
       opened.push(index);
       await index.add(rows.slice(0, 1000));

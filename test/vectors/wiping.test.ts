@@ -36,6 +36,7 @@ const open = (snapshotsDir = folder) =>
   openUsearch({
     dimensionsOf: () => DIMENSIONS,
     snapshotsDir,
+    exactRowsMax: 100,
     tailRowsMax: 100,
     sealingShare: Number.POSITIVE_INFINITY,
   });

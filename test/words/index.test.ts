@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { shareOf, type TextRow } from "../../src/memory/ports/words.js";
 import { Guarded } from "../../src/words/guarded.js";
+import { HOSTILE_QUERIES } from "../index/words/hostile.js";
+import { Model } from "../index/words/model.js";
+import { textOf } from "../index/words/texts.js";
 import { chanceOf } from "../support/chance.js";
-import { HOSTILE_QUERIES } from "./hostile.js";
-import { Model } from "./model.js";
-import { textOf } from "./texts.js";
 
 const turn = () => Promise.resolve();
 

@@ -11,14 +11,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { hashOf } from "../../src/index/words/hash.js";
 import { turn } from "../../src/memory/pacing/turn.js";
 import type { WordIndex, Words } from "../../src/memory/ports/words.js";
-import { hashOf } from "../../src/words/postings/hash.js";
 import { eraseUnreadable } from "../../src/words/snapshot/shelf.js";
+import { Model } from "../index/words/model.js";
+import { textOf } from "../index/words/texts.js";
 import { chanceOf } from "../support/chance.js";
 import { openWords } from "./built.js";
-import { Model } from "./model.js";
-import { textOf } from "./texts.js";
 
 const opened: Words[] = [];
 const folders: string[] = [];

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { VectorMean } from "../../src/memory/words/vector-mean.js";
 import { Memories } from "../../src/words/postings/memories.js";
 import { SAMPLE_MAX } from "../../src/words/postings/sample.js";
+import { run } from "../index/words/run.js";
 import { chanceOf } from "../support/chance.js";
-import { run } from "./run.js";
 
 function memoriesOf(sequences: Iterable<number>): Memories {
   const memories = new Memories();

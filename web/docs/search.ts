@@ -37,6 +37,28 @@ export function openSearch(form: HTMLFormElement | null): void {
   });
   document.addEventListener("keydown", (event) => focusBySlash(event, input));
   form.hidden = false;
+  const here = document.querySelector<HTMLElement>(".found-here");
+  if (here)
+    void load().then(
+      (index) => showHere(here, index, form.dataset.root ?? ""),
+      () => {},
+    );
+}
+
+/** Lists on the page for a wrong address what its words find; what cannot be found out is not shown. */
+function showHere(here: HTMLElement, index: Index, root: string): void {
+  const hits = index.find(wordsIn(location.pathname));
+  here.querySelector("ol")?.replaceChildren(...hits.map((hit) => itemOf(hit, root)));
+  here.hidden = hits.length === 0;
+}
+
+/** The words of an address that leads nowhere: what its reader looks for. */
+function wordsIn(path: string): string {
+  const [, name = ""] = /\/docs\/(.*)$/.exec(path) ?? [];
+  return name
+    .replace(/\.(?:md|html)$/, "")
+    .replace(/%[0-9a-f]{2}|[^a-z0-9]+/gi, " ")
+    .trim();
 }
 
 async function fetchIndex(url: string): Promise<Index> {

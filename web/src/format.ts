@@ -55,3 +55,9 @@ export function ago(time: Timestamp | undefined, now = Date.now()): string {
   }
   return "just now";
 }
+
+/** Writes a day of the contract, `2026-11-21`, as `Nov 21`. */
+export function monthAndDay(date: string): string {
+  const format = { month: "short", day: "numeric", timeZone: "UTC" } as const;
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString("en", format);
+}

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { accounts } from "./api";
 import { count, UNLIMITED_CALLS } from "./format";
 import { KeyInUse } from "./key-in-use";
@@ -38,15 +38,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <a className="brand" href={linkTo(signedIn ? "usage" : "")}>
           <Logo /> recalld
         </a>
-        {signedIn && <Navigation />}
-        {signedIn && <KeyInUse />}
-        <div className="bar-end">
-          {signedIn && <CallsLeft />}
-          {!signedIn && <a href={DOCS}>Docs</a>}
-          {!signedIn && <a href={linkTo("reference")}>API reference</a>}
-          <ThemeButton />
-          {signedIn && <SignOutButton />}
-        </div>
+        {signedIn ? <SignedInBar /> : <VisitorLinks />}
       </header>
       <main id="main" tabIndex={-1}>
         {children}
@@ -55,17 +47,62 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
+function VisitorLinks() {
+  return (
+    <nav className="bar-end" aria-label="Portal">
+      <a href={DOCS}>Docs</a>
+      <a href={linkTo("reference")}>API reference</a>
+      <ThemeButton />
+    </nav>
+  );
+}
+
+/** Calls that are left, and everything else in a menu, which is always open where there is room beside the page. */
+function SignedInBar() {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const closeByEscape = ({ key }: KeyboardEvent) => {
+    if (key !== "Escape" || !isOpen) return;
+    setOpen(false);
+    button.current?.focus();
+  };
+  useEffect(() => {
+    const close = () => setOpen(false);
+    addEventListener("hashchange", close);
+    return () => removeEventListener("hashchange", close);
+  }, []);
+  return (
+    <>
+      <CallsLeft />
+      <button
+        ref={button}
+        type="button"
+        className="menu-button"
+        aria-expanded={isOpen}
+        aria-controls="menu"
+        onClick={() => setOpen(!isOpen)}
+        onKeyDown={closeByEscape}
+      >
+        <Icon name={isOpen ? "close" : "menu"} /> Menu
+      </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys that are pressed on what it holds */}
+      <div id="menu" className="menu" data-open={isOpen} onKeyDown={closeByEscape}>
+        <Navigation />
+        <KeyInUse />
+        <div className="menu-end">
+          <SignOutButton />
+          <ThemeButton />
+        </div>
+      </div>
+    </>
+  );
+}
+
 function Navigation() {
   const { page } = useRoute();
   const here = page || "usage";
-  const nav = useRef<HTMLElement>(null);
-  // On phones, the links are a row that scrolls.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page is another
-  useEffect(() => {
-    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [here]);
   return (
-    <nav ref={nav} aria-label="Main">
+    <nav aria-label="Main">
       {NAVIGATION.map(([to, name, icon]) => (
         <a key={to} href={linkTo(to)} aria-current={to === here ? "page" : undefined}>
           <Icon name={icon} />

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject, type Json, type JsonObject } from "../../../src/memory/input/metadata.js";
+import { isObject, type Json, type JsonObject } from "../../../src/memory/input/json-object.js";
 import { OtherFormat, type Read, type Refused, type Skipped } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseJson } from "./json.js";
 

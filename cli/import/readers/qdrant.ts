@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../../src/memory/input/metadata.js";
+import type { Json, JsonObject } from "../../../src/memory/input/json-object.js";
 import type { Read, Source } from "../imported.js";
 import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
 

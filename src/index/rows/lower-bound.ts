@@ -1,6 +1,11 @@
-/** Index of the first of `end` ascending numbers that is at least `least`; `end` if there is none. */
-export function lowerBound(numbers: Uint32Array | Float64Array, least: number, end: number): number {
-  let [low, high] = [0, end];
+/** Lower bound: index of the first of some ascending numbers, from `from` to before `to`, that is >= `least`. */
+export function lowerBound(
+  numbers: Uint32Array | Float64Array,
+  least: number,
+  from = 0,
+  to = numbers.length,
+): number {
+  let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((numbers[middle] as number) < least) low = middle + 1;

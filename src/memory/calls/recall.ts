@@ -3,7 +3,7 @@ import { parseFilter } from "../filter/parse.js";
 import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
 import { parseMinFit, parseMinScore } from "../input/floors.js";
-import type { JsonObject } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";

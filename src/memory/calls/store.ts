@@ -6,7 +6,8 @@ import {
 } from "../idempotency/idempotency.js";
 import { authorize } from "../input/authorize.js";
 import { newMemoryId } from "../input/id.js";
-import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
+import { canonicalMetadata, parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import type { Appending } from "../log/namespaces.js";

@@ -4,7 +4,8 @@ import { type Attempt, parseIdempotencyKey } from "../idempotency/idempotency.js
 import { authorize, authorizeFree } from "../input/authorize.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { newMemoryId, parseMemoryId } from "../input/id.js";
-import { type JsonObject, parseMetadata } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
+import { parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { type Mask, merged, parseMask, withKeys } from "../input/update-mask.js";

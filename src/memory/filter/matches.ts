@@ -1,4 +1,4 @@
-import type { JsonObject } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
 import { CONTAINER, type Condition, type Field, type Order, type Test, type Value } from "./condition.js";
 import { eachValue, type See } from "./path.js";
 
@@ -80,7 +80,7 @@ function isPlain(text: string): boolean {
 }
 
 /** Compares texts by their code points, which is the order of their bytes in UTF-8 as well. */
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];

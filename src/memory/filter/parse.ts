@@ -1,13 +1,8 @@
 import { invalid } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
 import { count } from "../input/count.js";
-import {
-  canonicalMetadata,
-  isObject,
-  type Json,
-  type JsonObject,
-  METADATA_DEPTH_MAX,
-} from "../input/metadata.js";
+import { isObject, type Json, type JsonObject } from "../input/json-object.js";
+import { canonicalMetadata, METADATA_DEPTH_MAX } from "../input/metadata.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "./condition.js";
 import { parseInstant } from "./instant.js";
 import { keysOf } from "./path.js";

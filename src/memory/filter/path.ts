@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../input/metadata.js";
+import { isObject, type Json, type JsonObject } from "../input/json-object.js";
 import { CONTAINER, type Value } from "./condition.js";
 
 /**

@@ -5,7 +5,7 @@ export const EXTERNAL_ID_BYTES_MAX = 256;
 
 /** Parses a caller's own id: 1–256 bytes of UTF-8, no control characters; undefined if it is empty. */
 export function parseExternalId(value: string): string | undefined {
-  const bytes = Buffer.byteLength(value);
+  const bytes = new TextEncoder().encode(value).length;
   if (bytes === 0) return undefined;
   if (bytes > EXTERNAL_ID_BYTES_MAX) {
     throw invalid("external_id", `is ${count(bytes)} bytes; the limit is ${EXTERNAL_ID_BYTES_MAX}`);

@@ -5,6 +5,11 @@ export const SEARCH_DEPTH_MAX = 32_768;
 export interface Vectors {
   /** Opens the index of one log, which is empty until it is restored or added to. */
   open(logId: string): VectorIndex;
+  /**
+   * Opens an empty index for vectors of one log that has no files, and is exact whatever its size: nothing is restored,
+   * `wipe` and `holds` do not know it, and all of its bytes are in memory.
+   */
+  openInMemory(logId: string): VectorIndex;
   /** Erases the files of an index. */
   discard(logId: string): Promise<void>;
   /**
@@ -20,7 +25,7 @@ export interface Vectors {
   kept(): Promise<string[]>;
   /**
    * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
-   * among those found, as broad as searches are at first.
+   * among those found, no more broadly than searches are at first.
    */
   measureRecall(logId: string): Promise<RecallMeasured>;
   /** Reads the log position up to which an index's files are whole; undefined if they are damaged or missing. */

@@ -4,7 +4,7 @@ import type { Filter } from "../filter/condition.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
 import { authorizeFree } from "../input/authorize.js";
-import type { JsonObject } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Generations } from "../models/generations.js";
 import { Piece } from "../pacing/bounds.js";

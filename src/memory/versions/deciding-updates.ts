@@ -1,5 +1,6 @@
 import { MemoryError } from "../../errors.js";
-import { type JsonObject, parseMetadata } from "../input/metadata.js";
+import type { JsonObject } from "../input/json-object.js";
+import { parseMetadata } from "../input/metadata.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 import { Behind, type Decision, type LogView } from "./condition.js";

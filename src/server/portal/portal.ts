@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import staticFiles from "@fastify/static";
@@ -12,6 +12,9 @@ import { sendError } from "../wire/plain-errors.js";
 const HASHED = /^\/(?:docs\/)?assets\/.+-[\w-]{8}\.\w+$/;
 /** Parts of the docs that are no pages; a page's address is `api`, without the ending of its file. */
 const NO_PAGE = /^(?:assets|pictures)\//;
+/** Page for addresses that lead nowhere. Its links begin with the way from its own folder up to `/docs/`. */
+const MISSING = "missing/page";
+const UP_FROM_MISSING = /="\.\.\//g;
 const YEAR_SECONDS = 31_536_000;
 
 /**
@@ -91,22 +94,65 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
     });
     // Relative, for whatever path stands before it.
     portal.get("/docs", (_request, reply) => reply.redirect("./docs/"));
+    const docs = openDocs(join(folder, "docs"));
     portal.route<{ Params: { "*": string } }>({
       method: ["GET", "HEAD"],
       url: "/docs/*",
-      handler: (request, reply) => reply.sendFile(`docs/${fileInDocs(request.params["*"])}`),
+      handler: (request, reply) => {
+        const address = request.params["*"];
+        if (NO_PAGE.test(address)) return reply.sendFile(`docs/${address}`);
+        if (docs.pages.has(address)) return reply.sendFile(`docs/${address || "index"}.html`);
+        const meant = meantBy(address);
+        if (docs.pages.has(meant)) return reply.redirect(`${upFrom(address)}${meant}`);
+        if (docs.missing === undefined || !wantsPage(request)) return reply.callNotFound();
+        const page = docs.missing.replaceAll(UP_FROM_MISSING, `="${upFrom(address)}`);
+        return reply.code(404).type("text/html; charset=utf-8").send(page);
+      },
     });
     if (authorizes) portal.get(AUTHORIZE, (_request, reply) => reply.sendFile("index.html"));
   });
 }
 
-function fileInDocs(address: string): string {
-  return NO_PAGE.test(address) ? address : `${address || "index"}.html`;
+interface Docs {
+  /** Addresses below `/docs/`: `api`; empty for the first page. */
+  readonly pages: ReadonlySet<string>;
+  /** Page for addresses that lead nowhere; undefined if the docs were not built. */
+  readonly missing: string | undefined;
+}
+
+function openDocs(folder: string): Docs {
+  if (!existsSync(folder)) return { pages: new Set(), missing: undefined };
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const pages = files
+    .filter((file) => file.endsWith(".html"))
+    .map((file) => file.replaceAll("\\", "/").replace(/(?:^index)?\.html$/, ""));
+  const missing = pages.includes(MISSING) ? readFileSync(join(folder, `${MISSING}.html`), "utf8") : undefined;
+  return { pages: new Set(pages), missing };
+}
+
+/** The page that somebody may mean who writes `api/`, `api.md`, `docs/api.md`, `API` or `README.md`. */
+function meantBy(address: string): string {
+  const bare = address.replace(/\/+$/, "").replace(/^docs\//, "");
+  const name = bare.replace(/\.(?:md|html)$/, "");
+  const isFile = name.startsWith("files/");
+  const meant = isFile ? name : name.toLowerCase();
+  return meant === "readme" || meant === "index" ? "" : meant;
+}
+
+/** Way from a page up to `/docs/`, whatever path stands before it. */
+function upFrom(address: string): string {
+  return `./${"../".repeat(address.split("/").length - 1)}`;
+}
+
+/** True for browsers; programs get the error in JSON. */
+function wantsPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes("text/html") ?? false;
 }
 
 /** Adds to a file's headers what the plugin does not know. A 304 leaves those of a page as the browser has them. */
 async function describeFile({ url, routeOptions }: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (reply.statusCode !== 200 && reply.statusCode !== 304) return;
+  const isPage = String(reply.getHeader("content-type")).startsWith("text/html");
+  if (reply.statusCode !== 200 && reply.statusCode !== 304 && !isPage) return;
   const [path = ""] = url.split("?");
   const vary = reply.getHeader("vary");
   reply.headers({
@@ -116,7 +162,7 @@ async function describeFile({ url, routeOptions }: FastifyRequest, reply: Fastif
     "cross-origin-resource-policy": "same-origin",
   });
   if (path.endsWith(".ts")) reply.type("text/plain; charset=utf-8");
-  if (!String(reply.getHeader("content-type")).startsWith("text/html")) return;
+  if (!isPage) return;
   // An application that has opened a window for its user must find that window again, and pages that forbid this
   // cut the tie for good.
   const opener = routeOptions.url === AUTHORIZE ? "unsafe-none" : "same-origin";

@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { JsonObject } from "../../memory/input/metadata.js";
+import type { JsonObject } from "../../memory/input/json-object.js";
 import type { Seen } from "../../memory/ports/log.js";
 import { etagOf } from "../../memory/versions/etag.js";
 import type { Shown } from "../../memory/versions/showing.js";

@@ -1,6 +1,6 @@
 import type { Among, Hit } from "../../memory/ports/vectors.js";
 import { searchDistinct } from "../distinct.js";
-import { Pauses } from "../pauses.js";
+import { nearestInTail } from "../nearest-in-tail.js";
 import type { RecallGauge } from "../recall-gauge.js";
 import type { Segment } from "../segment.js";
 import type { Segments } from "../segments.js";
@@ -45,9 +45,10 @@ export class AmongSearch {
       try {
         return await index.reading(async (segments) => {
           searched = segments;
-          const tail = await this.#inTail(vector, of.among);
+          // All of one moment: what is sealed meanwhile is found where it was.
+          const tail = await nearestInTail(this.options.tail.chunks, { ...of, vector });
           const living = segments.filter((segment) => segment.vectors > 0);
-          const breadth = gauge.breadthIn(living.length);
+          const breadth = gauge.breadthIn(living.map(({ vectors }) => vectors));
           return searchFiltered(this.options, { ...of, vector, tail, breadth, segments: living });
         });
       } catch (error) {
@@ -55,17 +56,5 @@ export class AmongSearch {
         if (tries === TRIES_MAX || index.all === searched) throw error;
       }
     }
-  }
-
-  async #inTail(vector: Float32Array, among: Among): Promise<Hit[]> {
-    const pauses = new Pauses();
-    const hits: Hit[] = [];
-    // All of one moment: what is sealed meanwhile is found where it was.
-    const { chunks } = this.options.tail;
-    for (const chunk of chunks) {
-      chunk.collect(vector, among, hits);
-      await pauses.ifDue();
-    }
-    return hits;
   }
 }

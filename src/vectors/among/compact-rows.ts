@@ -1,10 +1,8 @@
+import { quantize } from "../quantize.js";
 import { rowsOf } from "../segment-rows.js";
 import { graphPath } from "../snapshot/manifest.js";
 import { readSlots, type Slots } from "../snapshot/slots.js";
 import type { SnapshotOf } from "../snapshot/snapshot.js";
-
-/** Largest number that a compact row has. */
-const LARGEST = 127;
 
 /** A segment's vectors in a byte for each dimension, in the order of their keys. */
 export interface CompactRows extends Slots {
@@ -21,16 +19,8 @@ export function readCompact(of: SnapshotOf, stem: string): CompactRows {
       const place = places.get(Number(key));
       if (place === undefined) continue;
       const vector = vectors.subarray(row * of.dimensions, (row + 1) * of.dimensions);
-      rows.set(compact(vector), place * of.dimensions);
+      rows.set(quantize(vector).numbers, place * of.dimensions);
     }
   }
   return { keys, slots, rows };
-}
-
-/** Scales a vector so that its largest number is 127, and rounds: its direction stays about the same. */
-export function compact(vector: Float32Array): Int8Array {
-  let largest = 0;
-  for (const x of vector) largest = Math.max(largest, Math.abs(x));
-  const scale = largest === 0 ? 0 : LARGEST / largest;
-  return Int8Array.from(vector, (x) => Math.round(x * scale));
 }

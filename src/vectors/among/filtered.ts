@@ -31,7 +31,7 @@ export interface Filtered {
   /** Number of vectors to find. */
   readonly count: number;
   readonly segments: readonly Segment[];
-  /** Hits of the tail, which are all of its memories that may be found. */
+  /** The `count` nearest of the tail that may be found. */
   readonly tail: readonly Hit[];
   /** Breadth of a search of each graph without a filter. */
   readonly breadth: number;

@@ -1,22 +1,19 @@
 import { exactSearch, MetricKind } from "usearch";
 import type { Hit } from "../../memory/ports/vectors.js";
 import { cosine, lengthOf } from "../cosine.js";
+import { gather } from "../gather.js";
 import type { Matches } from "../graph.js";
+import { NearestFew } from "../nearest-few.js";
 import { Pauses } from "../pauses.js";
+import { quantize } from "../quantize.js";
 import type { Segment } from "../segment.js";
 import { readRowsAt } from "../segment-rows.js";
 import { graphPath } from "../snapshot/manifest.js";
 import { placesOf } from "../snapshot/slots.js";
-import { type CompactRows, compact } from "./compact-rows.js";
+import type { CompactRows } from "./compact-rows.js";
 
 /** Number of vectors gathered and compared at a time: less than a millisecond. */
 const GATHERED = 4_096;
-
-/** Number of items beyond the wanted ones that are kept before the farthest are let go. */
-const SPARE = 1024;
-
-/** Room for gathering, which is only used between two pauses. */
-let gathered = new Int8Array(0);
 
 /** Memories to compare in a segment, by their numbers in order. */
 export interface Scanned {
@@ -44,7 +41,7 @@ interface RowPlace {
 export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: Scan): Promise<Hit[]> {
   const nearest = new NearestFew<RowPlace>(count);
   const compacts: (CompactRows | undefined)[] = [];
-  const query = compact(vector);
+  const query = quantize(vector).numbers;
   for (const [at, { segment, sequences }] of all.entries()) {
     if (sequences.length === 0) continue;
     const rows = await rowsOf(segment);
@@ -53,7 +50,7 @@ export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: S
       nearest.offer({ at, place }, similarity);
     });
   }
-  const best = nearest.kept();
+  const best = nearest.kept().map(({ item }) => item);
   return all.flatMap(({ segment }, i) => {
     const [rows, places] = [compacts[i], best.filter(({ at }) => at === i)];
     return rows === undefined ? [] : exactly(rows, { segment, vector, places });
@@ -94,49 +91,7 @@ async function compareAll(
   }
 }
 
-/** Copies some rows, one after the other. */
-function gather(rows: Int8Array, places: Uint32Array, dimensions: number): Int8Array {
-  if (gathered.length < GATHERED * dimensions) gathered = new Int8Array(GATHERED * dimensions);
-  for (let i = 0; i < places.length; ) {
-    const first = places[i] as number;
-    let run = 1;
-    while (places[i + run] === first + run) run++;
-    gathered.set(rows.subarray(first * dimensions, (first + run) * dimensions), i * dimensions);
-    i += run;
-  }
-  // It begins where its buffer begins: usearch ignores an offset.
-  return gathered.subarray(0, places.length * dimensions);
-}
-
 function compare(query: Int8Array, rows: Int8Array, count: number): Matches {
   const wanted = Math.min(count, rows.length / query.length);
   return exactSearch(rows, query, query.length, wanted, MetricKind.Cos, 1) as Matches;
-}
-
-/** Keeps the items that are nearest, of any number that are offered one by one. */
-class NearestFew<T> {
-  #kept: { readonly item: T; readonly similarity: number }[] = [];
-  #bar = Number.NEGATIVE_INFINITY;
-
-  constructor(private readonly count: number) {}
-
-  offer(item: T, similarity: number): void {
-    // A vector of zeros has no direction.
-    if (!(similarity >= this.#bar)) return;
-    this.#kept.push({ item, similarity });
-    if (this.#kept.length >= this.count + SPARE) this.#trim();
-  }
-
-  /** Lists what was kept, the nearest first. */
-  kept(): T[] {
-    this.#trim();
-    return this.#kept.map(({ item }) => item);
-  }
-
-  #trim(): void {
-    this.#kept.sort((a, b) => b.similarity - a.similarity);
-    if (this.#kept.length <= this.count) return;
-    this.#kept.length = this.count;
-    this.#bar = this.#kept.at(-1)?.similarity ?? this.#bar;
-  }
 }

@@ -54,7 +54,7 @@ function longer(places: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
 }
 
 /** Finds the first key that is at least this, from a place on. It is often near. */
-function firstFrom(keys: Float64Array, key: number, from: number): number {
+export function firstFrom(keys: Float64Array, key: number, from: number): number {
   let step = 1;
   while (from + step < keys.length && (keys[from + step] as number) < key) step *= 2;
   let [low, high] = [from + (step >> 1), Math.min(keys.length, from + step + 1)];

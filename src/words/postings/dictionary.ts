@@ -1,5 +1,5 @@
+import type { WordHash } from "../../index/words/hash.js";
 import { grown } from "./grown.js";
-import type { WordHash } from "./hash.js";
 
 const PLACES_MIN = 64;
 /** Share of the table's places that may be taken. */

@@ -1,7 +1,7 @@
+import type { WordHash } from "../../index/words/hash.js";
 import { type Cursor, cursorAtBlock, cursorAtOnly } from "./cursor.js";
 import { Dictionary } from "./dictionary.js";
 import { grown } from "./grown.js";
-import type { WordHash } from "./hash.js";
 import { blockAfter, postingOf } from "./posting.js";
 import { Slab } from "./slab.js";
 

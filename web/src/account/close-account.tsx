@@ -8,7 +8,7 @@ export function CloseAccount({ onClose }: { onClose(): void }) {
   const { data: account } = useQuery(accounts.getAccount, {});
   const close = useMutation(accounts.closeAccount, {
     onSuccess: ({ deleted }) => {
-      const text = `${counted(deleted, "memory was", "memories were")} erased, and no key works any more.`;
+      const text = `${counted(deleted, "memory was", "memories were")} deleted, and no key works any more.`;
       leave({ title: "The account is closed", text });
     },
   });
@@ -16,7 +16,7 @@ export function CloseAccount({ onClose }: { onClose(): void }) {
   return (
     <Confirm
       title="Close the account"
-      action="Close account and erase everything"
+      action="Close account and delete everything"
       typed="close my account"
       busy={close.isPending || !account}
       error={close.error}
@@ -24,7 +24,7 @@ export function CloseAccount({ onClose }: { onClose(): void }) {
       onClose={onClose}
     >
       <p>
-        All keys stop working immediately, and all memories in all namespaces are erased. This cannot be
+        All keys stop working immediately, and all memories in all namespaces are deleted. This cannot be
         undone.
       </p>
     </Confirm>

@@ -54,7 +54,7 @@ function Closing() {
       <div>
         <h2>Close the account</h2>
         <p className="quiet">
-          Closing the account revokes every key and erases every memory. This cannot be undone.
+          Closing the account revokes every key and deletes every memory. This cannot be undone.
         </p>
       </div>
       <button type="button" className="button-danger-quiet" onClick={() => setOpen(true)}>

@@ -2,6 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RecentCall } from "../api";
 import { ago, exactTime } from "../format";
 import { ScrollRegion } from "../parts/scroll-region";
+import { methodOf } from "./filter";
 
 /** Names of protocols, as people write them. */
 const PROTOCOLS: Readonly<Record<string, string>> = {
@@ -22,7 +23,7 @@ export function CallTable({ calls, nameOf }: CallTableProps) {
   return (
     <section className="card card-flush">
       <ScrollRegion label="Calls">
-        <table className="cards">
+        <table className="cards calls">
           <thead>
             <tr>
               <th scope="col">Call</th>
@@ -31,8 +32,7 @@ export function CallTable({ calls, nameOf }: CallTableProps) {
               <th scope="col" className="number">
                 Took
               </th>
-              <th scope="col">Key</th>
-              <th scope="col">Request id</th>
+              <th scope="col">Key and request id</th>
             </tr>
           </thead>
           <tbody>
@@ -47,14 +47,14 @@ export function CallTable({ calls, nameOf }: CallTableProps) {
 }
 
 function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "nameOf">) {
-  const { method, protocol, namespace, code, message, startTime, durationMs, keyId, requestId } = call;
+  const { protocol, namespace, code, message, startTime, durationMs, keyId, requestId } = call;
   return (
     <tr>
       <th scope="row">
-        {method.split("/").at(-1)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
+        {methodOf(call)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
         {namespace !== "" && (
-          <div className="hint">
-            <bdi className="clip">{namespace}</bdi>
+          <div className="hint cut call-namespace" title={namespace}>
+            <bdi>{namespace}</bdi>
           </div>
         )}
       </th>
@@ -71,11 +71,13 @@ function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "name
         {durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)}
         {"\u00a0ms"}
       </td>
-      <td data-label="Key">
-        <bdi className="clip">{nameOf(keyId)}</bdi>
-      </td>
-      <td data-label="Request id">
-        <code className="breakable">{requestId}</code>
+      <td data-label="Key" className="call-ids">
+        <bdi className="cut" title={nameOf(keyId)}>
+          {nameOf(keyId)}
+        </bdi>
+        <code className="cut" title={requestId}>
+          {requestId}
+        </code>
       </td>
     </tr>
   );

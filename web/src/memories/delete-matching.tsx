@@ -42,7 +42,7 @@ export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
       {data && (
         <>
           <p>
-            This erases {counted(data.matched ?? 0, "memory", "memories")} that{" "}
+            This deletes {counted(data.matched ?? 0, "memory", "memories")} that{" "}
             <code className="breakable">{JSON.stringify(filter)}</code> finds. This cannot be undone. Among
             them:
           </p>

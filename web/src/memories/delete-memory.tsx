@@ -27,7 +27,7 @@ export function DeleteMemory({ namespace, id, onDeleted, onClose }: DeleteMemory
       onConfirm={() => remove.mutate({ namespace, id })}
       onClose={onClose}
     >
-      <p>Its text, metadata and vector are erased. No recall finds it again. This cannot be undone.</p>
+      <p>Its text, metadata and vector are deleted. No recall finds it again. This cannot be undone.</p>
     </Confirm>
   );
 }

@@ -38,7 +38,7 @@ export function DeleteSelected({ namespace, ids, onDeleted, onClose }: DeleteSel
       {data && (
         <>
           <p>
-            This erases {what}: texts, metadata and vectors. This cannot be undone.
+            This deletes {what}: texts, metadata and vectors. This cannot be undone.
             {missing > 0 && ` ${counted(missing, "other is", "others are")} gone already.`}
           </p>
           <Samples of={data.memories} />

@@ -54,7 +54,7 @@ export function EditMemory({ namespace, memory, onClose }: EditMemoryProps) {
             onChange={(event) => setExpires(event.target.value)}
           />
         </div>
-        <p className="quiet">A new text costs one call. The old one is erased.</p>
+        <p className="quiet">A new text costs one call. The old one is deleted.</p>
         <ErrorNote error={update.error} />
         <div className="actions">
           <button type="button" onClick={onClose}>

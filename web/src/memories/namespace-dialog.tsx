@@ -1,12 +1,12 @@
 import { go } from "../route";
 import { ImportDialog } from "../transfer/import-dialog";
 import { DeleteMatching } from "./delete-matching";
+import { DeleteNamespace } from "./delete-namespace";
 import { DeleteSelected } from "./delete-selected";
-import { DropNamespace } from "./drop-namespace";
 import type { Chosen } from "./list/listing";
 import type { MemoryListing } from "./list/use-memory-list";
 
-export type DialogName = "drop" | "import" | "matching" | "selected";
+export type DialogName = "delete" | "import" | "matching" | "selected";
 
 export interface NamespaceDialogProps {
   readonly namespace: string;
@@ -21,8 +21,8 @@ export function NamespaceDialog(props: NamespaceDialogProps) {
   const { namespace, dialog, chosen, selection, onClose } = props;
   const { filter, includeSuperseded } = chosen;
   if (dialog === "import") return <ImportDialog {...{ namespace, onClose }} />;
-  if (dialog === "drop")
-    return <DropNamespace {...{ namespace, onClose }} onDropped={() => go("memories")} />;
+  if (dialog === "delete")
+    return <DeleteNamespace {...{ namespace, onClose }} onDeleted={() => go("memories")} />;
   if (dialog === "selected") {
     const ids = [...selection.selected];
     return <DeleteSelected {...{ namespace, ids, onClose }} onDeleted={selection.clear} />;

@@ -3,13 +3,15 @@ import type { Memory } from "../api";
 import { Icon } from "../parts/icon";
 import { Empty, Page } from "../parts/page";
 import { closeTo, linkTo, openAt, setQuery, useRoute } from "../route";
+import { rememberColumns, rememberedColumns } from "../session/columns";
 import { useRights } from "../session/rights";
-import { ExportButton } from "../transfer/export-button";
+import { usualColumns } from "./list/columns";
 import { Found } from "./list/found";
 import { focusBySlash } from "./list/keyboard";
 import { ListOptions } from "./list/list-options";
 import { chosenBy, type Listing, listingOf, queryOf } from "./list/listing";
 import { MemoryList } from "./list/memory-list";
+import { MoreOptions } from "./list/more-options";
 import { Totals } from "./list/totals";
 import { useMemoryList } from "./list/use-memory-list";
 import { MemoryDrawer } from "./memory-drawer";
@@ -32,16 +34,37 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
   useEffect(() => focusBySlash("list-question"), []);
   const change = (next: Listing) => setQuery(queryOf(next));
   const open = (id: string) => openAt("memories", namespace, id);
+  const columns = listing.columns ?? rememberedColumns(namespace) ?? usualColumns(list.listed);
+  const choose = (next: readonly string[]) => {
+    rememberColumns(namespace, next);
+    change({ ...listing, columns: next });
+  };
   return (
     <Page
       title={namespace}
-      intro={<Totals {...{ namespace, chosen }} />}
-      actions={<NamespaceActions namespace={namespace} onOpen={setDialog} />}
+      intro={
+        <Totals
+          {...{ namespace, chosen }}
+          onShowSuperseded={() => change({ ...listing, includeSuperseded: true })}
+        />
+      }
+      actions={
+        <a className="button" href={linkTo("playground", namespace)}>
+          <Icon name="playground" /> Playground
+        </a>
+      }
     >
-      <ListOptions listing={listing} onChange={change} />
+      <ListOptions listing={listing} onChange={change}>
+        <MoreOptions
+          {...{ namespace, list, listing, columns }}
+          onChange={change}
+          onColumns={choose}
+          onOpen={setDialog}
+        />
+      </ListOptions>
       {question === "" ? (
         <MemoryList
-          {...{ list, listing }}
+          {...{ list, listing, columns }}
           nothing={<Nothing isFiltered={chosen.filter !== undefined} namespace={namespace} />}
           onChange={change}
           onOpen={open}
@@ -95,31 +118,4 @@ function Opened({ namespace, id, listed, onDeleted }: OpenedProps) {
   const close = () => closeTo("memories", namespace);
   if (memory) return <MemoryDrawer {...{ namespace, memory, onDeleted }} onClose={close} />;
   return <OpenMemory {...{ namespace, id, onDeleted }} onClose={close} />;
-}
-
-interface NamespaceActionsProps {
-  readonly namespace: string;
-  onOpen(dialog: "drop" | "import"): void;
-}
-
-function NamespaceActions({ namespace, onOpen }: NamespaceActionsProps) {
-  const { writes } = useRights();
-  return (
-    <>
-      <a className="button" href={linkTo("playground", namespace)}>
-        <Icon name="playground" /> Playground
-      </a>
-      <ExportButton namespace={namespace} />
-      {writes && (
-        <>
-          <button type="button" onClick={() => onOpen("import")}>
-            Import
-          </button>
-          <button type="button" className="button-danger-quiet" onClick={() => onOpen("drop")}>
-            <Icon name="trash" /> Drop
-          </button>
-        </>
-      )}
-    </>
-  );
 }

@@ -15,13 +15,13 @@ import { refreshMemories } from "../session/refresh";
 import { useRights } from "../session/rights";
 import { SampleKeyNote, useSampleKey } from "../start/sample-key";
 import { curlOf, NAMESPACE } from "../start/samples";
-import { DropNamespace } from "./drop-namespace";
+import { DeleteNamespace } from "./delete-namespace";
 
 /** Number of namespaces from which one would rather search than read. */
 const SEARCHED_FROM = 8;
 
 export function NamespacesPage() {
-  const [dropping, setDropping] = useState<Namespace>();
+  const [deleting, setDeleting] = useState<Namespace>();
   const [typed, setTyped] = useState("");
   // What is typed shows at once; the list follows when the browser has time.
   const prefix = useDeferredValue(typed);
@@ -56,13 +56,13 @@ export function NamespacesPage() {
         <p className="quiet">No namespace begins with this.</p>
       )}
       {namespaces.length > 0 && <Total {...{ namespaces, isAll }} />}
-      {namespaces.length > 0 && <NamespaceTable namespaces={namespaces} onDrop={setDropping} />}
+      {namespaces.length > 0 && <NamespaceTable namespaces={namespaces} onDelete={setDeleting} />}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
-      {dropping && (
-        <DropNamespace
-          namespace={dropping.namespace}
-          memories={dropping.memories}
-          onClose={() => setDropping(undefined)}
+      {deleting && (
+        <DeleteNamespace
+          namespace={deleting.namespace}
+          memories={deleting.memories}
+          onClose={() => setDeleting(undefined)}
         />
       )}
     </Page>
@@ -109,10 +109,10 @@ function PrefixBox({ prefix, onChange }: { prefix: string; onChange(prefix: stri
 
 interface NamespaceTableProps {
   readonly namespaces: readonly Namespace[];
-  onDrop(namespace: Namespace): void;
+  onDelete(namespace: Namespace): void;
 }
 
-function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
+function NamespaceTable({ namespaces, onDelete }: NamespaceTableProps) {
   const { writes } = useRights();
   return (
     <section className="card card-flush">
@@ -148,8 +148,8 @@ function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
                 </td>
                 <td className="cell-actions">
                   {writes && (
-                    <button type="button" className="button-small" onClick={() => onDrop(namespace)}>
-                      Drop<span className="unseen"> {namespace.namespace}</span>
+                    <button type="button" className="button-small" onClick={() => onDelete(namespace)}>
+                      Delete<span className="unseen"> {namespace.namespace}</span>
                     </button>
                   )}
                 </td>

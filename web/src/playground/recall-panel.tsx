@@ -1,12 +1,14 @@
 import { useMutation } from "@connectrpc/connect-query";
 import type { FormEvent } from "react";
-import { memories, RecallRequest_Mode } from "../api";
+import { RecallRequest_Mode as Mode, memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { LanguageHint } from "../parts/language-hint";
 import { refresh } from "../session/refresh";
 import { AsCurl } from "./as-curl";
 import { useKept } from "./kept";
+import { parseMetadata } from "./metadata";
+import { LimitFields, type Limits, ModeChoice, NO_LIMITS } from "./recall-options";
 import { Results } from "./results";
 import { useTimed } from "./timed";
 
@@ -16,79 +18,100 @@ export interface RecallPanelProps {
   readonly deleted: readonly string[];
 }
 
+/** A form for a recall, and its results as a section of their own. */
 export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
   const [query, setQuery] = useKept("query", "");
   const [topK, setTopK] = useKept("topK", 5);
-  const [byWords, setByWords] = useKept("byWords", true);
+  const [mode, setMode] = useKept<Mode>("mode", Mode.HYBRID);
+  const [limits, setLimits] = useKept("limits", NO_LIMITS);
   const { ms, timed } = useTimed();
   const recall = useMutation(memories.recall, {
     onSuccess: () => refresh("account", "usage"),
     onSettled: timed.end,
   });
+  const filter = parseMetadata(limits.filter);
+  const floors = floorsOf(limits, mode);
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    if (typeof filter === "string") return;
     timed.start();
-    const mode = byWords ? RecallRequest_Mode.HYBRID : RecallRequest_Mode.COSINE;
-    recall.mutate({ query, namespace, topK, mode, explain: byWords });
+    recall.mutate({ query, namespace, topK, mode, explain: true, ...floors, ...(filter && { filter }) });
   };
   const { data, variables } = recall;
-  const asked = variables?.query ?? "";
   return (
-    <section className="card stack" aria-labelledby="recall">
-      <h2 id="recall">Recall</h2>
-      <form method="post" className="stack" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="query">Question</label>
-          <input
-            id="query"
-            required
-            dir="auto"
-            autoComplete="off"
-            placeholder="What does Ada like to drink?"
-            value={query}
-            onChange={(event) => setQuery(event.target.value)}
-          />
-          <LanguageHint text={query} />
-        </div>
-        <div className="actions">
-          <button type="submit" className="button-main" disabled={recall.isPending}>
-            {recall.isPending ? "Recalling…" : "Recall"}
-          </button>
-          <label className="inline">
-            up to
+    <>
+      <section className="card stack" aria-labelledby="recall">
+        <h2 id="recall">Recall</h2>
+        <form method="post" className="stack" onSubmit={submit}>
+          <div className="field">
+            <label htmlFor="query">Question</label>
             <input
-              type="number"
-              min={1}
-              max={20}
+              id="query"
               required
-              value={topK}
-              onChange={(event) => setTopK(event.target.valueAsNumber || 1)}
+              dir="auto"
+              autoComplete="off"
+              placeholder="What does Ada like to drink?"
+              value={query}
+              onChange={(event) => setQuery(event.target.value)}
             />
-            results
-          </label>
-          <label className="inline">
-            <input type="checkbox" checked={byWords} onChange={(event) => setByWords(event.target.checked)} />
-            by words as well
-          </label>
-        </div>
-      </form>
-      <ErrorNote error={recall.error} />
-      <div aria-live="polite" className="stack">
+            <LanguageHint text={query} />
+          </div>
+          <ModeChoice mode={mode} onChange={setMode} />
+          <LimitFields {...{ limits, mode, filter }} onChange={setLimits} />
+          <div className="actions">
+            <button type="submit" className="button-main" disabled={recall.isPending}>
+              {recall.isPending ? "Recalling…" : "Recall"}
+            </button>
+            <label className="inline">
+              up to
+              <input
+                type="number"
+                min={1}
+                max={20}
+                required
+                value={topK}
+                onChange={(event) => setTopK(event.target.valueAsNumber || 1)}
+              />
+              results
+            </label>
+          </div>
+        </form>
+        <ErrorNote error={recall.error} />
+        <AsCurl
+          path="/recall"
+          body={{
+            ...{ query: query || "…", namespace, top_k: topK, mode: Mode[mode], explain: true },
+            ...(floors.minScore !== undefined && { min_score: floors.minScore }),
+            ...(floors.minFit !== undefined && { min_fit: floors.minFit }),
+            ...(typeof filter === "object" && { filter }),
+          }}
+        />
+      </section>
+      <div aria-live="polite" className="playground-results">
         {data && (
-          <p className="hint">
-            {counted(data.results.length, "result")} · {ms} ms round trip ·{" "}
-            {counted(data.queryTokens, "query token")}
-          </p>
+          <section className="card stack" aria-labelledby="results">
+            <div className="quota-head">
+              <h2 id="results">Results</h2>
+              <span className="hint">
+                {counted(data.results.length, "result")} · {ms} ms round trip ·{" "}
+                {counted(data.queryTokens, "query token")}
+              </span>
+            </div>
+            <Results
+              answer={data}
+              {...{ deleted, query: variables?.query ?? "", mode: variables?.mode ?? mode }}
+            />
+          </section>
         )}
-        {data && <Results {...{ deleted, query: asked }} results={data.results} namespace={data.namespace} />}
       </div>
-      <AsCurl
-        path="/recall"
-        body={{
-          ...{ query: query || "…", namespace, top_k: topK },
-          ...(byWords && { mode: "HYBRID", explain: true }),
-        }}
-      />
-    </section>
+    </>
   );
+}
+
+/** The floors that were typed, as calls take them. */
+function floorsOf({ minScore, minFit }: Limits, mode: Mode): { minScore?: number; minFit?: number } {
+  return {
+    ...(minScore !== "" && { minScore: Number(minScore) }),
+    ...(minFit !== "" && mode === Mode.HYBRID && { minFit: Number(minFit) }),
+  };
 }

@@ -1,90 +1,77 @@
-import type { RecallResult } from "../api";
-import { ago } from "../format";
+import { RecallRequest_Mode as Mode, type RecallResponse, type RecallResult } from "../api";
+import { ago, count, counted } from "../format";
 import { openAt } from "../route";
 import { isRead, useModel, useStrongScore } from "../session/model";
 import { excerpt, isPart } from "./excerpt";
-
-/** Number of words that are named below a score. */
-const WORDS_SHOWN = 8;
+import { Rank, RankLegend, scaleOf } from "./rank";
 
 export interface ResultsProps {
   readonly query: string;
-  readonly results: readonly RecallResult[];
-  readonly namespace: string;
+  readonly mode: Mode;
+  readonly answer: RecallResponse;
   readonly deleted: readonly string[];
 }
 
-/** Lists recalled memories, best first, each with a bar for its score and one for what its words add. */
-export function Results({ query, results, namespace, deleted }: ResultsProps) {
+/** Lists recalled memories, best first, each with one bar that explains its place. */
+export function Results({ query, mode, answer, deleted }: ResultsProps) {
+  const { results, namespace } = answer;
   const model = useModel();
   const strong = useStrongScore(query);
   const isStrong = ({ score, text }: RecallResult) =>
     model !== undefined && strong !== undefined && score > strong && isRead(text, model);
   const left = results.filter(({ id }) => !deleted.includes(id));
-  if (results.length === 0) return <p className="quiet">This namespace holds no memories.</p>;
+  if (results.length === 0) return <Nothing answer={answer} />;
   return (
-    <ol className="results">
-      {left.map((result, index) => (
-        <li key={result.id} data-strong={isStrong(result)}>
-          <Score score={result.score} strong={strong} />
-          {result.words !== undefined && <Words result={result} />}
-          <button
-            type="button"
-            className="result-text"
-            dir="auto"
-            onClick={() => openAt("playground", namespace, result.id)}
-          >
-            {excerpt(result)}
-          </button>
-          <p className="hint">
-            {isPart(result) && "matching part of a longer memory · "}
-            {index === 0 && <span className="badge">best</span>}{" "}
-            {isStrong(result) && <span className="badge badge-good">strong match</span>}{" "}
-            {ago(result.createdAt)}
-          </p>
-        </li>
-      ))}
-    </ol>
+    <>
+      <RankLegend byWords={mode === Mode.HYBRID} strong={strong} />
+      <ol className="results">
+        {left.map((result, index) => (
+          <li key={result.id} data-strong={isStrong(result)}>
+            <button
+              type="button"
+              className="result-text"
+              dir="auto"
+              onClick={() => openAt("playground", namespace, result.id)}
+            >
+              {excerpt(result)}
+            </button>
+            <Rank result={result} strong={strong} scale={scaleOf(results)} />
+            <p className="hint">
+              {isPart(result) && "matching part of a longer memory · "}
+              {index === 0 && <span className="badge">best</span>}{" "}
+              {isStrong(result) && <span className="badge badge-good">strong match</span>}{" "}
+              {ago(result.createdAt)}
+            </p>
+          </li>
+        ))}
+      </ol>
+      <Omitted answer={answer} />
+    </>
   );
 }
 
-/** Shows what a memory's words add to its score, in the order of results. */
-function Words({ result: { words = 0, explanation } }: { result: RecallResult }) {
-  const { weight = 0, matched = [] } = explanation ?? {};
-  const more = matched.length - WORDS_SHOWN;
+/** Says why there are no results. */
+function Nothing({ answer }: { answer: RecallResponse }) {
+  const { considered = 0 } = answer;
+  if (considered === 0) return <p className="quiet">This namespace holds no memories.</p>;
   return (
-    <div className="score">
-      <div className="words-bar" aria-hidden="true">
-        <div style={{ inlineSize: `${weight * words * 100}%` }} />
-      </div>
-      <span className="words-added">
-        +{(weight * words).toFixed(2)} by words
-        {matched.length > 0 && `: ${matched.slice(0, WORDS_SHOWN).join(", ")}`}
-        {more > 0 && ` and ${more} more`}
-      </span>
-    </div>
+    <>
+      <p className="quiet">
+        None of the {counted(considered, "memory", "memories")} passes the filter and the floors.
+      </p>
+      <Omitted answer={answer} />
+    </>
   );
 }
 
-export interface ScoreProps {
-  readonly score: number;
-  /** Score above which a match is strong, which the bar marks; undefined if that is unknown. */
-  readonly strong: number | undefined;
-}
-
-export function Score({ score, strong }: ScoreProps) {
+/** Says what the lowest fit has left out. */
+function Omitted({ answer: { omitted } }: { answer: RecallResponse }) {
+  if (!omitted || omitted.memories.length === 0) return null;
+  const best = Math.max(...omitted.memories.map(({ fit }) => fit));
   return (
-    <div className="score">
-      <div className="score-bar" aria-hidden="true">
-        <div style={{ inlineSize: `${(score * 100).toFixed(1)}%` }} />
-        {strong !== undefined && (
-          <span className="score-mark" style={{ insetInlineStart: `${strong * 100}%` }} />
-        )}
-      </div>
-      <span className="mono">
-        <span className="unseen">score </span>
-        {score.toFixed(3)}
-      </span>
-    </div>
+    <p className="hint">
+      The lowest fit left out {count(omitted.memories.length)}; the best of them has a fit of{" "}
+      {best.toFixed(2)}.
+    </p>
   );
 }

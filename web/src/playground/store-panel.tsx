@@ -54,9 +54,11 @@ export function StorePanel({ namespace }: { namespace: string }) {
           onChange={setJson}
         />
       </details>
-      <button type="submit" disabled={store.isPending}>
-        {store.isPending ? "Storing…" : "Store"}
-      </button>
+      <div className="actions">
+        <button type="submit" className="button-main" disabled={store.isPending}>
+          {store.isPending ? "Storing…" : "Store"}
+        </button>
+      </div>
       <ErrorNote error={store.error} />
       <div aria-live="polite">
         {store.data && (

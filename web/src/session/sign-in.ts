@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorFromJson } from "@connectrpc/connect/protocol-connect";
 import { FROM_PORTAL, loadAgain, queryClient, SERVICE_URL, whenSessionEnds } from "./client";
+import { forgetColumns } from "./columns";
 import { awaitServer } from "./reach";
 import {
   currentSession,
@@ -96,6 +97,7 @@ export async function signOut(): Promise<void> {
 /** Leaves a session that has ended already, in all tabs. */
 export function leave(notice?: Notice): void {
   queryClient.clear();
+  forgetColumns();
   forgetAll(notice);
   tabs.postMessage("out");
 }

@@ -11,19 +11,21 @@ export function KeyBox({ apiKey }: { apiKey: string }) {
     <div className="stack key-box">
       <div className="field">
         <label htmlFor={id}>Your API key</label>
-        <textarea
-          ref={field}
-          rows={2}
-          id={id}
-          className="mono"
-          readOnly
-          value={apiKey}
-          spellCheck={false}
-          onFocus={(event) => event.target.select()}
-        />
+        <div className="key-line">
+          <textarea
+            ref={field}
+            rows={2}
+            id={id}
+            className="mono"
+            readOnly
+            value={apiKey}
+            spellCheck={false}
+            onFocus={(event) => event.target.select()}
+          />
+          <CopyButton text={apiKey} what="key" label="Copy" className="button-main" source={field} />
+        </div>
       </div>
       <div className="actions">
-        <CopyButton text={apiKey} what="key" label="Copy" className="button-main" source={field} />
         <Download name="recalld.env" text={envOf(apiKey)} label=".env" />
         <Download name="recalld-key.txt" text={`${apiKey}\n`} label=".txt" />
       </div>

@@ -4,7 +4,7 @@ import { type RecallResponse, StoreRequest_OnConflict } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { Icon } from "../parts/icon";
-import { Score } from "../playground/results";
+import { Rank } from "../playground/rank";
 import { memoryClient } from "../session/client";
 import { refresh, refreshMemories } from "../session/refresh";
 import { ANSWER, questionOf, STORY } from "./story";
@@ -66,13 +66,13 @@ function Ranked({ data: { results }, stores }: { data: RecallResponse; stores: b
         <strong>{query}</strong>
       </p>
       <ol className="results">
-        {results.map(({ id, text, score }, index) => (
-          <li key={id}>
-            {/* The right answer stands out by its rank, and is no strong match: the mark would say otherwise. */}
-            <Score score={score} strong={undefined} />
+        {results.map((result, index) => (
+          <li key={result.id}>
             <p dir="auto">
-              {text} {index === 0 && <span className="badge">best</span>}
+              {result.text} {index === 0 && <span className="badge">best</span>}
             </p>
+            {/* The right answer stands out by its rank, and is no strong match: the mark would say otherwise. */}
+            <Rank result={result} strong={undefined} />
           </li>
         ))}
       </ol>

@@ -36,7 +36,8 @@ export function samplesOf(filling: Filling): readonly Sample[] {
     { name: "curl", needs: "Paste it into a terminal.", code: curl(filling), language: "bash" },
     {
       name: "TypeScript",
-      needs: "This needs Node.js 20 or newer. It creates a folder and installs Connect's client in it.",
+      needs:
+        "This needs Node.js 20 or newer. It creates a folder and installs @recalld/client in it, from this server.",
       code: typeScript(filling),
       language: "typescript",
     },
@@ -67,37 +68,50 @@ export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function curlOf(access: Access, path: string, body: object): string {
-  return callOf(access, path, JSON.stringify(body));
+export function curlOf({ url, key }: Access, path: string, body: object): string {
+  return callOf(url, shellQuote(`Authorization: Bearer ${key}`), path, JSON.stringify(body));
 }
 
-function callOf({ url, key }: Access, path: string, json: string): string {
+function callOf(url: string, quotedHeader: string, path: string, json: string): string {
   return [
     `curl -sS ${shellQuote(`${url}${path}`)}`,
-    `  -H ${shellQuote(`Authorization: Bearer ${key}`)}`,
+    `  -H ${quotedHeader}`,
     "  -H 'Content-Type: application/json'",
     `  -d ${shellQuote(json)}`,
   ].join(" \\\n");
 }
 
-function curl(filling: Filling): string {
-  const { namespace, stores } = filling;
-  const call = (path: string, json: string) => `${callOf(filling, path, json)}; echo`;
+/** Header of a sample that has the key in a variable, so that its lines stay short. */
+const HEADER = '"Authorization: Bearer $KEY"';
+
+function keyAs(key: string): string {
+  return `KEY=${shellQuote(key)}`;
+}
+
+function curl({ url, key, namespace, stores }: Filling): string {
+  const call = (path: string, json: string) => `${callOf(url, HEADER, path, json)}; echo`;
   const store = ["# Remember four things", call("/store/batch", batchOf(namespace)), ""];
-  const query = JSON.stringify({ query: questionOf(stores), namespace });
   return [
+    keyAs(key),
+    "",
     ...(stores ? store : []),
     stores ? "# Ask in other words" : "# Ask in plain words",
-    call("/recall", query),
+    call("/recall", recallOf(namespace, stores)),
   ].join("\n");
 }
 
-/** Writes the request that stores the story, a line for each memory. */
+/** Writes the request that stores the story, two short lines for each memory. */
 function batchOf(namespace: string): string {
   const memories = Object.entries(STORY).map(
-    ([id, text]) => `  ${JSON.stringify({ external_id: id, on_conflict: "KEEP", text })}`,
+    ([id, text]) => `  {"external_id": ${JSON.stringify(id)}, "on_conflict": "KEEP",
+   "text": ${JSON.stringify(text)}}`,
   );
   return `{"namespace": ${JSON.stringify(namespace)}, "memories": [\n${memories.join(",\n")}\n]}`;
+}
+
+function recallOf(namespace: string, stores: boolean): string {
+  return `{"query": ${JSON.stringify(questionOf(stores))},
+  "namespace": ${JSON.stringify(namespace)}}`;
 }
 
 /** Writes the story as an object, which is one in JavaScript and in Python alike. */
@@ -110,33 +124,28 @@ function storyAs(name: string): string {
 
 function typeScript({ url, key, namespace, stores }: Filling): string {
   const place = `namespace: ${JSON.stringify(namespace)}`;
-  const imports = stores ? "MemoryService, StoreRequest_OnConflict" : "MemoryService";
   const store = `${storyAs("const story")};
-const onConflict = StoreRequest_OnConflict.KEEP;
-const memories = Object.entries(story).map(([externalId, text]) => ({ externalId, text, onConflict }));
-await memory.storeBatch({ ${place}, memories });
+const memories = Object.entries(story).map(([externalId, text]) => {
+  return { externalId, text, onConflict: "KEEP" as const };
+});
+await recalld.storeBatch({ ${place}, memories });
+
 `;
   return `mkdir -p recalld-quickstart && cd recalld-quickstart
 npm init -y >/dev/null && npm pkg set type=module
-npm install --silent @connectrpc/connect@2 @connectrpc/connect-node@2 @bufbuild/protobuf@2
-curl -s -O ${shellQuote(`${url}/recalld.js`)} -O ${shellQuote(`${url}/recalld.d.ts`)}
+npm install --silent ${shellQuote(`${url}/recalld-client.tgz`)}
 cat > quickstart.ts <<'END'
-import { createClient, type Interceptor } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
-import { ${imports} } from "./recalld.js";
+import { Recalld } from "@recalld/client";
 
-const withKey: Interceptor = (next) => (request) => {
-  request.header.set("Authorization", "Bearer ${key}");
-  return next(request);
-};
-const transport = createConnectTransport({
+const recalld = new Recalld({
+  apiKey: "${key}",
   baseUrl: "${url}",
-  httpVersion: "1.1",
-  interceptors: [withKey],
 });
-const memory = createClient(MemoryService, transport);
 
-${stores ? store : ""}const { results } = await memory.recall({ query: "${questionOf(stores)}", ${place} });
+${stores ? store : ""}const { results } = await recalld.recall({
+  query: "${questionOf(stores)}",
+  ${place},
+});
 for (const { score, text } of results) console.log(score.toFixed(3), text);
 END
 npx -y tsx quickstart.ts`;
@@ -146,25 +155,33 @@ function python({ url, key, namespace, stores }: Filling): string {
   // A string of JSON is one of Python, too.
   const place = `"namespace": ${JSON.stringify(namespace)}`;
   const store = `${storyAs("story")}
-memories = [{"external_id": id, "on_conflict": "KEEP", "text": text} for id, text in story.items()]
+memories = [
+    {"external_id": id, "on_conflict": "KEEP", "text": text}
+    for id, text in story.items()
+]
 call("/store/batch", {"memories": memories, ${place}})
+
 `;
   return `python3 - <<'END'
 import json, urllib.request
 
+URL = "${url}"
+KEY = "${key}"
+
 def call(path, body):
     request = urllib.request.Request(
-        "${url}" + path,
+        URL + path,
         data=json.dumps(body).encode(),
         headers={
-            "Authorization": "Bearer ${key}",
+            "Authorization": "Bearer " + KEY,
             "Content-Type": "application/json",
         },
     )
     with urllib.request.urlopen(request) as response:
         return json.load(response)
 
-${stores ? store : ""}answer = call("/recall", {"query": "${questionOf(stores)}", ${place}})
+${stores ? store : ""}question = "${questionOf(stores)}"
+answer = call("/recall", {"query": question, ${place}})
 for result in answer["results"]:
     print(f"{result['score']:.3f}", result["text"])
 END`;
@@ -176,12 +193,12 @@ function grpc({ url, key, namespace, stores }: Filling): string {
   const call = (rpc: string, json: string) =>
     [
       `npx -y @bufbuild/buf curl --protocol grpc${plain}`,
-      `  -H ${shellQuote(`Authorization: Bearer ${key}`)}`,
+      `  -H ${HEADER}`,
       `  -d ${shellQuote(json)}`,
       `  ${shellQuote(`${url}/recalld.v1.MemoryService/${rpc}`)}`,
     ].join(" \\\n");
   const store = stores ? [call("StoreBatch", batchOf(namespace))] : [];
-  return [...store, call("Recall", JSON.stringify({ query: questionOf(stores), namespace }))].join("\n\n");
+  return [keyAs(key), ...store, call("Recall", recallOf(namespace, stores))].join("\n\n");
 }
 
 /** Writes the settings of an agent that keeps its memories in the namespace. */

@@ -1,7 +1,9 @@
 import { type DragEvent, useState } from "react";
+import { NotThatFormat } from "../../../cli/import/imported.js";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
 import { Dialog } from "../parts/dialog";
+import { Icon } from "../parts/icon";
 import { useStoppable } from "../parts/use-stoppable";
 import { refresh, refreshMemories } from "../session/refresh";
 import { importFile, NOTHING, type Progress } from "./import-file";
@@ -13,33 +15,25 @@ export interface ImportDialogProps {
 
 /** Stores the memories of a file that is chosen or dropped. */
 export function ImportDialog({ namespace, onClose }: ImportDialogProps) {
-  const { progress, error, run } = useImport(namespace);
-  const isRunning = progress !== undefined && progress.share < 1 && !error;
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    run(event.dataTransfer.files[0]);
-  };
+  const { progress, isRunning, error, run } = useImport(namespace);
   return (
     <Dialog title="Import memories" onClose={onClose}>
       <div className="stack">
         <p>
-          A JSON Lines file, such as an export: each line is an object with a <code>text</code>, and maybe{" "}
-          <code>metadata</code> and <code>external_id</code>. Memories with an external id, or the id of an
-          export, are stored once, however often you import them. Each costs one call.
+          An export of recalld, mem0, Chroma, Qdrant, Supermemory, server-memory, ChatGPT or Claude, or JSON
+          Lines with a <code>text</code> in each. The file’s content tells which. Each memory that is stored
+          costs one call; what is here already costs nothing.{" "}
+          <a href="docs/command-line#moving-in">Where each file comes from</a>
         </p>
-        {/* biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same for all */}
-        <div className="field drop-zone" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
-          <label htmlFor="import-file">File; you can drop it here</label>
-          <input
-            id="import-file"
-            type="file"
-            accept=".jsonl,.ndjson,.json,.txt"
-            disabled={isRunning}
-            onChange={({ target }) => run(target.files?.[0])}
-          />
-        </div>
-        {progress && <Done progress={progress} />}
-        <ErrorNote error={error} />
+        <DropTarget isBusy={isRunning} onFile={run} />
+        {progress && <Done progress={progress} isRunning={isRunning} />}
+        {error instanceof NotThatFormat ? (
+          <p className="problem" role="alert">
+            {error.message}
+          </p>
+        ) : (
+          <ErrorNote error={error} />
+        )}
         <div className="actions">
           <button type="button" onClick={onClose}>
             {isRunning ? "Stop" : "Close"}
@@ -50,28 +44,80 @@ export function ImportDialog({ namespace, onClose }: ImportDialogProps) {
   );
 }
 
+/** Takes a file that is dropped, or chosen by a click or a key. */
+function DropTarget({ isBusy, onFile }: { isBusy: boolean; onFile(file: File | undefined): void }) {
+  const [isOver, setOver] = useState(false);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    if (!isBusy) onFile(event.dataTransfer.files[0]);
+  };
+  return (
+    <label
+      className="drop-zone"
+      data-over={isOver}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Icon name="download" />
+      <strong>Drop a file here, or choose one</strong>
+      <input
+        type="file"
+        className="unseen"
+        accept=".jsonl,.ndjson,.json,.txt"
+        disabled={isBusy}
+        onChange={({ target }) => {
+          onFile(target.files?.[0]);
+          // The same file can be chosen again.
+          target.value = "";
+        }}
+      />
+    </label>
+  );
+}
+
 /** Runs imports; the one that runs is stopped when the dialog closes. */
 function useImport(namespace: string) {
   const [progress, setProgress] = useState<Progress>();
+  const [isRunning, setRunning] = useState(false);
   const { error, run } = useStoppable();
   const read = (file: File) => async (signal: AbortSignal) => {
     setProgress(NOTHING);
+    setRunning(true);
     try {
       await importFile(file, { namespace, signal, onProgress: setProgress });
     } finally {
+      setRunning(false);
       refresh("account", "usage");
       refreshMemories();
     }
   };
-  return { progress, error, run: (file: File | undefined) => file && run(read(file)) };
+  return { progress, isRunning, error, run: (file: File | undefined) => file && run(read(file)) };
 }
 
-function Done({ progress: { share, stored, already, refused, problems } }: { progress: Progress }) {
+function Done({ progress, isRunning }: { progress: Progress; isRunning: boolean }) {
+  const { from, total, done, stored, already, refused, problems } = progress;
+  if (from === undefined) return isRunning && <p role="status">Reading the file…</p>;
+  const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
   return (
     <div className="stack">
-      <progress aria-label="Part of the file that is read" value={share} max={1} />
+      <div
+        className="gauge"
+        role="progressbar"
+        aria-label="Memories that are done"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={percent}
+      >
+        <div style={{ inlineSize: `${percent}%` }} />
+      </div>
       <p role="status">
-        {count(stored)} stored, {count(already)} there already, {count(refused)} refused
+        {count(done)} of {count(total)} of {from}: {count(stored)} stored, {count(already)} there already,{" "}
+        {count(refused)} refused
       </p>
       {problems.length > 0 && (
         <ul className="problems">

@@ -1,11 +1,14 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { externalIdOf } from "../../../cli/import/external-id.js";
+import { readAsFound } from "../../../cli/import/formats.js";
+import type { Imported } from "../../../cli/import/imported.js";
 import {
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
   type StoreBatchResult,
 } from "../api";
 import { memoryClient } from "../session/client";
-import { type Item, itemOf } from "./item";
-import { readLines } from "./read-lines";
+import { sourceOf } from "./file-source";
 
 /** Maximum memories and characters of one call. */
 const BATCH_MAX = 64;
@@ -15,16 +18,23 @@ const PROBLEMS_MAX = 20;
 
 /** Counts of an import so far. */
 export interface Progress {
-  /** Share of the file that is read, 0 to 1. */
-  readonly share: number;
+  /** Name of the format, once it is known. */
+  readonly from: string | undefined;
+  /** Parts of the file in all, and those that are done; 0 until they are counted. */
+  readonly total: number;
+  readonly done: number;
   readonly stored: number;
   /** Memories that the namespace had already, by their external ids. */
   readonly already: number;
+  /** Parts that are no memory, or that cannot be stored as they are. */
   readonly refused: number;
   readonly problems: readonly string[];
 }
 
-export const NOTHING: Progress = { share: 0, stored: 0, already: 0, refused: 0, problems: [] };
+export const NOTHING: Progress = {
+  ...{ from: undefined, total: 0, done: 0, stored: 0, already: 0, refused: 0 },
+  problems: [],
+};
 
 export interface ImportOptions {
   readonly namespace: string;
@@ -33,51 +43,85 @@ export interface ImportOptions {
 }
 
 /**
- * Stores the memories of a JSON Lines file, such as an export: each line is an object with a `text`, and maybe
- * `metadata`, `external_id` and `id`. What has the same external id is stored once, so that an import that was
- * stopped can be begun again.
+ * Stores the memories of a file of any format that the command line imports, by the same readers: first all
+ * of it is read and counted, then stored. Memories have the ids that the command line gives them, so that an
+ * import which was stopped can be begun again, in either.
+ *
+ * @throws NotThatFormat if the file is of no known format, or not whole
  */
 export async function importFile(
   file: File,
   { namespace, signal, onProgress }: ImportOptions,
 ): Promise<void> {
-  let progress = NOTHING;
-  let items: Item[] = [];
+  const source = sourceOf(file);
+  const { from, total } = await counted(source, signal);
+  let progress: Progress = { ...NOTHING, from, total };
+  let batch: Imported[] = [];
   let chars = 0;
-  let number = 0;
+  onProgress(progress);
   const store = async () => {
-    if (items.length === 0) return;
-    const memories = items.map((item) => ({ ...item, onConflict: OnConflict.KEEP }));
-    [items, chars] = [[], 0];
-    const { results } = await memoryClient.storeBatch({ namespace, memories }, { signal });
-    for (const { result } of results) progress = counted(progress, result);
+    if (batch.length === 0) return;
+    const sent = batch;
+    [batch, chars] = [[], 0];
+    const { results } = await memoryClient.storeBatch(
+      { namespace, memories: sent.map(requestOf) },
+      { signal },
+    );
+    for (const [index, { result }] of results.entries())
+      progress = after(progress, result, sent[index]?.place);
     onProgress(progress);
   };
-  for await (const { line, bytes } of readLines(file)) {
+  for await (const part of (await readAsFound(source)).read) {
     signal.throwIfAborted();
-    progress = { ...progress, share: bytes / file.size };
-    const item = itemOf(line);
-    number++;
-    if (typeof item === "string") progress = refused(progress, `line ${number}: ${item}`);
-    else if (item) {
-      items.push(item);
-      chars += line.length;
+    if ("skipped" in part) progress = refused(progress, `${part.place}: ${part.skipped}`);
+    else if ("refused" in part) progress = refused(progress, `${part.place}: ${part.refused}`);
+    else if (isExpired(part)) progress = refused(progress, `${part.place}: it expired at ${part.expireTime}`);
+    else {
+      batch.push(part);
+      chars += part.text.length + JSON.stringify(part.metadata).length;
     }
-    if (items.length >= BATCH_MAX || chars > BATCH_CHARS_MAX) await store();
+    if (batch.length >= BATCH_MAX || chars > BATCH_CHARS_MAX) await store();
   }
   await store();
-  onProgress({ ...progress, share: 1 });
+  onProgress(progress);
 }
 
-function counted(progress: Progress, result: StoreBatchResult["result"]): Progress {
-  if (result.case === "error") return refused(progress, result.value.message);
+async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal) {
+  const { from, read } = await readAsFound(source);
+  let total = 0;
+  for await (const _ of read) {
+    signal.throwIfAborted();
+    total++;
+  }
+  return { from, total };
+}
+
+function requestOf(memory: Imported) {
+  const { text, metadata, expireTime } = memory;
+  const expiry = expireTime && {
+    expiry: { case: "expireTime" as const, value: timestampFromDate(new Date(expireTime)) },
+  };
+  return {
+    ...{ text, metadata, externalId: externalIdOf(memory), onConflict: OnConflict.KEEP },
+    ...expiry,
+  };
+}
+
+function isExpired({ expireTime }: Imported): boolean {
+  return expireTime !== undefined && Date.parse(expireTime) <= Date.now();
+}
+
+function after(progress: Progress, result: StoreBatchResult["result"], place = ""): Progress {
+  if (result.case === "error") return refused(progress, `${place}: ${result.value.message}`);
   const isKept = result.case === "stored" && result.value.outcome === Outcome.KEPT;
-  return isKept
-    ? { ...progress, already: progress.already + 1 }
-    : { ...progress, stored: progress.stored + 1 };
+  const { done, already, stored } = progress;
+  return {
+    ...{ ...progress, done: done + 1 },
+    ...(isKept ? { already: already + 1 } : { stored: stored + 1 }),
+  };
 }
 
 function refused(progress: Progress, problem: string): Progress {
   const problems = [...progress.problems, problem].slice(0, PROBLEMS_MAX);
-  return { ...progress, refused: progress.refused + 1, problems };
+  return { ...progress, done: progress.done + 1, refused: progress.refused + 1, problems };
 }

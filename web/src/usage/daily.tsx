@@ -1,64 +1,83 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { accounts, type DayUsage } from "../api";
 import { ErrorNote } from "../errors";
-import { count } from "../format";
+import { count, monthAndDay } from "../format";
 import { Loading } from "../parts/page";
 import { ScrollRegion } from "../parts/scroll-region";
 import { DayPlot } from "./day-plot";
 
 const SPANS = [7, 30, 90];
+const DAY_MS = 86_400_000;
 
-/** Shows usage by day. */
-export function Daily() {
-  const [span, setSpan] = useState(30);
+/** Shows usage by day, over a span that is not much longer than the account is old until another is chosen. */
+export function Daily({ createdAt }: { createdAt: Timestamp | undefined }) {
+  const ageDays = createdAt ? (Date.now() - timestampMs(createdAt)) / DAY_MS : 0;
+  const [span, setSpan] = useState(ageDays < 7 ? 7 : 30);
   const { data, error } = useQuery(accounts.getUsage, { days: span });
   const days = data?.days ?? [];
   return (
-    <>
-      <section className="card stack" aria-labelledby="daily">
-        <div className="quota-head">
-          <h2 id="daily">Calls per day</h2>
-          <fieldset className="segments">
-            <legend className="unseen">Days shown</legend>
-            {SPANS.map((days) => (
-              <label key={days}>
-                <input type="radio" name="span" checked={span === days} onChange={() => setSpan(days)} />
-                {days} days
-              </label>
-            ))}
-          </fieldset>
-        </div>
-        <ErrorNote error={error} />
-        {!data && !error && <Loading />}
-        {data && <DayPlot days={days} />}
-        {data && <DayTable days={days} />}
-      </section>
-      {data && <Tokens days={days} span={span} />}
-    </>
-  );
-}
-
-function Tokens({ days, span }: { days: readonly DayUsage[]; span: number }) {
-  const sum = (pick: (day: DayUsage) => number) => days.reduce((total, day) => total + pick(day), 0);
-  return (
-    <section className="card" aria-labelledby="tokens">
-      <h2 id="tokens">Tokens, last {span} days</h2>
-      <div className="figures">
-        <p>
-          <strong className="figure">{count(sum((day) => day.tokensStored))}</strong> <span>stored</span>
-        </p>
-        <p>
-          <strong className="figure">{count(sum((day) => day.tokensQueried))}</strong> <span>queried</span>
-        </p>
+    <section className="card stack" aria-labelledby="daily">
+      <div className="quota-head">
+        <h2 id="daily">Day by day</h2>
+        <fieldset className="segments">
+          <legend className="unseen">Days shown</legend>
+          {SPANS.map((days) => (
+            <label key={days}>
+              <input type="radio" name="span" checked={span === days} onChange={() => setSpan(days)} />
+              {days} days
+            </label>
+          ))}
+        </fieldset>
       </div>
+      <ErrorNote error={error} />
+      {!data && !error && <Loading />}
+      {data && <Sums days={days} />}
+      {data && <Plotted days={days} />}
+      {data && <DayTable days={days} />}
     </section>
   );
 }
 
+function Sums({ days }: { days: readonly DayUsage[] }) {
+  const sum = (pick: (day: DayUsage) => number) => days.reduce((total, day) => total + pick(day), 0);
+  const sums = [
+    ["stores", sum((day) => day.stores)],
+    ["recalls", sum((day) => day.recalls)],
+    ["tokens stored", sum((day) => day.tokensStored)],
+    ["tokens queried", sum((day) => day.tokensQueried)],
+  ] as const;
+  return (
+    <div className="figures">
+      {sums.map(([name, figure]) => (
+        <p key={name}>
+          <strong className="figure">{count(figure)}</strong> <span>{name}</span>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** Plots the days. One day alone is no plot: its sums say all. */
+function Plotted({ days }: { days: readonly DayUsage[] }) {
+  const [first, second] = days.filter(isUsed);
+  if (second) return <DayPlot days={days} />;
+  if (!first) return null;
+  return (
+    <p className="hint">
+      All of them on {monthAndDay(first.date)}. From the second day with calls on, a chart shows each day.
+    </p>
+  );
+}
+
+function isUsed({ stores, recalls }: DayUsage): boolean {
+  return stores + recalls > 0;
+}
+
 /** Shows the plot's exact figures as a table, also for screen readers. */
 function DayTable({ days }: { days: readonly DayUsage[] }) {
-  const used = days.filter((day) => day.stores + day.recalls > 0).reverse();
+  const used = days.filter(isUsed).reverse();
   return (
     <details>
       <summary>Show as a table</summary>

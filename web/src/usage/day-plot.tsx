@@ -1,6 +1,6 @@
 import { type PointerEvent, useState } from "react";
 import type { DayUsage } from "../api";
-import { counted } from "../format";
+import { counted, monthAndDay } from "../format";
 import { useWidth } from "../parts/use-width";
 import { niceTicks } from "./ticks";
 
@@ -104,9 +104,4 @@ function Legend({ day }: { day: DayUsage | undefined }) {
       {day && <span className="quiet">{monthAndDay(day.date)}</span>}
     </p>
   );
-}
-
-function monthAndDay(date: string): string {
-  const format = { month: "short", day: "numeric", timeZone: "UTC" } as const;
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString("en", format);
 }

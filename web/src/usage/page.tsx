@@ -17,7 +17,7 @@ export function UsagePage() {
       {account && (
         <>
           <Quota used={account.callsUsed} limit={account.callsLimit} plan={account.plan} />
-          <Daily />
+          <Daily createdAt={account.createdAt} />
           <Shares />
         </>
       )}

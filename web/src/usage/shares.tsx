@@ -5,6 +5,8 @@ import { count, dateTime } from "../format";
 import { ScrollRegion } from "../parts/scroll-region";
 import { linkTo } from "../route";
 
+const FIGURES = ["Stores", "Recalls", "Tokens stored", "Tokens queried"];
+
 type Used = Pick<KeyUsage, "stores" | "recalls" | "tokensStored" | "tokensQueried">;
 
 interface Share {
@@ -50,11 +52,11 @@ function shareOfNamespace({ namespace, ...used }: NamespaceUsage): Share {
 function ShareTable({ of, shares }: { of: string; shares: readonly Share[] }) {
   return (
     <ScrollRegion label={`Usage by ${of.toLowerCase()}`}>
-      <table>
+      <table className="cards shares">
         <thead>
           <tr>
             <th scope="col">{of}</th>
-            {["Stores", "Recalls", "Tokens stored", "Tokens queried"].map((name) => (
+            {FIGURES.map((name) => (
               <th key={name} scope="col" className="number">
                 {name}
               </th>
@@ -64,18 +66,17 @@ function ShareTable({ of, shares }: { of: string; shares: readonly Share[] }) {
         <tbody>
           {shares.map(({ name, href, used }) => (
             <tr key={href ?? name}>
-              <th scope="row" className="share-name">
+              <th scope="row" className="cut" title={name}>
                 {href === undefined ? (
-                  <bdi className="clip">{name}</bdi>
+                  <bdi>{name}</bdi>
                 ) : (
-                  <a className="clip" href={href}>
+                  <a href={href}>
                     <bdi>{name}</bdi>
                   </a>
                 )}
               </th>
               {[used.stores, used.recalls, used.tokensStored, used.tokensQueried].map((figure, i) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the columns are always the same
-                <td key={i} className="number">
+                <td key={FIGURES[i]} data-label={FIGURES[i]} className="number">
                   {count(figure)}
                 </td>
               ))}

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { Icon } from "../parts/icon";
 import { Page } from "../parts/page";
 import { useSession } from "../session/session";
+import { ANSWER, questionOf } from "../start/story";
 import { SignInForm } from "./sign-in";
 import { SignUpForm } from "./sign-up";
 
@@ -38,7 +39,7 @@ function Promises() {
   return (
     <ul className="promises">
       <li>
-        <strong>Found by meaning.</strong> “Where do I live?” finds “moved to Lisbon in May”.
+        <strong>Found by meaning.</strong> “{questionOf(true)}” finds “{ANSWER}”
       </li>
       <li>
         <strong>Private.</strong> Accounts never see each other, and namespaces keep users apart.

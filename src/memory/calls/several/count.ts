@@ -1,6 +1,6 @@
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
-import type { JsonObject } from "../../input/metadata.js";
+import type { JsonObject } from "../../input/json-object.js";
 import { scopeOf } from "../../input/namespace.js";
 import { countShown } from "../../log/counting.js";
 import { endOf } from "../end-of.js";

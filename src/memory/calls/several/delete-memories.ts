@@ -5,7 +5,7 @@ import { matches } from "../../filter/matches.js";
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
 import { IDS_MAX, parseMemoryIds } from "../../input/id.js";
-import type { JsonObject } from "../../input/metadata.js";
+import type { JsonObject } from "../../input/json-object.js";
 import { scopeOf } from "../../input/namespace.js";
 import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";

@@ -1,7 +1,7 @@
 import type { Filter } from "../../filter/condition.js";
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
-import type { JsonObject } from "../../input/metadata.js";
+import type { JsonObject } from "../../input/json-object.js";
 import { scopeOf } from "../../input/namespace.js";
 import {
   badToken,

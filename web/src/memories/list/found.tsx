@@ -6,6 +6,8 @@ import { ago, counted } from "../../format";
 import { LanguageHint } from "../../parts/language-hint";
 import { Loading } from "../../parts/page";
 import { excerpt, isPart } from "../../playground/excerpt";
+import { Rank, RankLegend, type RankProps, scaleOf } from "../../playground/rank";
+import { useStrongScore } from "../../session/model";
 import { refresh } from "../../session/refresh";
 import { moveAmong } from "./keyboard";
 import type { Chosen } from "./listing";
@@ -21,7 +23,7 @@ export interface FoundProps {
   onOpen(id: string): void;
 }
 
-/** Shows what a question recalls, with what meaning and what words have contributed. */
+/** Shows what a question recalls, each with one bar of what meaning and words give. */
 export function Found({ namespace, question, chosen, deleted, onOpen }: FoundProps) {
   const { data, error } = useQuery(
     memories.recall,
@@ -40,6 +42,8 @@ export function Found({ namespace, question, chosen, deleted, onOpen }: FoundPro
     if (data) refresh("account", "usage");
   }, [data]);
   const results = data?.results.filter(({ id }) => !deleted.includes(id)) ?? [];
+  const strong = useStrongScore(question);
+  const scale = scaleOf(results);
   return (
     <>
       <LanguageHint text={question} />
@@ -50,18 +54,12 @@ export function Found({ namespace, question, chosen, deleted, onOpen }: FoundPro
           {counted(results.length, "result")}, best first
         </p>
       )}
+      {results.length > 0 && <RankLegend byWords strong={strong} />}
       {results.length > 0 && (
         <section className="card card-flush">
-          <div className="found-head" aria-hidden="true">
-            <span>Memory</span>
-            <div className="found-shares">
-              <span>Meaning</span>
-              <span>Words</span>
-            </div>
-          </div>
           <ol className="found" onKeyDown={moveAmong}>
             {results.map((result) => (
-              <Result key={result.id} result={result} onOpen={onOpen} />
+              <Result key={result.id} {...{ result, strong, scale, onOpen }} />
             ))}
           </ol>
         </section>
@@ -70,43 +68,24 @@ export function Found({ namespace, question, chosen, deleted, onOpen }: FoundPro
   );
 }
 
-function Result({ result, onOpen }: { result: RecallResult; onOpen(id: string): void }) {
-  const { id, score, words = 0, explanation, createdAt } = result;
-  const { weight = 0, matched = [] } = explanation ?? {};
-  const added = weight * words;
+interface ResultProps extends RankProps, Pick<FoundProps, "onOpen"> {
+  readonly result: RecallResult;
+  readonly scale: number;
+}
+
+function Result({ result, strong, scale, onOpen }: ResultProps) {
   return (
     <li>
-      <button type="button" className="row" onClick={() => onOpen(id)}>
+      <button type="button" className="row" onClick={() => onOpen(result.id)}>
         <span className="row-text" dir="auto">
           {excerpt(result)}
         </span>
         <span className="row-facts">
           {isPart(result) && "part of a longer memory · "}
-          {ago(createdAt)}
+          {ago(result.createdAt)}
         </span>
       </button>
-      <div className="found-shares">
-        <ShareBar what="meaning" share={score} text={score.toFixed(3)} />
-        <ShareBar
-          what="words"
-          share={added}
-          text={matched.length > 0 ? `+${added.toFixed(3)} ${matched.join(", ")}` : "none in common"}
-        />
-      </div>
+      <Rank {...{ result, strong, scale }} />
     </li>
-  );
-}
-
-function ShareBar({ what, share, text }: { what: string; share: number; text: string }) {
-  return (
-    <div className="found-share">
-      <div className="words-bar" data-what={what} aria-hidden="true">
-        <div style={{ inlineSize: `${Math.min(share, 1) * 100}%` }} />
-      </div>
-      <span>
-        <span className="unseen">by {what}: </span>
-        {text}
-      </span>
-    </div>
   );
 }

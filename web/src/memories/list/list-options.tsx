@@ -1,39 +1,35 @@
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { ListMemoriesRequest_Order as Order } from "../../api";
 import { parseMetadata } from "../../playground/metadata";
 import type { Listing } from "./listing";
 
 export interface ListOptionsProps {
   readonly listing: Listing;
+  /** What else can be chosen. */
+  readonly children: ReactNode;
   onChange(listing: Listing): void;
 }
 
-export function ListOptions({ listing, onChange }: ListOptionsProps) {
+/** Chooses the memories that are shown and their order, in one row. */
+export function ListOptions({ listing, children, onChange }: ListOptionsProps) {
   return (
-    <>
+    <div className="list-options">
       <QuestionBox question={listing.question} onChange={(question) => onChange({ ...listing, question })} />
-      <div className="list-options">
-        <label htmlFor="list-order">Order</label>
-        <select
-          id="list-order"
-          value={listing.order}
-          disabled={listing.question !== ""}
-          onChange={({ target }) => onChange({ ...listing, order: Number(target.value) as Order })}
-        >
-          <option value={Order.NEWEST_FIRST}>Newest first</option>
-          <option value={Order.OLDEST_FIRST}>Oldest first</option>
-        </select>
-        <label>
-          <input
-            type="checkbox"
-            checked={listing.includeSuperseded}
-            onChange={({ target }) => onChange({ ...listing, includeSuperseded: target.checked })}
-          />{" "}
-          Superseded ones, too
-        </label>
-        <FilterBox filter={listing.filter} onChange={(filter) => onChange({ ...listing, filter })} />
-      </div>
-    </>
+      <FilterBox filter={listing.filter} onChange={(filter) => onChange({ ...listing, filter })} />
+      <label htmlFor="list-order" className="unseen">
+        Order
+      </label>
+      <select
+        id="list-order"
+        value={listing.order}
+        disabled={listing.question !== ""}
+        onChange={({ target }) => onChange({ ...listing, order: Number(target.value) as Order })}
+      >
+        <option value={Order.NEWEST_FIRST}>Newest first</option>
+        <option value={Order.OLDEST_FIRST}>Oldest first</option>
+      </select>
+      {children}
+    </div>
   );
 }
 
@@ -52,12 +48,14 @@ function QuestionBox({ question, onChange }: QuestionBoxProps) {
   return (
     <search>
       <form method="post" className="filter-box" onSubmit={submit}>
-        <label htmlFor="list-question">Search</label>
+        <label htmlFor="list-question" className="unseen">
+          Search
+        </label>
         <input
           id="list-question"
           type="search"
           dir="auto"
-          placeholder="by meaning and words"
+          placeholder="Search by meaning and words"
           autoComplete="off"
           aria-describedby="question-hint"
           value={typed}
@@ -68,7 +66,7 @@ function QuestionBox({ question, onChange }: QuestionBoxProps) {
           }}
         />
         <button type="submit">Search</button>
-        <p id="question-hint" className="hint">
+        <p id="question-hint" className={typed.trim() === question ? "unseen" : "hint"}>
           A search is a recall, and costs one call of the plan.
         </p>
       </form>
@@ -91,11 +89,13 @@ function FilterBox({ filter, onChange }: FilterBoxProps) {
   };
   return (
     <form method="post" className="filter-box" onSubmit={submit}>
-      <label htmlFor="list-filter">Filter</label>
+      <label htmlFor="list-filter" className="unseen">
+        Filter
+      </label>
       <input
         id="list-filter"
         className="mono"
-        placeholder='{"source": "chat"}'
+        placeholder='Filter: {"source": "chat"}'
         autoComplete="off"
         spellCheck={false}
         aria-invalid={typeof parsed === "string"}
@@ -103,8 +103,8 @@ function FilterBox({ filter, onChange }: FilterBoxProps) {
         value={json}
         onChange={({ target }) => setJson(target.value)}
       />
-      <button type="submit">Apply</button>
-      {filter !== "" && (
+      {json.trim() !== filter && <button type="submit">Apply</button>}
+      {filter !== "" && json.trim() === filter && (
         <button type="button" className="button-plain" onClick={() => onChange("")}>
           Clear
         </button>

@@ -2,9 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ListMemoriesRequest_Order as Order } from "../../api";
 import { parseMetadata } from "../../playground/metadata";
 import type { Query } from "../../route";
-
-/** Metadata columns that a list shows at most. */
-export const COLUMNS_MAX = 6;
+import { columnsIn } from "./columns";
 
 /** Choice of the memories that a list shows, and how. It stands in the address, so that it can be kept. */
 export interface Listing {
@@ -12,8 +10,8 @@ export interface Listing {
   readonly includeSuperseded: boolean;
   /** Filter as it was typed, in JSON; empty for all. */
   readonly filter: string;
-  /** Keys of the metadata that have a column. */
-  readonly columns: readonly string[];
+  /** Keys of the metadata that have a column; undefined if nobody has chosen. */
+  readonly columns: readonly string[] | undefined;
   /** Question by which memories are recalled in place of a list; empty for the list. */
   readonly question: string;
 }
@@ -23,7 +21,7 @@ export function listingOf({ order, superseded, filter = "", columns, q = "" }: Q
     order: order === "oldest" ? Order.OLDEST_FIRST : Order.NEWEST_FIRST,
     includeSuperseded: superseded === "1",
     filter,
-    columns: keysIn(columns).slice(0, COLUMNS_MAX),
+    columns: columnsIn(columns),
     question: q,
   };
 }
@@ -34,7 +32,7 @@ export function queryOf({ order, includeSuperseded, filter, columns, question }:
     ...(order === Order.OLDEST_FIRST && { order: "oldest" }),
     ...(includeSuperseded && { superseded: "1" }),
     ...(filter !== "" && { filter }),
-    ...(columns.length > 0 && { columns: JSON.stringify(columns) }),
+    ...(columns && { columns: JSON.stringify(columns) }),
     ...(question !== "" && { q: question }),
   };
 }
@@ -60,14 +58,4 @@ export function narrowed(listing: Listing, key: string, value: string | number |
 /** Writes one key as a path of the language of filters. */
 function pathOf(key: string): string {
   return key.replace(/[\\.]|^\$/g, "\\$&");
-}
-
-function keysIn(json: string | undefined): string[] {
-  try {
-    const keys: unknown = JSON.parse(json ?? "[]");
-    return Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : [];
-  } catch {
-    // Someone typed it.
-    return [];
-  }
 }

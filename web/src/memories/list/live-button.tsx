@@ -17,13 +17,16 @@ export interface LiveButtonProps {
 /** Switches on that changes show by themselves. */
 export function LiveButton({ state, isOn, onChange }: LiveButtonProps) {
   return (
-    <>
-      <button type="button" aria-pressed={isOn} className="live" onClick={() => onChange(!isOn)}>
-        <span className="live-mark" data-state={state} /> Live
-      </button>
-      <span className="hint" role="status">
-        {SAID[state]}
-      </span>
-    </>
+    <button type="button" aria-pressed={isOn} className="live" onClick={() => onChange(!isOn)}>
+      <span className="live-mark" data-state={state} /> Live
+    </button>
+  );
+}
+
+export function LiveNote({ state }: Pick<LiveButtonProps, "state">) {
+  return (
+    <p className="hint live-note" role="status">
+      {state !== "off" && <span className="live-mark" data-state={state} />} {SAID[state]}
+    </p>
   );
 }

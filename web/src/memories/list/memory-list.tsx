@@ -3,17 +3,16 @@ import { ErrorNote } from "../../errors";
 import { Icon } from "../../parts/icon";
 import { More } from "../../parts/more";
 import { Loading } from "../../parts/page";
-import { refreshMemories } from "../../session/refresh";
 import { useRights } from "../../session/rights";
-import { ColumnChooser } from "./column-chooser";
 import { chosenBy, type Listing, narrowed } from "./listing";
-import { LiveButton } from "./live-button";
+import { LiveNote } from "./live-button";
 import { MemoryTable } from "./memory-table";
 import type { MemoryListing } from "./use-memory-list";
 
 export interface MemoryListProps {
   readonly list: MemoryListing;
   readonly listing: Listing;
+  readonly columns: readonly string[];
   /** Message in place of an empty list. */
   readonly nothing: ReactNode;
   onChange(listing: Listing): void;
@@ -23,7 +22,7 @@ export interface MemoryListProps {
 
 /** Shows the memories of a namespace as a table, and what can be done with all of them. */
 export function MemoryList(props: MemoryListProps) {
-  const { list, listing, nothing, onChange, onOpen } = props;
+  const { list, listing, columns, nothing, onChange, onOpen } = props;
   const { listed, error, isLoaded, more, fresh, selection } = list;
   const { writes } = useRights();
   return (
@@ -36,7 +35,7 @@ export function MemoryList(props: MemoryListProps) {
         <>
           <MemoryTable
             memories={listed}
-            columns={listing.columns}
+            columns={columns}
             selected={writes ? selection.selected : undefined}
             fresh={fresh}
             onSelect={selection.select}
@@ -51,24 +50,17 @@ export function MemoryList(props: MemoryListProps) {
   );
 }
 
-function Tools({ list, listing, onChange, onDelete }: MemoryListProps) {
+/** What applies to the memories as they are chosen now; nothing, most of the time. */
+function Tools({ list, listing, onDelete }: MemoryListProps) {
   const { live, listed, selection } = list;
   return (
     <div className="list-tools">
-      <ColumnChooser
-        memories={listed}
-        columns={listing.columns}
-        onChange={(columns) => onChange({ ...listing, columns })}
-      />
-      <button type="button" onClick={refreshMemories}>
-        <Icon name="rotate" /> Refresh
-      </button>
-      <LiveButton state={live.state} isOn={live.isLive} onChange={live.setLive} />
       <DeleteButton
         selected={selection.selected.size}
         isFiltered={chosenBy(listing).filter !== undefined && listed.length > 0}
         onDelete={onDelete}
       />
+      <LiveNote state={live.state} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
-import type { Heard, TextRow } from "../../src/memory/ports/words.js";
-import { placeOfWeight, WEIGHTS } from "../../src/words/postings/weights.js";
-import { wordsIn } from "../../src/words/text/words-in.js";
+import { wordsIn } from "../../../src/index/words/text/words-in.js";
+import { placeOfWeight, WEIGHTS } from "../../../src/index/words/weights.js";
+import type { Heard, TextRow } from "../../../src/memory/ports/words.js";
 import { run } from "./run.js";
 
 /** Computes what an index must answer from the texts, in the plainest way. */

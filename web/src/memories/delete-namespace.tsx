@@ -4,34 +4,34 @@ import { counted } from "../format";
 import { Confirm } from "../parts/confirm";
 import { refreshMemories } from "../session/refresh";
 
-export interface DropNamespaceProps {
+export interface DeleteNamespaceProps {
   readonly namespace: string;
   /** Number of memories in it, if known. */
   readonly memories?: number;
-  onDropped?(): void;
+  onDeleted?(): void;
   onClose(): void;
 }
 
-export function DropNamespace({ namespace, memories: held, onDropped, onClose }: DropNamespaceProps) {
-  const drop = useMutation(memories.deleteNamespace, {
+export function DeleteNamespace({ namespace, memories: held, onDeleted, onClose }: DeleteNamespaceProps) {
+  const remove = useMutation(memories.deleteNamespace, {
     onSuccess: () => {
       refreshMemories();
       onClose();
-      onDropped?.();
+      onDeleted?.();
     },
   });
   return (
     <Confirm
-      title="Drop a namespace"
-      action="Drop namespace"
+      title="Delete this namespace"
+      action="Delete namespace"
       typed={namespace}
-      busy={drop.isPending}
-      error={drop.error}
-      onConfirm={() => drop.mutate({ namespace, force: true })}
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ namespace, force: true })}
       onClose={onClose}
     >
       <p>
-        This erases <strong className="clip">{namespace}</strong> and{" "}
+        This deletes <strong className="clip">{namespace}</strong> and{" "}
         {held === undefined ? "all memories" : `the ${counted(held, "memory", "memories")}`} in it. This
         cannot be undone.
       </p>

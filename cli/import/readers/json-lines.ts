@@ -1,0 +1,41 @@
+import type { JsonObject } from "../../../src/memory/input/json-object.js";
+import type { Read, Source } from "../imported.js";
+import { lostIn } from "./json.js";
+import { idTextOf, madeId, objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
+
+const FORMAT = "jsonl";
+
+/**
+ * Reads JSON Lines of one's own: objects with a `text`, and maybe `metadata`, `external_id` or `id`, and
+ * `expire_time`. Memories keep these as they are.
+ */
+export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
+  let isKnown = false;
+  for await (const line of source.lines()) {
+    if ("text" in line && line.text.trim() === "") continue;
+    const place = `line ${line.number}`;
+    const item = "text" in line ? parsedObject(line.text) : undefined;
+    // The first line tells which format it is; a bad one after it stops no other.
+    if (!isKnown && textOf(item?.text) === undefined) throw otherFormat("JSON Lines with a text in each");
+    isKnown = true;
+    if (item) yield memoryOf(item, place);
+    else yield skip(FORMAT, place, "problem" in line ? line.problem : "it is not a JSON object");
+  }
+  if (!isKnown) throw otherFormat("JSON Lines with a text in each");
+}
+
+function memoryOf(item: JsonObject, place: string): Read {
+  const { text, metadata, id, external_id: externalId, expire_time: expireTime } = item;
+  const sourceId = idTextOf(externalId ?? id) ?? madeId([place, text, metadata]);
+  const part = { sourceId, place };
+  const known = textOf(text);
+  if (known === undefined) return { ...part, skipped: "it has no text" };
+  const lost = lostIn(metadata);
+  if (lost !== undefined) return refusal(part, `it has the number ${lost.slice(0, 32)}`);
+  if (metadata !== undefined && metadata !== null && objectOf(metadata) === undefined)
+    return refusal(part, "its metadata is not an object");
+  return {
+    ...{ ...part, text: known, metadata: objectOf(metadata) ?? {} },
+    ...(typeof expireTime === "string" && { expireTime }),
+  };
+}

@@ -1,0 +1,86 @@
+import type { WatchEvent } from "../clients/typescript/src/index.js";
+import { whole } from "../src/operator/show.js";
+import { connect, HEADERS, type In } from "./connect.js";
+import { UsageError } from "./failure.js";
+import { asGiven, short } from "./output.js";
+import { serverOf } from "./profile.js";
+import { positionPath, readPosition, type Watched, writePosition } from "./watch-position.js";
+import { deliver, PATIENCE, type Receiver, receiverGiven } from "./web-hook.js";
+
+interface Watching extends In {
+  readonly from?: string;
+  readonly post?: string;
+  readonly secret?: string;
+  readonly state?: string;
+  /** In the API's form of a duration, such as `90s`. */
+  readonly giveUpAfter?: string;
+}
+
+type Posting = Pick<Watching, "state" | "giveUpAfter"> & { readonly receiver: Receiver };
+
+/** Prints each change of a namespace until it is stopped. A watch that breaks off goes on where it was. */
+export async function watch({ post, secret, state, giveUpAfter, ...given }: Watching): Promise<void> {
+  if (post === undefined) {
+    const extra = Object.entries({ secret, state, "give-up-after": giveUpAfter });
+    const [name] = extra.find(([, value]) => value !== undefined) ?? [];
+    if (name !== undefined) throw new UsageError(`--${name} is for --post, which is missing`);
+    for await (const change of changesOf(given, given.from)) {
+      if (change.type !== "heartbeat") show(given, change);
+    }
+    return;
+  }
+  const receiver = receiverGiven(post, secret || process.env.RECALLD_HOOK_SECRET);
+  const posting = { receiver, ...(state && { state }), ...(giveUpAfter && { giveUpAfter }) };
+  await postChanges(given, posting);
+}
+
+/** Posts each change, one after another. Its position is written once the receiver has accepted it. */
+async function postChanges(
+  given: In & { from?: string },
+  { receiver, state, giveUpAfter }: Posting,
+): Promise<void> {
+  const { namespace } = given;
+  const watched: Watched = { server: serverOf(given, process.env).url, namespace, post: receiver.url };
+  const path = state ?? positionPath(watched, process.env);
+  const giveUpAfterMs =
+    giveUpAfter === undefined ? PATIENCE.giveUpAfterMs : Number.parseFloat(giveUpAfter) * 1000;
+  const onRetry = (reason: string, pauseMs: number) =>
+    console.error(whole(`recalld: not accepted (${reason}), again in ${(pauseMs / 1000).toFixed(1)} s`));
+  const options = { headers: HEADERS, onRetry, patience: { ...PATIENCE, giveUpAfterMs } };
+  let position = readPosition(path, watched);
+  for await (const change of changesOf(given, position ?? given.from)) {
+    if (change.type !== "heartbeat") {
+      await deliver(JSON.stringify({ namespace, ...asWritten(change) }), receiver, options);
+      show(given, change);
+    }
+    // The first heartbeat has the position where the watch begins: what comes after it is not missed any more.
+    if (change.position !== position) writePosition(path, watched, change.position);
+    position = change.position;
+  }
+}
+
+function changesOf(given: In, position: string | undefined): AsyncIterable<WatchEvent> {
+  const { namespace } = given;
+  return connect(given).watch({ namespace, position }, { giveUpAfterMs: Number.POSITIVE_INFINITY });
+}
+
+/** One line for each change, so that programs can read them one by one. */
+function show({ json }: In, change: WatchEvent): void {
+  const { event, id = "", text } = labelled(change);
+  console.log(
+    json ? JSON.stringify(asWritten(change)) : [event.padEnd(7), id, short(text)].join("  ").trimEnd(),
+  );
+}
+
+function asWritten(change: WatchEvent): object {
+  const { event, ...about } = labelled(change);
+  return asGiven({ event, position: change.position, ...about }) as object;
+}
+
+/** Label of a change. The stream has one kind for new memories and new versions; only the label differs. */
+function labelled(change: WatchEvent): { event: string; id?: string; text?: string } {
+  if (change.type === "deleted") return { event: change.type, id: change.id };
+  if (change.type !== "stored") return { event: change.type };
+  const { createdAt, updatedAt } = change.memory;
+  return { event: updatedAt === createdAt ? "stored" : "updated", ...change.memory };
+}

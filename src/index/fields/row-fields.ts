@@ -1,0 +1,159 @@
+import { CONTAINER, type Value } from "../../memory/filter/condition.js";
+import { compareText } from "../../memory/filter/matches.js";
+import { objectsIn, show } from "../../memory/filter/path.js";
+import type { Json, JsonObject } from "../../memory/input/json-object.js";
+import { constantOf, KIND, kindOf, writeNumber } from "./keys.js";
+
+/** Fields of a memory that filters look at; `metadata` is JSON of an object. */
+export interface FieldsOf {
+  readonly metadata: string;
+  readonly createdAtMs: number;
+  /** Undefined if it was never updated. */
+  readonly updatedAtMs?: number | undefined;
+  readonly externalId?: string | undefined;
+}
+
+/**
+ * The fields of one memory: a tree whose nodes are the keys of its objects, and their values. Nodes are in the
+ * order of their parents, and of their keys below one parent, and no two are equal.
+ */
+export interface RowFields {
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** For each node, one more than its parent; 0 at the top. */
+  readonly parents: Uint32Array;
+  /** Where each node's key begins; one more for the end of the last. */
+  readonly starts: Uint32Array;
+  /** The keys: kind and bytes. */
+  readonly keys: Uint8Array;
+}
+
+/** Flattens the fields of a memory. */
+export function rowFieldsOf({ metadata, createdAtMs, updatedAtMs, externalId }: FieldsOf): RowFields {
+  const nodes = new NodeWriter();
+  const found: Found[] = [];
+  addPaths(nodes, { parent: 0, objects: [JSON.parse(metadata) as JsonObject], found });
+  if (externalId !== undefined) {
+    found.push({ node: nodes.add(0, KIND.externalId, CONTAINER), values: [externalId] });
+  }
+  // What is found at a path is added behind all paths of its level, so that nodes are in the order of parents.
+  for (const { node, values } of found) {
+    const [value] = values;
+    if (values.length === 1 && (typeof value !== "object" || value === null)) {
+      nodes.add(node, kindOf(value as Value, false), value as Value);
+    } else {
+      addValues(nodes, node, values);
+      addPaths(nodes, { parent: node, objects: values.flatMap(objectsIn), found });
+    }
+  }
+  return { createdAtMs, updatedAtMs: updatedAtMs ?? createdAtMs, ...nodes.finished() };
+}
+
+/** A path of a memory, and its values there: several if objects in an array have it. */
+interface Found {
+  readonly node: number;
+  readonly values: readonly Json[];
+}
+
+interface Below {
+  readonly parent: number;
+  readonly objects: readonly JsonObject[];
+  readonly found: Found[];
+}
+
+/** Adds the keys of objects in order, and lists what is found at them. */
+function addPaths(nodes: NodeWriter, { parent, objects, found }: Below): void {
+  const keys = objects.length === 1 ? Object.keys(objects[0] as JsonObject) : allKeys(objects);
+  if (keys.length > 1) keys.sort(compareText);
+  for (const key of keys) {
+    const having = objects.length === 1 ? objects : objects.filter((object) => Object.hasOwn(object, key));
+    const values = having.map((object) => object[key] as Json);
+    found.push({ node: nodes.add(parent, KIND.path, key), values });
+  }
+}
+
+function allKeys(objects: readonly JsonObject[]): string[] {
+  return [...new Set(objects.flatMap((object) => Object.keys(object)))];
+}
+
+/** Adds the values at a path in the order of their keys, each once. */
+function addValues(nodes: NodeWriter, parent: number, values: readonly Json[]): void {
+  const all: { readonly kind: number; readonly value: Value }[] = [];
+  for (const each of values) {
+    show(each, (value, isElement) => all.push({ kind: kindOf(value, isElement), value }));
+  }
+  if (all.length > 1) all.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value));
+  for (let i = 0; i < all.length; i++) {
+    const { kind, value } = all[i] as (typeof all)[0];
+    const before = i === 0 ? undefined : all[i - 1];
+    if (before?.kind !== kind || before.value !== value) nodes.add(parent, kind, value);
+  }
+}
+
+/** Compares values of one kind. */
+function compareValues(a: Value, b: Value): number {
+  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return constantOf(a) - constantOf(b);
+}
+
+/** Most bytes in UTF-8 of one code unit. */
+const UNIT_BYTES_MAX = 3;
+/** A text with so few code units is written one by one if all are ASCII: a call of Node takes longer. */
+const SHORT_TEXT = 24;
+
+/** Writes the nodes of a tree one behind the other. */
+class NodeWriter {
+  readonly #parents: number[] = [];
+  readonly #starts: number[] = [];
+  #keys = Buffer.allocUnsafe(512);
+  #end = 0;
+
+  /** Adds a node; returns one more than its number, which its children have as their parent. */
+  add(parent: number, kind: number, value: Value): number {
+    const isText = typeof value === "string";
+    this.#reserve(isText ? 1 + UNIT_BYTES_MAX * value.length : 9);
+    this.#starts.push(this.#end);
+    this.#keys[this.#end++] = kind;
+    if (isText) this.#end += this.#writeText(value);
+    else if (typeof value === "number") {
+      writeNumber(this.#keys, this.#end, value);
+      this.#end += 8;
+    } else if (value !== CONTAINER) this.#keys[this.#end++] = constantOf(value);
+    return this.#parents.push(parent);
+  }
+
+  /** Returns the nodes, in one block of memory. */
+  finished(): Pick<RowFields, "parents" | "starts" | "keys"> {
+    const nodes = this.#parents.length;
+    const block = new ArrayBuffer(4 * (2 * nodes + 1) + this.#end);
+    const parents = new Uint32Array(block, 0, nodes);
+    const starts = new Uint32Array(block, 4 * nodes, nodes + 1);
+    const keys = new Uint8Array(block, 4 * (2 * nodes + 1));
+    for (let i = 0; i < nodes; i++) {
+      parents[i] = this.#parents[i] as number;
+      starts[i] = this.#starts[i] as number;
+    }
+    starts[nodes] = this.#end;
+    keys.set(this.#keys.subarray(0, this.#end));
+    return { parents, starts, keys };
+  }
+
+  #writeText(text: string): number {
+    const [keys, end] = [this.#keys, this.#end];
+    if (text.length > SHORT_TEXT) return keys.write(text, end);
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 0x7f) return keys.write(text, end);
+      keys[end + i] = unit;
+    }
+    return text.length;
+  }
+
+  #reserve(more: number): void {
+    if (this.#end + more <= this.#keys.length) return;
+    const longer = Buffer.allocUnsafe(2 * this.#keys.length + more);
+    this.#keys.copy(longer, 0, 0, this.#end);
+    this.#keys = longer;
+  }
+}

@@ -1,0 +1,211 @@
+import type { Condition, Field, SystemField, Test } from "../../memory/filter/condition.js";
+import { testerOf } from "../../memory/filter/matches.js";
+import { Bits } from "../rows/bits.js";
+import { lowerBound } from "../rows/lower-bound.js";
+import type { FieldPart } from "./field-part.js";
+import { KIND, keyOf } from "./keys.js";
+import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
+import { Selection } from "./selection.js";
+import { type KeyRange, rangesOf } from "./value-ranges.js";
+
+/** Rows or values looked at before other work may get its turn. */
+const SLICE = 16_384;
+/** Values that are looked for before other work may get its turn. */
+const SLICE_RANGES = 64;
+/** Bytes of texts that are searched before other work may get its turn. */
+const SLICE_BYTES = 1 << 18;
+
+/** What selecting needs of a segment. */
+export interface FieldSegment {
+  readonly sequences: Float64Array;
+  readonly live: Bits;
+  readonly living: number;
+  readonly fields: FieldPart;
+}
+
+/** Log numbers of the memories that a filter names by id. */
+export type Ids = ReadonlyMap<unknown, number>;
+
+/** Adds the rows of a segment to a set that pass a test. */
+type Find = (segment: FieldSegment, into: Bits) => Generator<void>;
+
+/** A condition that is ready to be looked for in many segments. */
+type Search =
+  | { readonly kind: "all" | "any"; readonly of: readonly Search[] }
+  | { readonly kind: "not"; readonly of: Search }
+  | { readonly kind: "test"; readonly find: Find };
+
+/** Selects the memories that match a condition and live when it returns. Rows may be removed while it waits. */
+export function* selectRows(
+  segments: readonly FieldSegment[],
+  condition: Condition,
+  ids: Ids,
+): Generator<void, Selection> {
+  const search = searchOf(condition, ids);
+  const selected: { sequences: Float64Array; rows: Bits }[] = [];
+  for (const segment of segments) {
+    const rows = yield* rowsOf(search, segment);
+    selected.push({ sequences: segment.sequences, rows });
+  }
+  for (const [i, { live }] of segments.entries()) selected[i]?.rows.intersect(live);
+  return new Selection(selected);
+}
+
+function searchOf(condition: Condition, ids: Ids): Search {
+  if (condition.kind === "not") return { kind: "not", of: searchOf(condition.of, ids) };
+  if (condition.kind === "test") return { kind: "test", find: findOf(condition, ids) };
+  return { kind: condition.kind, of: condition.of.map((each) => searchOf(each, ids)) };
+}
+
+function findOf({ field, test }: { field: Field; test: Test }, ids: Ids): Find {
+  if (field === "$external_id") return findValues([Uint8Array.of(KIND.externalId)], test);
+  if (typeof field !== "string")
+    return findValues(
+      field.map((key) => keyOf(KIND.path, key)),
+      test,
+    );
+  return field === "$id" ? findIds(test, ids) : findTimes(field, test);
+}
+
+function* rowsOf(search: Search, segment: FieldSegment): Generator<void, Bits> {
+  const { length } = segment.sequences;
+  if (search.kind === "not") {
+    const rows = yield* rowsOf(search.of, segment);
+    rows.invert();
+    return rows;
+  }
+  if (search.kind === "test") {
+    const rows = new Bits(length);
+    yield* search.find(segment, rows);
+    yield;
+    return rows;
+  }
+  const rows = search.kind === "all" ? Bits.all(length) : new Bits(length);
+  for (const each of search.of) {
+    const others = yield* rowsOf(each, segment);
+    if (search.kind === "all") rows.intersect(others);
+    else rows.join(others);
+  }
+  return rows;
+}
+
+/** Finds memories by the ids that a test lists. All have an id. */
+function findIds(test: Test, ids: Ids): Find {
+  const sought = test.op === "in" ? [...test.values].flatMap((id) => ids.get(id) ?? []) : [];
+  return function* ({ sequences }, into) {
+    if (test.op === "exists") into.invert();
+    for (const [i, sequence] of sought.entries()) {
+      if (i % SLICE_RANGES === SLICE_RANGES - 1) yield;
+      const row = lowerBound(sequences, sequence);
+      if (sequences[row] === sequence) into.add(row);
+    }
+  };
+}
+
+function findTimes(field: Exclude<SystemField, "$id" | "$external_id">, test: Test): Find {
+  const passes = testerOf(test);
+  return function* ({ fields: { arrays } }, into) {
+    const times = field === "$created_at" ? arrays.created : arrays.updated;
+    for (let row = 0; row < times.length; row++) {
+      if (passes(times[row] as number, false)) into.add(row);
+      if (row % SLICE === SLICE - 1) yield;
+    }
+  };
+}
+
+/** Finds the rows that have at a path a value which passes a test. */
+function findValues(path: readonly Uint8Array[], test: Test): Find {
+  const ranges = rangesOf(test);
+  return function* ({ fields: { arrays } }, into) {
+    const values = childrenAt(arrays, path);
+    if (values === undefined) return;
+    for (const [i, range] of ranges.entries()) {
+      if (i % SLICE_RANGES === SLICE_RANGES - 1) yield;
+      yield* addRange(arrays, { range, values, into });
+    }
+  };
+}
+
+/** Returns the nodes below a path: its values, and the paths that go on. Undefined if no row has the path. */
+function childrenAt(nodes: Nodes, path: readonly Uint8Array[]): Range | undefined {
+  let parent = 0;
+  for (const key of path) {
+    const node = findNode(nodes, key, childrenOf(nodes, parent));
+    if (node === undefined) return undefined;
+    parent = node + 1;
+  }
+  return childrenOf(nodes, parent);
+}
+
+function childrenOf({ parents }: Nodes, parent: number): Range {
+  const from = lowerBound(parents, parent);
+  return { from, to: lowerBound(parents, parent + 1, from) };
+}
+
+interface Adding {
+  readonly range: KeyRange;
+  /** Nodes among which the values are. */
+  readonly values: Range;
+  readonly into: Bits;
+}
+
+/** Adds the rows of the values in a range. */
+function* addRange(nodes: Nodes, { range, values, into }: Adding): Generator<void> {
+  const { from: least, to: above, containing } = range;
+  if (above === undefined) {
+    const node = findNode(nodes, least, values);
+    if (node !== undefined) yield* addRows(nodes, { from: node, to: node + 1 }, into);
+    return;
+  }
+  const from = firstNode(nodes, least, values);
+  const to = firstNode(nodes, above, { from, to: values.to });
+  if (containing === undefined) yield* addRows(nodes, { from, to }, into);
+  else yield* addContaining(nodes, { from, to, text: containing }, into);
+}
+
+/** Adds the rows of some values. A list is read at once, because removals shift it. */
+function* addRows(
+  { offsets, counts, postings }: Nodes,
+  { from, to }: Range,
+  { words }: Bits,
+): Generator<void> {
+  for (let node = from, work = 0; node < to; node++) {
+    const begin = offsets[node] as number;
+    const end = begin + (counts[node] as number);
+    for (let i = begin; i < end; i++) {
+      const row = postings[i] as number;
+      words[row >>> 5] = (words[row >>> 5] as number) | (1 << (row & 31));
+    }
+    work += 1 + end - begin;
+    if (work < SLICE) continue;
+    work = 0;
+    yield;
+  }
+}
+
+/** Adds the rows of the texts that have a text in them. */
+function* addContaining(
+  nodes: Nodes,
+  { from, to, text }: Range & { text: Uint8Array },
+  into: Bits,
+): Generator<void> {
+  const { keys, starts } = nodes;
+  const bytes = Buffer.from(keys.buffer, keys.byteOffset, keys.length);
+  for (let first = from; first < to; ) {
+    const end = Math.min(
+      to,
+      Math.max(first + 1, lowerBound(starts, (starts[first] as number) + SLICE_BYTES)),
+    );
+    const slice = bytes.subarray(starts[first], starts[end]);
+    const begin = starts[first] as number;
+    for (let at = slice.indexOf(text); at >= 0; ) {
+      const node = lowerBound(starts, begin + at + 1, first, end) - 1;
+      // Zeros of erased texts are between others.
+      const isWithin = begin + at + text.length <= (starts[node + 1] as number);
+      if (isWithin) yield* addRows(nodes, { from: node, to: node + 1 }, into);
+      at = slice.indexOf(text, isWithin ? (starts[node + 1] as number) - begin : at + 1);
+    }
+    yield;
+    first = end;
+  }
+}

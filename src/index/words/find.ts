@@ -1,0 +1,259 @@
+import type { Among } from "../../memory/ports/vectors.js";
+import type { Heard, WeighedQuery, WordQuery, WordsFound } from "../../memory/ports/words.js";
+import { Bits } from "../rows/bits.js";
+import { Best } from "./best.js";
+import { lowerBound } from "./lower-bound.js";
+import { gainOf, Norms } from "./scoring.js";
+import type { WordSegment } from "./segment.js";
+import { wordsIn } from "./text/words-in.js";
+import { weigh } from "./weigh.js";
+import { WEIGHTS } from "./weights.js";
+
+/**
+ * Number of rows scored at a time: their scores stay in the processor's cache, and a search takes the same
+ * memory whatever the size of a segment.
+ */
+const RANGE = 32_768;
+/** Number of postings, or of words without one, read before other work gets its turn. */
+const SLICE_POSTINGS = 8192;
+/** Number of words looked up before other work gets its turn. */
+const SLICE_LOOKUPS = 1024;
+/** Number of log numbers compared before other work gets its turn. */
+const SLICE_SEQUENCES = 16_384;
+/** Number of postings up to which a range is searched place by place, and from which on as a whole. */
+const NOTED_MAX = 8192;
+/** Maximum number of unused score tables that are kept. */
+const SPARE_MAX = 4;
+
+/** A query for words, perhaps among some memories only. */
+export interface FindQuery extends Omit<WordQuery, "among"> {
+  /** The memories that may be found; all when left out. */
+  readonly among?: Among | undefined;
+}
+
+/** Scores of a range of rows. All are 0 between two ranges. */
+interface Scores {
+  readonly scores: Float64Array;
+  /** Places of the range's first postings, some of them several times. */
+  readonly noted: Uint16Array;
+}
+
+const spare: Scores[] = [];
+
+/** What a segment is searched with. */
+interface Scoring {
+  readonly best: Best;
+  readonly norms: Norms;
+  readonly table: Scores;
+  /** The rows that may be found; all when left out. */
+  readonly allowed: Bits | undefined;
+}
+
+/**
+ * Finds the `limit` living memories whose words fit a text best, best first; of equals, the one with the lower
+ * log number. It answers no memory that is removed meanwhile, and may answer fewer then.
+ */
+export function* findWords(
+  segments: readonly WordSegment[],
+  { text, limit, among }: FindQuery,
+): Generator<void, WordsFound> {
+  const query = yield* weigh(segments, yield* wordsIn(text, "query"));
+  return { query, heard: yield* findBest(segments, query, { limit, among }) };
+}
+
+function* findBest(
+  segments: readonly WordSegment[],
+  query: WeighedQuery,
+  { limit, among }: Pick<FindQuery, "limit" | "among">,
+): Generator<void, Heard[]> {
+  const changes = segments.map(({ words }) => words.changes);
+  const table = spare.pop() ?? { scores: new Float64Array(RANGE), noted: new Uint16Array(NOTED_MAX) };
+  const search = { best: new Best(limit), norms: new Norms(query.meanLength), table };
+  for (const segment of segments) {
+    if (among !== undefined && !overlaps(segment, among)) continue;
+    const allowed = among && (yield* rowsAmong(segment, among));
+    const sought = yield* seek(segment, query);
+    yield* new SegmentSearch(segment, { ...search, allowed }).run(sought);
+  }
+  // A search that was given up leaves its table behind, because it may hold scores.
+  if (spare.length < SPARE_MAX) spare.push(table);
+  const heard = search.best.sorted().map(({ number, score }) => ({ sequence: number, score }));
+  const isUnchanged = segments.every(({ words }, i) => words.changes === changes[i]);
+  return isUnchanged ? heard : heard.filter(({ sequence }) => lives(segments, sequence));
+}
+
+function lives(segments: readonly WordSegment[], sequence: number): boolean {
+  return segments.some(({ sequences, live }) => {
+    const row = lowerBound(sequences, sequence, { from: 0, to: sequences.length });
+    return sequences[row] === sequence && live.has(row);
+  });
+}
+
+/** True if some of these memories may be in a segment. */
+function overlaps({ sequences }: WordSegment, among: Among): boolean {
+  const [first, last] = [sequences.at(0), sequences.at(-1)];
+  return first !== undefined && last !== undefined && among.countBetween(first, last) > 0;
+}
+
+/** Marks the rows of some memories. */
+function* rowsAmong({ sequences }: WordSegment, among: Among): Generator<void, Bits> {
+  const to = sequences.length;
+  const some = among.between(sequences[0] as number, sequences[to - 1] as number);
+  const rows = new Bits(to);
+  let row = 0;
+  for (let i = 0; i < some.length; i++) {
+    const sequence = some[i] as number;
+    // Often it is the next one.
+    if ((sequences[row] as number) < sequence) row++;
+    if ((sequences[row] as number) < sequence) row = lowerBound(sequences, sequence, { from: row, to });
+    if (sequences[row] === sequence) rows.add(row);
+    if (i % SLICE_SEQUENCES === SLICE_SEQUENCES - 1) yield;
+  }
+  return rows;
+}
+
+/** A word of a query in one segment. */
+interface Sought {
+  readonly word: number;
+  readonly factor: number;
+  /** Row from which on its postings are not read yet. */
+  row: number;
+  /** Place of the next posting, and of the end of all. */
+  at: number;
+  end: number;
+}
+
+/** Finds the words of a query that a segment has. */
+function* seek({ words }: WordSegment, query: WeighedQuery): Generator<void, Sought[]> {
+  const sought: Sought[] = [];
+  for (const [i, weighed] of query.words.entries()) {
+    const word = words.find(weighed);
+    if (word >= 0) sought.push({ word, factor: weighed.factor, row: 0, at: 0, end: 0 });
+    if (i % SLICE_LOOKUPS === SLICE_LOOKUPS - 1) yield;
+  }
+  return sought;
+}
+
+/** Scores the rows of a segment, range by range. */
+class SegmentSearch {
+  /** Rows that are scored now: from one to before another. */
+  #from = 0;
+  #to = 0;
+  /** Number of places noted. */
+  #noted = 0;
+  /** The segment's counter of removals when the places of postings were found. */
+  #changes = -1;
+
+  constructor(
+    private readonly segment: WordSegment,
+    private readonly by: Scoring,
+  ) {}
+
+  *run(words: readonly Sought[]): Generator<void> {
+    let read = 0;
+    for (;;) {
+      this.#findPlaces(words);
+      const sought = words.filter(({ at, end }) => at < end);
+      if (sought.length === 0) return;
+      this.#begin(sought);
+      for (const each of sought) {
+        read += 1 + this.#add(each);
+        if (read < SLICE_POSTINGS) continue;
+        read = 0;
+        yield;
+        this.#findPlaces(words);
+      }
+      this.#end();
+      yield;
+    }
+  }
+
+  /** Finds the place of each word's next posting, unless all are where they were: removals shift them. */
+  #findPlaces(words: readonly Sought[]): void {
+    const { changes, arrays } = this.segment.words;
+    if (this.#changes === changes) return;
+    this.#changes = changes;
+    for (const each of words) {
+      const from = arrays.offsets[each.word] as number;
+      each.end = from + (arrays.counts[each.word] as number);
+      each.at = lowerBound(arrays.postings, each.row, { from, to: each.end });
+    }
+  }
+
+  /** Begins at the first row that has any of the words. */
+  #begin(sought: readonly Sought[]): void {
+    const { postings, lengths } = this.segment.words.arrays;
+    let first = lengths.length;
+    for (const { at } of sought) first = Math.min(first, postings[at] as number);
+    this.#from = first;
+    this.#to = Math.min(first + RANGE, lengths.length);
+  }
+
+  /**
+   * Adds what one word gives to the rows of the range; returns the number of postings read. It has no branch that
+   * depends on the scores: a wrong guess of the processor takes as long as five postings.
+   */
+  #add(sought: Sought): number {
+    const { scores, noted } = this.by.table;
+    const { norms } = this.by;
+    const { postings, weights, lengths } = this.segment.words.arrays;
+    const { factor, at: first, end } = sought;
+    const from = this.#from;
+    const to = this.#to;
+    let count = this.#noted;
+    let at = first;
+    for (; at < end; at++) {
+      const row = postings[at] as number;
+      if (row >= to) break;
+      const place = row - from;
+      if (count < NOTED_MAX) noted[count++] = place;
+      const norm = norms.of(lengths[row] as number);
+      const weight = WEIGHTS[weights[at] as number] as number;
+      scores[place] = (scores[place] as number) + gainOf(factor, weight, norm);
+    }
+    this.#noted = count;
+    sought.at = at;
+    sought.row = to;
+    return at - first;
+  }
+
+  /** Offers the scores, and clears them. */
+  #end(): void {
+    if (this.#noted < NOTED_MAX) this.#endNoted();
+    else this.#endAll();
+    this.#noted = 0;
+  }
+
+  #endNoted(): void {
+    const { scores, noted } = this.by.table;
+    let { bar } = this.by.best;
+    for (let i = 0; i < this.#noted; i++) {
+      const place = noted[i] as number;
+      if ((scores[place] as number) >= bar) {
+        this.#offer(place);
+        bar = this.by.best.bar;
+      }
+      scores[place] = 0;
+    }
+  }
+
+  #endAll(): void {
+    const { scores } = this.by.table;
+    const places = this.#to - this.#from;
+    let { bar } = this.by.best;
+    for (let place = 0; place < places; place++) {
+      if ((scores[place] as number) < bar) continue;
+      this.#offer(place);
+      bar = this.by.best.bar;
+    }
+    scores.fill(0, 0, places);
+  }
+
+  /** Offers a row, unless it was removed or must not be found: few get here, so no posting is asked that. */
+  #offer(place: number): void {
+    const { sequences, live } = this.segment;
+    const row = this.#from + place;
+    if (!live.has(row) || this.by.allowed?.has(row) === false) return;
+    this.by.best.offer(sequences[row] as number, this.by.table.scores[place] as number);
+  }
+}

@@ -1,0 +1,14 @@
+/** Lower bound: index of the first value >= `least` among ascending ones from `from` to before `to`; else `to`. */
+export function lowerBound(
+  values: Uint32Array | Float64Array,
+  least: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): number {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] as number) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

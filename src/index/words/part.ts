@@ -1,0 +1,113 @@
+import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
+import { type WordArrays, wordArraysOf } from "./arrays.js";
+import { buildArrays } from "./build.js";
+import type { WordHash } from "./hash.js";
+import { lowerBound } from "./lower-bound.js";
+import { mergeArrays } from "./merge.js";
+import type { RowWords } from "./row-words.js";
+
+/** Approximate bytes of the objects that hold a part's arrays. */
+const OBJECT_BYTES = 2048;
+
+/** The words of a segment: an inverted index of its rows, which changes only by their removal. */
+export class WordPart {
+  readonly arrays: WordArrays;
+  /** Number of rows, removed ones included. */
+  readonly rows: number;
+  readonly bytes: number;
+  /** Number of words of all living rows, with repetitions. */
+  lengthSum = 0;
+  /** Number of removals: a change tells a search that posting lists may have become shorter. */
+  changes = 0;
+
+  /** @throws Error if these are not the arrays of a part */
+  constructor(arrays: FlatArrays) {
+    this.arrays = wordArraysOf(arrays);
+    this.rows = this.arrays.lengths.length;
+    this.bytes = Object.values(this.arrays).reduce((sum, each) => sum + each.byteLength, OBJECT_BYTES);
+    for (const length of this.arrays.lengths) this.lengthSum += length;
+  }
+
+  static of(rows: readonly RowWords[]): WordPart {
+    return new WordPart(buildArrays(rows));
+  }
+
+  /**
+   * Merges parts into one with this number of rows. Rows that are removed from an input meanwhile may be in the
+   * result, wholly or in part, and must be removed there, too.
+   */
+  static *merged(inputs: readonly MergeInput<WordPart>[], rows: number): Generator<void, WordPart> {
+    const merging = inputs.map(({ part, newRowOf }) => ({ arrays: part.arrays, newRowOf }));
+    return new WordPart(yield* mergeArrays(merging, rows));
+  }
+
+  /** Number of a word; -1 if no row has it. */
+  find({ low, high }: WordHash): number {
+    const { low: lows, high: highs, counts } = this.arrays;
+    let [from, to] = [0, lows.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const each = highs[middle] as number;
+      if (each < high || (each === high && (lows[middle] as number) < low)) from = middle + 1;
+      else to = middle;
+    }
+    // Of equal entries, the first is the living one: see `#forget`.
+    const isFound = from < lows.length && lows[from] === low && highs[from] === high;
+    return isFound && (counts[from] as number) > 0 ? from : -1;
+  }
+
+  /** Place of a row's posting in the list of a word; -1 if the row does not have the word. */
+  placeOf(word: number, row: number): number {
+    const { offsets, counts, postings } = this.arrays;
+    const from = offsets[word] as number;
+    const to = from + (counts[word] as number);
+    const place = lowerBound(postings, row, { from, to });
+    return place < to && postings[place] === row ? place : -1;
+  }
+
+  /** Overwrites all that is known of a row. A removed row may be removed again. */
+  remove(row: number, overwritten: Overwritten): void {
+    const { forwardOffsets, forward, lengths } = this.arrays;
+    this.changes++;
+    const from = forwardOffsets[row] as number;
+    const to = forwardOffsets[row + 1] as number;
+    for (let at = from; at < to; at++) this.#removePosting(forward[at] as number, row, overwritten);
+    forward.fill(0, from, to);
+    if (from < to) overwritten(forward, from, to);
+    this.lengthSum -= lengths[row] as number;
+    lengths[row] = 0;
+    overwritten(lengths, row, row + 1);
+  }
+
+  #removePosting(word: number, row: number, overwritten: Overwritten): void {
+    const { offsets, counts, postings, weights } = this.arrays;
+    const place = this.placeOf(word, row);
+    // The zeros of a removed row stand for the first word.
+    if (place < 0) return;
+    const count = (counts[word] as number) - 1;
+    const end = (offsets[word] as number) + count;
+    postings.copyWithin(place, place + 1, end + 1);
+    weights.copyWithin(place, place + 1, end + 1);
+    postings[end] = 0;
+    weights[end] = 0;
+    counts[word] = count;
+    overwritten(postings, place, end + 1);
+    overwritten(weights, place, end + 1);
+    overwritten(counts, word, word + 1);
+    if (count === 0) this.#forget(word, overwritten);
+  }
+
+  /**
+   * Overwrites the hash of a word that no row has any more by that of the entry before it, so that the order
+   * holds. Entries behind it that died before have its hash, too.
+   */
+  #forget(word: number, overwritten: Overwritten): void {
+    const { low, high } = this.arrays;
+    let end = word + 1;
+    while (end < low.length && low[end] === low[word] && high[end] === high[word]) end++;
+    low.fill(word > 0 ? (low[word - 1] as number) : 0, word, end);
+    high.fill(word > 0 ? (high[word - 1] as number) : 0, word, end);
+    overwritten(low, word, end);
+    overwritten(high, word, end);
+  }
+}

@@ -1,0 +1,124 @@
+/** A set of row numbers below a limit. */
+export class Bits {
+  /** 32 rows in each. */
+  readonly words: Uint32Array;
+
+  constructor(readonly length: number) {
+    this.words = new Uint32Array((length + 31) >>> 5);
+  }
+
+  /** Makes the set of all rows below a limit. */
+  static all(length: number): Bits {
+    const all = new Bits(length);
+    all.invert();
+    return all;
+  }
+
+  add(row: number): void {
+    const at = row >>> 5;
+    this.words[at] = (this.words[at] as number) | (1 << (row & 31));
+  }
+
+  has(row: number): boolean {
+    return (((this.words[row >>> 5] as number) >>> (row & 31)) & 1) === 1;
+  }
+
+  /** Lists the numbers of its rows, from one to before another. */
+  list(numbers: Float64Array, { from, to }: Range): Float64Array {
+    const listed = new Float64Array(this.count({ from, to }));
+    let next = 0;
+    for (let i = from >>> 5; i < (to + 31) >>> 5; i++) {
+      // The lowest bit, again and again.
+      for (let word = this.#within(i, { from, to }); word !== 0; word &= word - 1) {
+        listed[next++] = numbers[32 * i + 31 - Math.clz32(word & -word)] as number;
+      }
+    }
+    return listed;
+  }
+
+  /** Returns its last row, -1 if it has none. */
+  last(): number {
+    let i = this.words.length - 1;
+    while (i >= 0 && this.words[i] === 0) i--;
+    return i < 0 ? -1 : 32 * i + 31 - Math.clz32(this.words[i] as number);
+  }
+
+  copy(): Bits {
+    const copy = new Bits(this.length);
+    copy.words.set(this.words);
+    return copy;
+  }
+
+  remove(row: number): void {
+    const at = row >>> 5;
+    this.words[at] = (this.words[at] as number) & ~(1 << (row & 31));
+  }
+
+  /** Removes what another set, which is not shorter, has. */
+  subtract(other: Bits): void {
+    for (let i = 0; i < this.words.length; i++) {
+      this.words[i] = (this.words[i] as number) & ~(other.words[i] as number);
+    }
+  }
+
+  /** Keeps what another set, which is not shorter, has too. */
+  intersect(other: Bits): void {
+    for (let i = 0; i < this.words.length; i++) {
+      this.words[i] = (this.words[i] as number) & (other.words[i] as number);
+    }
+  }
+
+  /** Adds what another set, which is not shorter, has. */
+  join(other: Bits): void {
+    for (let i = 0; i < this.words.length; i++) {
+      this.words[i] = (this.words[i] as number) | (other.words[i] as number);
+    }
+  }
+
+  /** Turns the set into that of all other rows. */
+  invert(): void {
+    for (let i = 0; i < this.words.length; i++) this.words[i] = ~(this.words[i] as number);
+    const rest = this.length & 31;
+    const last = this.words.length - 1;
+    if (rest > 0) this.words[last] = (this.words[last] as number) & (2 ** rest - 1);
+  }
+
+  /** Counts its rows from one to before another. */
+  count(range: Range = { from: 0, to: this.length }): number {
+    let sum = 0;
+    for (let i = range.from >>> 5; i < (range.to + 31) >>> 5; i++) sum += onesIn(this.#within(i, range));
+    return sum;
+  }
+
+  /** Returns the set itself, or a longer copy that has room for another row. */
+  reserved(row: number): Bits {
+    if (row < this.length) return this;
+    const longer = new Bits(Math.max(1024, 2 * row));
+    longer.words.set(this.words);
+    return longer;
+  }
+
+  get bytes(): number {
+    return this.words.byteLength;
+  }
+
+  /** Returns a word without the rows outside of a range, of which at least one is in it. */
+  #within(i: number, { from, to }: Range): number {
+    let word = this.words[i] as number;
+    if (word === 0) return 0;
+    if (from > 32 * i) word &= -1 << (from - 32 * i);
+    if (to < 32 * i + 32) word &= ~(-1 << (to - 32 * i));
+    return word;
+  }
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function onesIn(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
+}

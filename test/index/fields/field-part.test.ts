@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { FieldPart } from "../../../src/index/fields/field-part.js";
+import { KIND, keyOf } from "../../../src/index/fields/keys.js";
+import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
+import { type Chance, chanceOf } from "../../support/chance.js";
+import {
+  conditionOf,
+  createdOf,
+  externalIdOf,
+  keyOnlyIn,
+  numberOnlyIn,
+  subjectOf,
+  textOnlyIn,
+} from "./random.js";
+import { copyOf, run, Segments } from "./segments.js";
+
+/** Makes segments of memories with gaps between their log numbers. */
+function filled(chance: Chance, { segments = 6, rows = 40 } = {}): Segments {
+  const made = new Segments();
+  let sequence = 0;
+  for (let i = 0; i < segments; i++) {
+    const subjects = Array.from({ length: 1 + chance.below(rows) }, () => {
+      sequence += 1 + chance.below(3);
+      return [sequence, subjectOf(chance, sequence)] as const;
+    });
+    made.add(new Map(subjects));
+  }
+  return made;
+}
+
+const sequencesIn = (segments: Segments) => Math.max(1, ...segments.living.keys());
+const anyOf = (chance: Chance, segments: Segments) => chance.pick([...segments.living.keys()]);
+
+function check(chance: Chance, segments: Segments, count: number): number {
+  let selected = 0;
+  for (let i = 0; i < count; i++) {
+    const condition = conditionOf(chance, sequencesIn(segments));
+    const selection = segments.select(condition);
+    expect([...selection.sequences], JSON.stringify(condition)).toEqual(segments.truth(condition));
+    selected += selection.size;
+  }
+  return selected;
+}
+
+function expectErased(segments: Segments, sequence: number): void {
+  const texts = [keyOnlyIn(sequence), textOnlyIn(sequence), externalIdOf(sequence)];
+  for (const text of texts) expect(segments.hold(Buffer.from(text)), text).toBe(false);
+  expect(segments.hold(keyOf(KIND.number, numberOnlyIn(sequence)).subarray(1))).toBe(false);
+  for (const time of [createdOf(sequence), createdOf(sequence) + 500]) {
+    expect(segments.hold(new Uint8Array(Float64Array.of(time).buffer))).toBe(false);
+  }
+}
+
+describe("the fields of segments", () => {
+  test("select what matches, whatever the condition, the segments, what was merged and what was removed", () => {
+    const chance = chanceOf(1);
+    let selected = 0;
+    for (let round = 0; round < 12; round++) {
+      const segments = filled(chance);
+      selected += check(chance, segments, 60);
+      for (let step = 0; step < 4; step++) {
+        for (let i = chance.below(20); i > 0 && segments.living.size > 0; i--) {
+          segments.remove(anyOf(chance, segments));
+        }
+        selected += check(chance, segments, 40);
+        const chosen = segments.all.filter(() => chance.next() < 0.5);
+        segments.merge(chosen, (remove) => {
+          if (chance.next() < 0.5 && segments.living.size > 0) remove(anyOf(chance, segments));
+        });
+        selected += check(chance, segments, 40);
+      }
+    }
+    expect(selected).toBeGreaterThan(50_000);
+  });
+
+  test("hold nothing of what was removed, in memory or as stored, also when it was while they were merged", () => {
+    const chance = chanceOf(2);
+    const segments = filled(chance, { segments: 8, rows: 600 });
+    const known = [...segments.living.keys()].slice(0, 1)[0] as number;
+    expect(segments.hold(Buffer.from(`${textOnlyIn(known)}`.slice(0, 9)))).toBe(true);
+    const removed: number[] = [];
+    const removeAny = (remove: (sequence: number) => void) => {
+      const sequence = anyOf(chance, segments);
+      remove(sequence);
+      removed.push(sequence);
+    };
+    for (let i = 0; i < 60; i++) removeAny((sequence) => segments.remove(sequence));
+    let steps = 0;
+    segments.merge(segments.all.slice(0, 5), (remove) => {
+      steps++;
+      for (let i = 0; i < 3; i++) removeAny(remove);
+    });
+    segments.merge(segments.all, (remove) => removeAny(remove));
+    for (let i = 0; i < 60; i++) removeAny((sequence) => segments.remove(sequence));
+    expect(steps).toBeGreaterThan(20);
+    for (const sequence of removed) expectErased(segments, sequence);
+    for (const { fields, stored } of segments.all) expect(stored).toEqual(fields.arrays);
+    check(chance, segments, 100);
+    const kept = [...segments.living].find(([, { metadata }]) => metadata.includes("text only"))?.[0] ?? 0;
+    expect(segments.hold(Buffer.from(textOnlyIn(kept)))).toBe(true);
+    for (const sequence of [...segments.living.keys()]) segments.remove(sequence);
+    for (const { fields } of segments.all) {
+      expect(fields.arrays.keys.every((byte) => byte === 0)).toBe(true);
+      expect(fields.arrays.counts.every((count) => count === 0)).toBe(true);
+    }
+  });
+
+  test("select what lives at the end when memories are removed meanwhile", () => {
+    const chance = chanceOf(3);
+    for (let round = 0; round < 100; round++) {
+      const segments = filled(chance, { segments: 4 });
+      const condition = conditionOf(chance, sequencesIn(segments));
+      const { sequences } = segments.select(condition, () => {
+        if (segments.living.size > 0) segments.remove(anyOf(chance, segments));
+      });
+      expect([...sequences], JSON.stringify(condition)).toEqual(segments.truth(condition));
+    }
+  });
+
+  test("lose no row when lists of many rows shift meanwhile", () => {
+    const chance = chanceOf(4);
+    const segments = new Segments();
+    const subject = (i: number) => ({
+      id: `mem_${i}`,
+      metadata: JSON.stringify({ common: i % 2, rare: i, text: `text ${i}` }),
+      createdAtMs: i,
+    });
+    for (const base of [0, 30_000]) {
+      const numbers = Array.from({ length: 30_000 }, (_, i) => base + i);
+      segments.add(new Map(numbers.map((i) => [i, subject(i)])));
+    }
+    let steps = 0;
+    const between = () => {
+      steps++;
+      segments.remove(anyOf(chance, segments));
+    };
+    for (const filter of [
+      { kind: "test", field: ["common"], test: { op: "in", values: new Set([1, 0]) } },
+      { kind: "test", field: ["rare"], test: { op: "gte", than: 7 } },
+      { kind: "test", field: ["text"], test: { op: "contains", value: "1" } },
+      { kind: "not", of: { kind: "test", field: ["text"], test: { op: "prefix", text: "text 2" } } },
+      { kind: "test", field: "$created_at", test: { op: "gt", than: 100 } },
+    ] as const) {
+      const { sequences } = segments.select(filter, between);
+      expect(sequences.join() === segments.truth(filter).join()).toBe(true);
+    }
+    segments.merge(segments.all, (remove) => remove(anyOf(chance, segments)));
+    const all = { kind: "test", field: ["rare"], test: { op: "exists" } } as const;
+    expect(segments.select(all, between).sequences.join() === segments.truth(all).join()).toBe(true);
+    expect(steps).toBeGreaterThan(20);
+  });
+
+  test("are nothing but their arrays", () => {
+    const chance = chanceOf(5);
+    const segments = filled(chance, { segments: 1 });
+    segments.remove(anyOf(chance, segments));
+    const { fields } = segments.all[0] as (typeof segments.all)[0];
+    const copy = new FieldPart(copyOf(fields.arrays));
+    expect(copy).toEqual(fields);
+    const bytes = Object.values(fields.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(copy.bytes - bytes).toBeLessThan(10_000);
+    const before = copyOf(fields.arrays);
+    // A row that is gone already.
+    fields.remove(
+      [...Array(fields.rows).keys()].find((row) => !segments.all[0]?.live.has(row)) ?? 0,
+      () => {},
+    );
+    expect(fields.arrays).toEqual(before);
+    const [alone] = segments.all;
+    expect(run(FieldPart.merged([], 0)).rows).toBe(0);
+    expect(FieldPart.of([]).rows).toBe(0);
+    expect(alone?.fields.rows).toBe(alone?.sequences.length);
+  });
+
+  test("of one memory of 8 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {
+    const many = Array.from({ length: 500_000 }, (_, i) => `"k${i}":${i % 10}`).join();
+    const one = FieldPart.of([rowFieldsOf({ metadata: `{${many}}`, createdAtMs: 1 })]);
+    expect(one.bytes).toBeLessThan(50e6);
+    const below = Array.from({ length: 5_000 }, (_, i) => `"k${i}":1`).join();
+    const long = FieldPart.of([
+      rowFieldsOf({ metadata: `{"${"x".repeat(8_000)}":{${below}}}`, createdAtMs: 1 }),
+    ]);
+    expect(long.bytes).toBeLessThan(500_000);
+  });
+});

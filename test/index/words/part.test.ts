@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { hashOf } from "../../../src/index/words/hash.js";
+import { WordPart } from "../../../src/index/words/part.js";
+import { rowWordsOf } from "../../../src/index/words/row-words.js";
+import { chanceOf } from "../../support/chance.js";
+import { merged, TestSegment } from "./segments.js";
+import { textOf } from "./texts.js";
+
+function rowsOf(seed: number, { count = 40, vocabulary = 200 } = {}) {
+  const { next: chance, below } = chanceOf(seed);
+  return Array.from({ length: count }, (_, i) => ({
+    sequence: 2 * i + 1,
+    text: textOf(chance, { words: below(12), vocabulary }),
+  }));
+}
+
+/** Lists the words of a part with the rows of each, their weights, and each row's words. */
+function contentsOf({ arrays, rows }: WordPart) {
+  const { low, high, offsets, counts, postings, weights, forwardOffsets, forward, lengths } = arrays;
+  const living = [...counts.keys()].filter((word) => counts[word] !== 0);
+  const hash = (word: number) => `${high[word]} ${low[word]}`;
+  const words = living.map((word) => {
+    const [from, count] = [offsets[word] as number, counts[word] as number];
+    const of = (array: Uint32Array | Uint8Array) => [...array.subarray(from, from + count)];
+    return { hash: hash(word), rows: of(postings), weights: of(weights) };
+  });
+  const forwards = Array.from({ length: rows }, (_, row) =>
+    [...forward.subarray(forwardOffsets[row], forwardOffsets[row + 1])].map(hash),
+  );
+  return { words, forwards, lengths: [...lengths] };
+}
+
+/** Numbers of the places of each array in which a part has anything. */
+function tracesOf({ arrays }: WordPart) {
+  const { low, high, counts, postings, weights, lengths } = arrays;
+  const hashes = new Set([...low].map((each, i) => `${high[i]} ${each}`));
+  hashes.delete("0 0");
+  const sum = (array: Iterable<number>) => [...array].reduce((all, each) => all + each, 0);
+  return {
+    hashes: [...hashes].sort(),
+    ...{ counts: sum(counts), postings: sum(postings), weights: sum(weights), lengths: sum(lengths) },
+  };
+}
+
+function expectSorted({ arrays: { low, high } }: WordPart): void {
+  const keys = [...low].map((each, i) => (high[i] as number) * 2 ** 32 + each);
+  expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+}
+
+/** Expects that a look-up finds each living word, whatever dead ones have its hash. */
+function expectFound(part: WordPart): void {
+  const { low, high, counts } = part.arrays;
+  const living = [...counts.keys()].filter((word) => counts[word] !== 0);
+  const found = living.map((word) => part.find({ low: low[word] as number, high: high[word] as number }));
+  expect(found).toEqual(living);
+}
+
+describe("the words of a row", () => {
+  test("they are sorted by their hashes, each once, with their weights", () => {
+    const { length, low, high, weights } = rowWordsOf("Dogs chase the dog, and get_dog barks");
+    expect(length).toBe(6);
+    const keys = [...low].map((each, i) => (high[i] as number) * 2 ** 32 + each);
+    expect(keys).toEqual([...new Set(keys)].sort((a, b) => a - b));
+    const dog = hashOf("dog");
+    const at = low.findIndex((each, i) => each === dog.low && high[i] === dog.high);
+    expect(weights[at]).toBe(2);
+  });
+
+  test("a text without words has none", () => {
+    expect(rowWordsOf("…")).toEqual({
+      length: 0,
+      low: new Uint32Array(),
+      high: new Uint16Array(),
+      weights: new Uint8Array(),
+    });
+  });
+});
+
+describe("a part of words", () => {
+  test("its arrays are all that it is", () => {
+    const { words } = TestSegment.of(rowsOf(1));
+    const again = new WordPart(words.arrays);
+    expect(again).toEqual(words);
+    expect(again.lengthSum).toBeGreaterThan(0);
+    const bytes = Object.values(words.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(words.bytes - bytes).toBe(WordPart.of([]).bytes - 8);
+  });
+
+  test("arrays that do not belong together are refused", () => {
+    const { arrays } = TestSegment.of(rowsOf(1)).words;
+    const { low: _, ...rest } = arrays;
+    expect(() => new WordPart(rest)).toThrow("missing");
+    expect(() => new WordPart({ ...arrays, low: arrays.counts.subarray(1) })).toThrow("belong together");
+    expect(() => new WordPart({ ...arrays, weights: arrays.postings })).toThrow("another type");
+  });
+
+  test("a removed row leaves nothing but the number of its words", () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { below, pick } = chanceOf(seed);
+      const rows = rowsOf(seed, { vocabulary: 3 + below(300) });
+      const segment = TestSegment.of(rows);
+      const texts = rows.map(({ text }) => text);
+      for (let i = 0; i < rows.length; i++) {
+        const { sequence } = pick(rows);
+        segment.remove(sequence);
+        texts[(sequence - 1) / 2] = "";
+        const without = WordPart.of(texts.map(rowWordsOf));
+        expect(tracesOf(segment.words)).toEqual(tracesOf(without));
+        expect(segment.words.lengthSum).toBe(without.lengthSum);
+        const { words, forwards } = contentsOf(segment.words);
+        const expected = contentsOf(without);
+        expect(words).toEqual(expected.words);
+        const living = (_: unknown, row: number) => segment.live.has(row);
+        expect(forwards.filter(living)).toEqual(expected.forwards.filter(living));
+        const { forward, forwardOffsets } = segment.words.arrays;
+        const [from, to] = [(sequence - 1) / 2, (sequence + 1) / 2].map((row) => forwardOffsets[row]);
+        expect(forward.subarray(from, to).every((word) => word === 0)).toBe(true);
+        expectSorted(segment.words);
+        expectFound(segment.words);
+      }
+    }
+  });
+
+  test("no look-up finds a word that no row has any more", () => {
+    const rows = rowsOf(3);
+    const segment = TestSegment.of(rows);
+    for (const { sequence, text } of rows) {
+      segment.remove(sequence);
+      const rest = rows.filter((each) => each.sequence > sequence).map((each) => each.text);
+      const left = new Set(rest.flatMap((each) => each.split(" ")));
+      for (const word of text.split(" ").filter((each) => /^w\d+$/.test(each) && !left.has(each))) {
+        expect(segment.words.find(hashOf(word))).toBe(-1);
+      }
+    }
+    expect(tracesOf(segment.words)).toEqual({ hashes: [], counts: 0, postings: 0, weights: 0, lengths: 0 });
+    expect(segment.words.lengthSum).toBe(0);
+  });
+
+  test("removal tells each range that it overwrites, and counts itself", () => {
+    const rows = rowsOf(4);
+    const segment = TestSegment.of(rows);
+    const copies = new Map(Object.values(segment.words.arrays).map((array) => [array, array.slice()]));
+    for (const { sequence } of rows) {
+      for (const { array, from, to } of segment.remove(sequence)) {
+        copies.get(array as never)?.set(array.subarray(from, to) as never, from);
+      }
+      for (const [array, copy] of copies) expect(copy).toEqual(array);
+    }
+    expect(segment.words.changes).toBe(rows.length);
+  });
+
+  test("removing a row again changes nothing", () => {
+    const segment = TestSegment.of(rowsOf(5));
+    segment.remove(7);
+    const before = structuredClone(segment.words.arrays);
+    segment.words.remove(3, () => {});
+    expect(segment.words.arrays).toEqual(before);
+  });
+});
+
+describe("merged parts", () => {
+  test("they are what a part built from all living rows is", () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const { below, next: chance } = chanceOf(seed);
+      const rows = rowsOf(seed, { vocabulary: 3 + below(300) });
+      const count = 1 + below(6);
+      // Log numbers of different parts follow each other, or alternate.
+      const isMixed = below(2) === 0;
+      const partOf = rows.map((_, i) => (isMixed ? below(count) : Math.floor((i * count) / rows.length)));
+      const segments = Array.from({ length: count }, (_, part) =>
+        TestSegment.of(rows.filter((_row, i) => partOf[i] === part)),
+      );
+      const gone = new Set(rows.map(({ sequence }) => sequence).filter(() => chance() < 0.3));
+      for (const each of segments) for (const sequence of gone) each.remove(sequence);
+      const segment = merged(segments);
+      expect(segment.words).toEqual(TestSegment.of(rows.filter(({ sequence }) => !gone.has(sequence))).words);
+    }
+  });
+
+  test("of parts without rows, none is left", () => {
+    expect(merged([TestSegment.of([]), TestSegment.of([])]).words).toEqual(WordPart.of([]));
+  });
+
+  test("rows may be removed while they are merged", () => {
+    const { next: chance, pick } = chanceOf(9);
+    const rows = Array.from({ length: 9000 }, (_, i) => ({
+      sequence: i + 1,
+      text: textOf(chance, { words: 10, vocabulary: 20_000 }),
+    }));
+    const segments = [rows.slice(0, 5000), rows.slice(5000, 8000), rows.slice(8000)].map(TestSegment.of);
+    const gone = new Set<number>();
+    let yields = 0;
+    const segment = merged(segments, () => {
+      yields++;
+      for (let i = 0; i < 40; i++) {
+        const { sequence } = pick(rows);
+        gone.add(sequence);
+        for (const each of segments) each.remove(sequence);
+      }
+    });
+    expect(yields).toBeGreaterThan(10);
+    const living = rows.filter(({ sequence }) => !gone.has(sequence));
+    const cleaned = merged([segment]);
+    expect(cleaned.words).toEqual(TestSegment.of(living).words);
+    expectSorted(segment.words);
+    expect(segment.words.lengthSum).toBe(cleaned.words.lengthSum);
+    expect(tracesOf(segment.words).hashes).toEqual(tracesOf(cleaned.words).hashes);
+  });
+});

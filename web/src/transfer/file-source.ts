@@ -1,0 +1,78 @@
+import {
+  type Line,
+  NotThatFormat,
+  OtherFormat,
+  type Source,
+  Unreadable,
+} from "../../../cli/import/imported.js";
+import { parseJson } from "../../../cli/import/readers/json.js";
+
+/** Maximum length of a line in characters: a memory takes 1.6 million with its metadata. */
+const LINE_CHARS_MAX = 4_000_000;
+/** Maximum size of a file that is one JSON value, which is held whole, and more than once. */
+const JSON_BYTES_MAX = 256_000_000;
+
+/** A file that was chosen or dropped, as the readers of the command line take it. */
+export function sourceOf(file: Blob): Source {
+  let json: Promise<unknown> | undefined;
+  return {
+    lines: () => linesOf(file),
+    json: () => {
+      json ??= jsonOf(file);
+      return json;
+    },
+  };
+}
+
+async function* linesOf(file: Blob): AsyncGenerator<Line> {
+  let number = 0;
+  let rest = "";
+  for await (const text of textOf(file)) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > LINE_CHARS_MAX)
+      throw new NotThatFormat(`line ${number + lines.length + 1} has more than ${LINE_CHARS_MAX} characters`);
+    for (const line of lines) yield { number: ++number, text: line.replace(/\r$/, "") };
+  }
+  if (rest !== "") yield { number: ++number, text: rest };
+}
+
+async function jsonOf(file: Blob): Promise<unknown> {
+  if (file.size > JSON_BYTES_MAX) {
+    throw new NotThatFormat(
+      `the file is ${file.size} bytes; the portal reads at most ${JSON_BYTES_MAX}. Use recalld import`,
+    );
+  }
+  let text = "";
+  for await (const part of textOf(file)) text += part;
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new OtherFormat("the file is not JSON", { cause: error });
+  }
+}
+
+/** Decodes a file piece by piece, without its byte order mark. @throws Unreadable if it is not UTF-8 */
+async function* textOf(file: Blob): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  // Not every browser can iterate over a stream.
+  const reader = file.stream().getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      yield decoded(decoder, value);
+      if (done) return;
+    }
+  } finally {
+    // A reader of another format stops at the beginning.
+    await reader.cancel();
+  }
+}
+
+function decoded(decoder: TextDecoder, bytes: Uint8Array | undefined): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (error) {
+    throw new Unreadable("the file is not UTF-8; save it as UTF-8", { cause: error });
+  }
+}
