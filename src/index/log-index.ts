@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { unavailable } from "../errors.js";
 import { Piece } from "../memory/pacing/bounds.js";
 import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.js";
@@ -37,6 +36,8 @@ export interface LogIndexOptions {
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;
+  /** Called once it is closed. */
+  onClosed?(index: LogIndex): void;
 }
 
 /**
@@ -56,6 +57,8 @@ export class LogIndex implements Index {
   /** Removed memories whose addition is under way. */
   readonly #unadded = new Set<number>();
   #merging: Promise<void> | undefined;
+  /** The segments that are merged now. */
+  #merged: readonly Segment[] = [];
   /** Memories that were removed since the merge under way began. */
   readonly #removedMeanwhile: number[] = [];
   /** True while gaps are filled, between which nothing may be merged. */
@@ -118,7 +121,7 @@ export class LogIndex implements Index {
         from = last;
       }
       const last = this.#segments.findLast(({ range }) => range.after >= after && range.upto <= upto);
-      if (last !== undefined) last.range.upto = upto;
+      last?.extend(upto);
     } finally {
       this.#isFilling = false;
     }
@@ -166,6 +169,7 @@ export class LogIndex implements Index {
     this.#maintain();
     // Even if its files have none of them: one that is being replaced may still have.
     if (this.#files.size === 0 && this.#diskWork === 0) return Promise.resolve();
+    for (const file of overwritten.keys()) file.pending++;
     return this.#onDisk(() => this.#overwrite(overwritten));
   }
 
@@ -187,6 +191,7 @@ export class LogIndex implements Index {
       this.#publishAll();
     }
     await this.#disk;
+    this.options.onClosed?.(this);
   }
 
   async #add(rows: readonly IndexRow[], range: Gap): Promise<void> {
@@ -216,9 +221,10 @@ export class LogIndex implements Index {
   #insert(segment: Segment): void {
     const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
     this.#segments = this.#segments.toSpliced(place, 0, segment);
-    if (this.#isFilling || this.#merging !== undefined) return;
-    const from = mergeableFrom(this.#segments, MERGED_AT_ONCE_BYTES);
-    const merged = this.#segments.slice(from);
+    if (this.#isFilling) return;
+    const last = this.#merged.at(-1);
+    const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
+    const merged = free.slice(mergeableFrom(free, MERGED_AT_ONCE_BYTES));
     if (merged.length < 2) return;
     const work = Segment.merged(merged);
     let step = work.next();
@@ -233,10 +239,12 @@ export class LogIndex implements Index {
     if (this.#merging !== undefined) return;
     const due = this.#dueToMerge();
     if (due.length === 0) return;
+    this.#merged = due;
     this.#merging = this.#merge(due)
       .catch((error) => this.options.onTrouble(error))
       .finally(() => {
         this.#merging = undefined;
+        this.#merged = [];
         this.#removedMeanwhile.length = 0;
         this.#maintain();
       });
@@ -280,11 +288,7 @@ export class LogIndex implements Index {
     }).catch((error) => this.options.onTrouble(error));
   }
 
-  #removeFrom(
-    segment: Segment,
-    sequence: number,
-    overwritten: Map<SegmentFile, OverwrittenRange[]>,
-  ): void {
+  #removeFrom(segment: Segment, sequence: number, overwritten: Map<SegmentFile, OverwrittenRange[]>): void {
     const file = this.#files.get(segment);
     const ranges: OverwrittenRange[] = [];
     const isHere = segment.remove(sequence, (array, from, to) => {
@@ -324,6 +328,7 @@ export class LogIndex implements Index {
   /** Overwrites removed memories in files. A file in which that fails is erased. */
   async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
     for (const [file, ranges] of overwritten) {
+      file.pending--;
       // Another file took its place meanwhile.
       if (![...this.#files.values()].includes(file)) continue;
       try {
@@ -370,7 +375,7 @@ export class LogIndex implements Index {
   /** Writes a manifest, unless more is to be overwritten: that will write it again. */
   async #publish(segment: Segment, file: SegmentFile): Promise<void> {
     const { files, yieldNow } = this.options;
-    if (files === undefined || this.#diskWork > 1 || this.#files.get(segment) !== file) return;
+    if (files === undefined || file.pending > 0 || this.#files.get(segment) !== file) return;
     await file.publish(segment, { logId: files.logId, applied: this.#applied, yieldNow });
     if (!file.isPublished) this.#publishSoon();
   }
@@ -410,6 +415,3 @@ function gapsBetween(segments: readonly Segment[]): Gap[] {
   }
   return gaps;
 }
-
-/** Folder of the files of one log's index. */
-export const folderOf = (folder: string, logId: string): string => join(folder, logId);

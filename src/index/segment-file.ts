@@ -60,6 +60,8 @@ const manifestPath = (path: string) => `${path}.json`;
 export class SegmentFile {
   readonly #layout: readonly ArrayLayout[];
   readonly #offsets: ReadonlyMap<Flat, number>;
+  /** Number of overwritings that were asked for and are not done. */
+  pending = 0;
 
   /** @param isPublished true if its manifest stands beside it */
   private constructor(
@@ -86,6 +88,11 @@ export class SegmentFile {
     const { after, upto } = manifest;
     const segment = Segment.from({ after, upto }, arrays);
     return { segment, file: new SegmentFile(path, segment.arrays, true) };
+  }
+
+  /** Erases the files at a path, the manifest first. */
+  static async eraseAt(path: string): Promise<void> {
+    await new SegmentFile(path, {}, true).erase();
   }
 
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */

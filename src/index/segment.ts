@@ -1,9 +1,11 @@
 import type { IndexRow } from "../memory/ports/index.js";
-import { FieldPart, type RowFields, rowFieldsOf } from "./fields/field-part.js";
+import { FieldPart } from "./fields/field-part.js";
+import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput, Overwritten } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { lowerBound } from "./rows/lower-bound.js";
-import { type RowWords, rowWordsOf, WordPart } from "./words/word-part.js";
+import { WordPart } from "./words/part.js";
+import { type RowWords, rowWordsOf } from "./words/row-words.js";
 
 /** Rows copied before other work may get its turn. */
 const SLICE_ROWS = 8_192;
@@ -32,16 +34,18 @@ export function rowOf({ sequence, memory }: IndexRow): Row {
 export class Segment {
   /** Number of removals so far. */
   changes = 0;
+  #range: Range;
   #living: number;
 
   private constructor(
-    readonly range: Range,
+    range: Range,
     /** Log numbers of its rows, in order. */
     readonly sequences: Float64Array,
     readonly live: Bits,
     readonly words: WordPart,
     readonly fields: FieldPart,
   ) {
+    this.#range = range;
     this.#living = live.count();
   }
 
@@ -107,6 +111,15 @@ export class Segment {
     };
   }
 
+  get range(): Range {
+    return this.#range;
+  }
+
+  /** Covers entries that follow, of which none is a memory that lives. */
+  extend(upto: number): void {
+    this.#range = { after: this.#range.after, upto };
+  }
+
   get rows(): number {
     return this.sequences.length;
   }
@@ -139,7 +152,7 @@ export class Segment {
 
   #rowOf(sequence: number): number {
     if (sequence <= this.range.after || sequence > this.range.upto) return -1;
-    const row = lowerBound(this.sequences, sequence, this.sequences.length);
+    const row = lowerBound(this.sequences, sequence);
     return this.sequences[row] === sequence && this.live.has(row) ? row : -1;
   }
 }

@@ -27,7 +27,7 @@ export interface Indexes {
   /** Positions in the log that the files of an index depend on; empty if it has no whole file. */
   marksOf(logId: string): Promise<readonly Mark[]>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
-  searchWords(of: readonly Index[], query: WordQuery): Promise<WordsFound>;
+  searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
   scoreWords(of: readonly Index[], query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]>;
   /**
@@ -37,8 +37,6 @@ export interface Indexes {
   sample(of: readonly Index[]): Promise<readonly number[]>;
   /** Selects the memories that match a condition. */
   select(of: readonly Index[], by: Selecting): Promise<Selection>;
-  /** Ends all work on files. No index may be open. */
-  close(): Promise<void>;
 }
 
 /** The words and fields of one log's memories. A search sees every change that was asked for before it. */
@@ -49,8 +47,6 @@ export interface Index {
   readonly bytes: number;
   /** Number of changes so far. */
   readonly changes: number;
-  /** Called if some of its files had to be erased, because a memory could not be overwritten in them. */
-  onLost: () => void;
   /** Fills the empty index from its files; undefined if it has none. */
   restore(): Promise<RestoredIndex | undefined>;
   /** Fills a gap between restored files with the memories of that range that live, in order. */
@@ -72,6 +68,11 @@ export interface Index {
   remove(sequences: readonly number[]): Promise<void>;
   /** Closes the index; `keeps` says whether files of it are of use. */
   close(options: { keeps: boolean }): Promise<void>;
+}
+
+export interface IndexQuery extends Omit<WordQuery, "among"> {
+  /** The memories that may be found; all when left out. */
+  readonly among?: Among | undefined;
 }
 
 /** A memory as an index takes it. */
