@@ -33,6 +33,7 @@ export interface LogIndexOptions {
   /** Folder of its files, and the log that they name; an index without has no files. */
   readonly files?: { readonly folder: string; readonly logId: string } | undefined;
   readonly fileBytesMin?: number | undefined;
+  readonly mergedAtOnceBytes?: number | undefined;
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;
@@ -224,7 +225,8 @@ export class LogIndex implements Index {
     if (this.#isFilling) return;
     const last = this.#merged.at(-1);
     const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
-    const merged = free.slice(mergeableFrom(free, MERGED_AT_ONCE_BYTES));
+    const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
+    const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
     if (merged.length < 2) return;
     const work = Segment.merged(merged);
     let step = work.next();
@@ -329,8 +331,6 @@ export class LogIndex implements Index {
   async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
     for (const [file, ranges] of overwritten) {
       file.pending--;
-      // Another file took its place meanwhile.
-      if (![...this.#files.values()].includes(file)) continue;
       try {
         await file.overwrite(ranges);
       } catch (error) {

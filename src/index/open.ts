@@ -20,6 +20,8 @@ export interface IndexesOptions {
   readonly clock: Pick<Clock, "yield">;
   /** Bytes of a segment from which on it is written to a file. */
   readonly fileBytesMin?: number | undefined;
+  /** Bytes of segments that are merged without letting other work run. */
+  readonly mergedAtOnceBytes?: number | undefined;
   /** Time without an overwriting after which the files are valid again. */
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */

@@ -62,6 +62,7 @@ export class SegmentFile {
   readonly #offsets: ReadonlyMap<Flat, number>;
   /** Number of overwritings that were asked for and are not done. */
   pending = 0;
+  #isErased = false;
 
   /** @param isPublished true if its manifest stands beside it */
   private constructor(
@@ -103,8 +104,9 @@ export class SegmentFile {
     });
   }
 
-  /** Writes some elements as they are in memory now; the manifest goes first. */
+  /** Writes some elements as they are in memory now, unless the file is gone; the manifest goes first. */
   async overwrite(ranges: readonly OverwrittenRange[]): Promise<void> {
+    if (this.#isErased) return;
     await this.#unpublish();
     await this.#opened("r+", async (file) => {
       for (const { array, from, to } of ranges) {
@@ -144,6 +146,7 @@ export class SegmentFile {
   async erase(): Promise<void> {
     await this.#unpublish();
     await rm(dataPath(this.path), { force: true });
+    this.#isErased = true;
   }
 
   async #unpublish(): Promise<void> {
