@@ -76,12 +76,14 @@ export class Segment {
       }
       newRows.push(newRowOf);
     }
+    yield;
     const inputs = <P>(partOf: (segment: Segment) => P): MergeInput<P>[] =>
       segments.map((segment, i) => ({ part: partOf(segment), newRowOf: newRows[i] as Int32Array }));
     const words = yield* WordPart.merged(
       inputs((segment) => segment.words),
       rows,
     );
+    yield;
     const fields = yield* FieldPart.merged(
       inputs((segment) => segment.fields),
       rows,

@@ -103,6 +103,7 @@ export class History {
       const found = await this.#indexes.searchWords([index], { text, limit: 10 });
       return {
         found,
+        all: await this.#indexes.searchWords([index], { text: WORDS.join(" "), limit: 1_000 }),
         selected: [...among.sequences],
         filtered: await this.#indexes.searchWords([index], { text, limit: 10, among }),
         scored: await this.#indexes.scoreWords([index], found.query, some),
