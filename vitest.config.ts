@@ -31,6 +31,7 @@ const MORE = [
 const LONGER = [
   ...e2e("long-texts", "unread-bodies"),
   "test/embedding/long-texts.test.ts",
+  "test/index/histories.test.ts",
   "test/index/words/find.test.ts",
   "test/words/index.test.ts",
 ];

@@ -1,11 +1,9 @@
-/** A set of row numbers below a limit. */
+/** A set of row numbers below a limit; each word holds 32 of them. */
 export class Bits {
-  /** 32 rows in each. */
-  readonly words: Uint32Array;
-
-  constructor(readonly length: number) {
-    this.words = new Uint32Array((length + 31) >>> 5);
-  }
+  constructor(
+    readonly length: number,
+    readonly words: Uint32Array = new Uint32Array((length + 31) >>> 5),
+  ) {}
 
   /** Makes the set of all rows below a limit. */
   static all(length: number): Bits {

@@ -1,0 +1,417 @@
+import { unavailable } from "../errors.js";
+import { Piece } from "../memory/pacing/bounds.js";
+import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.js";
+import type { Mark } from "../memory/ports/vectors.js";
+import { type Row, rowOf, Segment } from "./segment.js";
+import {
+  eraseOthers,
+  type Found,
+  findSegments,
+  type OverwrittenRange,
+  SegmentFile,
+  type Yield,
+} from "./segment-file.js";
+
+/** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
+const MERGED_AT_ONCE_BYTES = 262_144;
+/** Bytes and memories of a segment from which on it is merged with no others. */
+const SEGMENT_BYTES_MAX = 67_108_864;
+const SEGMENT_ROWS_MAX = 65_536;
+/** Bytes of a segment from which on it is written to a file: fewer are built from the log in a moment. */
+const FILE_BYTES_MIN = 4_194_304;
+/** Share of removed memories from which on a segment is merged into one without them, and their least number. */
+const REMOVED_SHARE_MAX = 0.3;
+const REMOVED_MIN = 64;
+/** Time without a change after which manifests are written again, and the longest that they are missing. */
+const QUIET_MS = 5_000;
+const UNPUBLISHED_MS_MAX = 60_000;
+/** Pause after a file could not be written, for example because the disk is full. */
+const PAUSE_MS = 30_000;
+
+export interface LogIndexOptions {
+  readonly yieldNow: Yield;
+  /** Folder of its files, and the log that they name; an index without has no files. */
+  readonly files?: { readonly folder: string; readonly logId: string } | undefined;
+  readonly fileBytesMin?: number | undefined;
+  readonly mergedAtOnceBytes?: number | undefined;
+  readonly quietMs?: number | undefined;
+  /** Called with failures that no call waits for. */
+  onTrouble(error: unknown): void;
+  /** Called once it is closed. */
+  onClosed?(index: LogIndex): void;
+}
+
+/**
+ * The words and fields of one log's memories, in segments. Memories that are added make a small segment at once, and
+ * neighbours of similar size are merged, so that each is larger than all after it together.
+ */
+export class LogIndex implements Index {
+  changes = 0;
+  #segments: readonly Segment[] = [];
+  readonly #files = new Map<Segment, SegmentFile>();
+  #applied: Mark = { sequence: 0, opId: "" };
+  /** Number of the last memory or other entry that was handed over. */
+  #upto = 0;
+  /** Outcome of the additions so far, and how many of them are under way. */
+  #adding: Promise<void> = Promise.resolve();
+  #additions = 0;
+  /** Removed memories whose addition is under way. */
+  readonly #unadded = new Set<number>();
+  #merging: Promise<void> | undefined;
+  /** The segments that are merged now. */
+  #merged: readonly Segment[] = [];
+  /** Memories that were removed since the merge under way began. */
+  readonly #removedMeanwhile: number[] = [];
+  /** True while gaps are filled, between which nothing may be merged. */
+  #isFilling = false;
+  /** All work on its files so far, in turn. */
+  #disk: Promise<void> = Promise.resolve();
+  #diskWork = 0;
+  #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
+  #writeAtMs = 0;
+  #isClosed = false;
+
+  constructor(private readonly options: LogIndexOptions) {}
+
+  /** The segments that a search looks at, once all that was asked for before it has been added. */
+  async segments(): Promise<readonly Segment[]> {
+    if (this.#additions > 0) await this.#adding;
+    return this.#segments;
+  }
+
+  get size(): number {
+    return this.#segments.reduce((sum, { living }) => sum + living, 0);
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  has(sequence: number): boolean {
+    return this.#segments.some((segment) => segment.has(sequence));
+  }
+
+  async restore(): Promise<RestoredIndex | undefined> {
+    const { files, yieldNow } = this.options;
+    if (files === undefined) return undefined;
+    const whole: Found[] = [];
+    for (const found of await findSegments(files.folder, files.logId)) {
+      const read = await SegmentFile.read(found, yieldNow);
+      if (read === undefined) continue;
+      whole.push(found);
+      this.#segments = [...this.#segments, read.segment];
+      this.#files.set(read.segment, read.file);
+    }
+    await eraseOthers(files.folder, whole);
+    const marks = whole.map(({ manifest }) => manifest.applied);
+    for (const mark of marks) if (mark.sequence > this.#applied.sequence) this.#applied = mark;
+    this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
+    this.changes++;
+    if (whole.length === 0) return undefined;
+    return { upto: this.#upto, marks, gaps: gapsBetween(this.#segments) };
+  }
+
+  async fill({ after, upto }: Gap, rows: AsyncIterable<readonly IndexRow[]>): Promise<void> {
+    this.#isFilling = true;
+    try {
+      let from = after;
+      for await (const some of rows) {
+        const last = some.at(-1)?.sequence;
+        if (last === undefined) continue;
+        await this.#build(some, { after: from, upto: last });
+        from = last;
+      }
+      const last = this.#segments.findLast(({ range }) => range.after >= after && range.upto <= upto);
+      last?.extend(upto);
+    } finally {
+      this.#isFilling = false;
+    }
+    this.#maintain();
+  }
+
+  async reset(): Promise<void> {
+    await this.#merging;
+    await this.#adding;
+    const files = [...this.#files.values()];
+    this.#segments = [];
+    this.#files.clear();
+    this.#applied = { sequence: 0, opId: "" };
+    this.#upto = 0;
+    this.changes++;
+    await this.#onDisk(async () => {
+      for (const file of files) await file.erase();
+    });
+  }
+
+  add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
+    if (applied.sequence > this.#applied.sequence) this.#applied = applied;
+    const range = { after: this.#upto, upto: rows.at(-1)?.sequence ?? this.#upto };
+    this.#upto = range.upto;
+    if (rows.length === 0) return this.#adding;
+    this.changes++;
+    this.#additions++;
+    const before = this.#additions > 1 ? this.#adding : undefined;
+    // Without others before it, it begins at once: a search that follows has less to wait for.
+    const adding = before === undefined ? this.#add(rows, range) : before.then(() => this.#add(rows, range));
+    this.#adding = adding.finally(() => {
+      if (--this.#additions === 0) this.#unadded.clear();
+    });
+    return this.#adding;
+  }
+
+  remove(sequences: readonly number[]): Promise<void> {
+    const overwritten = new Map<SegmentFile, OverwrittenRange[]>();
+    for (const sequence of sequences) {
+      if (this.#additions > 0) this.#unadded.add(sequence);
+      if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
+      for (const segment of this.#segments) this.#removeFrom(segment, sequence, overwritten);
+    }
+    this.changes++;
+    this.#maintain();
+    // Even if its files have none of them: one that is being replaced may still have.
+    if (this.#files.size === 0 && this.#diskWork === 0) return Promise.resolve();
+    for (const file of overwritten.keys()) file.pending++;
+    return this.#onDisk(() => this.#overwrite(overwritten));
+  }
+
+  /** Waits until nothing more is to be merged or written. */
+  async settled(): Promise<void> {
+    await this.#adding;
+    while (this.#merging !== undefined) await this.#merging;
+    await this.#disk;
+  }
+
+  async close({ keeps }: { keeps: boolean }): Promise<void> {
+    this.#isClosed = true;
+    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
+    await this.#adding;
+    await this.#merging;
+    if (keeps) {
+      this.#writeAtMs = 0;
+      this.#writeLarge();
+      this.#publishAll();
+    }
+    await this.#disk;
+    this.options.onClosed?.(this);
+  }
+
+  async #add(rows: readonly IndexRow[], range: Gap): Promise<void> {
+    await this.#build(rows, range);
+    this.#maintain();
+  }
+
+  /** Makes segments of memories, each as large as it gets before other work must run. */
+  async #build(rows: readonly IndexRow[], { after, upto }: Gap): Promise<void> {
+    let from = after;
+    let built: Row[] = [];
+    let piece = new Piece();
+    for (const [i, row] of rows.entries()) {
+      if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
+      const isLast = i === rows.length - 1;
+      if (!isLast && !piece.isOver) continue;
+      const range = { after: from, upto: isLast ? upto : row.sequence };
+      if (built.length > 0) this.#insert(Segment.of(range, built));
+      [from, built] = [range.upto, []];
+      if (isLast) break;
+      await this.options.yieldNow();
+      piece = new Piece();
+    }
+  }
+
+  /** Puts a segment where it belongs in the order of the log, and merges it with small ones before it. */
+  #insert(segment: Segment): void {
+    const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
+    this.#segments = this.#segments.toSpliced(place, 0, segment);
+    if (this.#isFilling) return;
+    const last = this.#merged.at(-1);
+    const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
+    const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
+    const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
+    if (merged.length < 2) return;
+    const work = Segment.merged(merged);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    this.#replace(merged, step.value);
+  }
+
+  /** Begins what is due: merging, then writing. */
+  #maintain(): void {
+    if (this.#isClosed || this.#isFilling) return;
+    this.#writeLarge();
+    if (this.#merging !== undefined) return;
+    const due = this.#dueToMerge();
+    if (due.length === 0) return;
+    this.#merged = due;
+    this.#merging = this.#merge(due)
+      .catch((error) => this.options.onTrouble(error))
+      .finally(() => {
+        this.#merging = undefined;
+        this.#merged = [];
+        this.#removedMeanwhile.length = 0;
+        this.#maintain();
+      });
+  }
+
+  #dueToMerge(): readonly Segment[] {
+    const wasteful = this.#segments.find(({ rows, living }) => {
+      return rows - living >= Math.max(REMOVED_MIN, rows * REMOVED_SHARE_MAX);
+    });
+    if (wasteful !== undefined) return [wasteful];
+    const due = this.#segments.slice(mergeableFrom(this.#segments, SEGMENT_BYTES_MAX));
+    return due.length < 2 ? [] : due;
+  }
+
+  async #merge(due: readonly Segment[]): Promise<void> {
+    const work = Segment.merged(due);
+    let piece = new Piece();
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      if (this.#isClosed) return;
+      if (!piece.isOver) continue;
+      await this.options.yieldNow();
+      piece = new Piece();
+    }
+    for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, () => {});
+    this.#replace(due, step.value);
+  }
+
+  /** Puts a merged segment in the place of its parts, on the disk as well. */
+  #replace(parts: readonly Segment[], merged: Segment): void {
+    const place = this.#segments.indexOf(parts[0] as Segment);
+    const isEmpty = merged.rows === 0;
+    this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
+    const old = parts.flatMap((part) => this.#files.get(part) ?? []);
+    for (const part of parts) this.#files.delete(part);
+    if (old.length === 0) return;
+    if (!isEmpty) this.#write(merged);
+    // After the new file is there: otherwise a crash leaves a gap, which takes long to fill.
+    this.#onDisk(async () => {
+      for (const file of old) await file.erase();
+    }).catch((error) => this.options.onTrouble(error));
+  }
+
+  #removeFrom(segment: Segment, sequence: number, overwritten: Map<SegmentFile, OverwrittenRange[]>): void {
+    const file = this.#files.get(segment);
+    const ranges: OverwrittenRange[] = [];
+    const isHere = segment.remove(sequence, (array, from, to) => {
+      if (file !== undefined && from < to) ranges.push({ array, from, to });
+    });
+    if (!isHere || file === undefined) return;
+    overwritten.set(file, [...(overwritten.get(file) ?? []), ...ranges]);
+  }
+
+  #writeLarge(): void {
+    if (performance.now() < this.#writeAtMs) return;
+    for (const segment of this.#segments) {
+      const isLarge = segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
+      if (isLarge && !this.#files.has(segment)) this.#write(segment);
+    }
+  }
+
+  /** Writes a segment's file after all other work on files. It is overwritten from now on, whenever the segment is. */
+  #write(segment: Segment): void {
+    const { files } = this.options;
+    if (files === undefined) return;
+    const file = SegmentFile.of(segment, files.folder);
+    this.#files.set(segment, file);
+    this.#onDisk(async () => {
+      try {
+        await file.write();
+        await this.#publish(segment, file);
+      } catch (error) {
+        this.#writeAtMs = performance.now() + PAUSE_MS;
+        if (this.#files.get(segment) === file) this.#files.delete(segment);
+        await file.erase();
+        this.options.onTrouble(error);
+      }
+    }).catch((error) => this.options.onTrouble(error));
+  }
+
+  /** Overwrites removed memories in files. A file in which that fails is erased. */
+  async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
+    for (const [file, ranges] of overwritten) {
+      file.pending--;
+      try {
+        await file.overwrite(ranges);
+      } catch (error) {
+        this.options.onTrouble(error);
+        await this.#eraseInstead(file, error);
+      }
+    }
+    if (overwritten.size > 0) this.#publishSoon();
+  }
+
+  async #eraseInstead(file: SegmentFile, cause: unknown): Promise<void> {
+    for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
+    try {
+      await file.erase();
+    } catch {
+      throw unavailable("an index file of this namespace could neither be overwritten nor erased", cause);
+    }
+  }
+
+  /** Writes missing manifests when nothing was overwritten for a moment, and after a minute at most. */
+  #publishSoon(): void {
+    if (this.#isClosed) return;
+    const { quietMs = QUIET_MS } = this.options;
+    const nowMs = performance.now();
+    const sinceMs = this.#publishing?.sinceMs ?? nowMs;
+    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
+    const waitMs = Math.max(0, Math.min(quietMs, sinceMs + UNPUBLISHED_MS_MAX - nowMs));
+    const timer = setTimeout(() => {
+      this.#publishing = undefined;
+      this.#publishAll();
+    }, waitMs).unref();
+    this.#publishing = { timer, sinceMs };
+  }
+
+  #publishAll(): void {
+    for (const [segment, file] of this.#files) {
+      if (file.isPublished) continue;
+      this.#onDisk(() => this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
+    }
+  }
+
+  /** Writes a manifest, unless more is to be overwritten: that will write it again. */
+  async #publish(segment: Segment, file: SegmentFile): Promise<void> {
+    const { files, yieldNow } = this.options;
+    if (files === undefined || file.pending > 0 || this.#files.get(segment) !== file) return;
+    await file.publish(segment, { logId: files.logId, applied: this.#applied, yieldNow });
+    if (!file.isPublished) this.#publishSoon();
+  }
+
+  /** Does work on its files after all before it, whatever became of that. */
+  #onDisk(work: () => Promise<void>): Promise<void> {
+    this.#diskWork++;
+    const working = this.#disk.then(work).finally(() => this.#diskWork--);
+    this.#disk = working.catch(() => {});
+    return working;
+  }
+}
+
+/**
+ * Index of the first of the last segments that are merged: all from it on, of which each is no larger than those after
+ * it together.
+ */
+function mergeableFrom(segments: readonly Segment[], bytesMax: number): number {
+  let [from, bytes, rows] = [segments.length, 0, 0];
+  for (let i = segments.length - 1; i >= 0; i--) {
+    const segment = segments[i] as Segment;
+    const isNewest = i === segments.length - 1;
+    if (!isNewest && bytes >= segment.bytes) from = i;
+    bytes += segment.bytes;
+    rows += segment.rows;
+    if (bytes > bytesMax || rows > SEGMENT_ROWS_MAX) return from > i ? from : i + 1;
+  }
+  return from;
+}
+
+function gapsBetween(segments: readonly Segment[]): Gap[] {
+  let after = 0;
+  const gaps: Gap[] = [];
+  for (const { range } of segments) {
+    if (range.after > after) gaps.push({ after, upto: range.after });
+    after = range.upto;
+  }
+  return gaps;
+}

@@ -1,0 +1,153 @@
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { unavailable } from "../errors.js";
+import type { Clock } from "../memory/pacing/clock.js";
+import { inPieces } from "../memory/pacing/pieces.js";
+import type { Index, Indexes, IndexQuery, Selecting, Selection } from "../memory/ports/index.js";
+import type { Mark } from "../memory/ports/vectors.js";
+import type { WeighedQuery, WordHit, WordsFound } from "../memory/ports/words.js";
+import { selectRows } from "./fields/select-rows.js";
+import { LogIndex } from "./log-index.js";
+import type { Segment } from "./segment.js";
+import { eraseOthers, findSegments, namesIn, SegmentFile } from "./segment-file.js";
+import { findWords } from "./words/find.js";
+import { sampleOf } from "./words/sample.js";
+import { scoreWords } from "./words/score.js";
+
+export interface IndexesOptions {
+  /** Folder of the files, one in it for each log; nothing else may be there. */
+  readonly folder: string;
+  readonly clock: Pick<Clock, "yield">;
+  /** Bytes of a segment from which on it is written to a file. */
+  readonly fileBytesMin?: number | undefined;
+  /** Bytes of segments that are merged without letting other work run. */
+  readonly mergedAtOnceBytes?: number | undefined;
+  /** Time without an overwriting after which the files are valid again. */
+  readonly quietMs?: number | undefined;
+  /** Called with failures that no call waits for. */
+  onTrouble(error: unknown): void;
+}
+
+/** Opens the indexes of words and fields. Nothing is read before one is restored. */
+export function openIndexes(options: IndexesOptions): Indexes {
+  return new SegmentIndexes(options);
+}
+
+/**
+ * Erases all files that are not read, such as drafts that a crash left: they may hold what is deleted later. No index
+ * may be open.
+ */
+export async function eraseUnreadable(folder: string): Promise<void> {
+  for (const logId of await namesIn(folder)) {
+    await eraseOthers(join(folder, logId), await findSegments(join(folder, logId), logId));
+  }
+}
+
+class SegmentIndexes implements Indexes {
+  readonly #open = new Map<string, LogIndex>();
+
+  constructor(private readonly options: IndexesOptions) {}
+
+  open(logId: string): Index {
+    const index = this.#indexOf({ folder: join(this.options.folder, logId), logId });
+    this.#open.set(logId, index);
+    return index;
+  }
+
+  openUnsaved(): Index {
+    return this.#indexOf(undefined);
+  }
+
+  #indexOf(files: { folder: string; logId: string } | undefined): LogIndex {
+    const { clock, ...options } = this.options;
+    return new LogIndex({
+      ...options,
+      files,
+      yieldNow: () => clock.yield(),
+      onClosed: (index) => {
+        if (files !== undefined && this.#open.get(files.logId) === index) this.#open.delete(files.logId);
+      },
+    });
+  }
+
+  async discard(logId: string): Promise<void> {
+    await this.#open.get(logId)?.reset();
+    await rm(join(this.options.folder, logId), { recursive: true, force: true });
+  }
+
+  async wipe(logId: string, sequences: readonly number[]): Promise<void> {
+    const open = this.#open.get(logId);
+    if (open !== undefined) return open.remove(sequences);
+    // To be built again from the log costs less than it does to read a file, for a namespace that nobody uses.
+    const folder = join(this.options.folder, logId);
+    for (const { path, manifest } of await findSegments(folder, logId)) {
+      const { after, upto } = manifest;
+      if (!sequences.some((sequence) => sequence > after && sequence <= upto)) continue;
+      await SegmentFile.eraseAt(path).catch((error) => {
+        throw unavailable("an index file of this namespace could not be erased", error);
+      });
+    }
+  }
+
+  async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
+    const held = new Set<number>();
+    for (const found of await findSegments(join(this.options.folder, logId), logId)) {
+      const read = await SegmentFile.read(found, () => this.options.clock.yield());
+      for (const sequence of sequences) if (read?.segment.has(sequence)) held.add(sequence);
+    }
+    return [...held];
+  }
+
+  async kept(): Promise<string[]> {
+    const { folder } = this.options;
+    const logIds: string[] = [];
+    for (const name of await namesIn(folder)) {
+      if ((await stat(join(folder, name))).isDirectory()) logIds.push(name);
+    }
+    return logIds;
+  }
+
+  async marksOf(logId: string): Promise<readonly Mark[]> {
+    const found = await findSegments(join(this.options.folder, logId), logId);
+    return found.map(({ manifest }) => manifest.applied);
+  }
+
+  async searchWords(of: readonly Index[], { among, ...query }: IndexQuery): Promise<WordsFound> {
+    const segments = await segmentsOf(of);
+    return inPieces(findWords(segments, { ...query, among }), this.options.clock);
+  }
+
+  async scoreWords(
+    of: readonly Index[],
+    query: WeighedQuery,
+    sequences: readonly number[],
+  ): Promise<WordHit[]> {
+    return inPieces(scoreWords(await segmentsOf(of), query, sequences), this.options.clock);
+  }
+
+  async sample(of: readonly Index[]): Promise<readonly number[]> {
+    return inPieces(sampleOf(await segmentsOf(of)), this.options.clock);
+  }
+
+  async select(of: readonly Index[], { condition, ids }: Selecting): Promise<Selection> {
+    // Several indexes have memories of the same range, but a selection is in the order of the log.
+    const selections: Selection[] = [];
+    for (const index of of) {
+      selections.push(
+        await inPieces(selectRows(await segmentsOf([index]), condition, ids), this.options.clock),
+      );
+    }
+    const [first, ...others] = selections;
+    if (first === undefined) throw new Error("no index was asked");
+    return others.reduce((all, selection) => all.with([...selection.sequences]), first);
+  }
+}
+
+async function segmentsOf(indexes: readonly Index[]): Promise<readonly Segment[]> {
+  const all: Segment[] = [];
+  for (const index of indexes) {
+    if (!(index instanceof LogIndex)) throw new Error("an index of another kind was asked");
+    all.push(...(await index.segments()));
+  }
+  return all;
+}

@@ -1,0 +1,169 @@
+import type { IndexRow } from "../memory/ports/index.js";
+import { FieldPart } from "./fields/field-part.js";
+import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
+import type { Flat, FlatArrays, MergeInput, Overwritten } from "./flat.js";
+import { Bits } from "./rows/bits.js";
+import { lowerBound } from "./rows/lower-bound.js";
+import { WordPart } from "./words/part.js";
+import { type RowWords, rowWordsOf } from "./words/row-words.js";
+
+/** Rows copied before other work may get its turn. */
+const SLICE_ROWS = 8_192;
+
+/** Range of the log that a segment covers: numbers above `after`, up to `upto`. */
+export interface Range {
+  readonly after: number;
+  readonly upto: number;
+}
+
+/** A memory, tokenised and flattened once. */
+export interface Row {
+  readonly sequence: number;
+  readonly words: RowWords;
+  readonly fields: RowFields;
+}
+
+export function rowOf({ sequence, memory }: IndexRow): Row {
+  return { sequence, words: rowWordsOf(memory.text), fields: rowFieldsOf(memory) };
+}
+
+/**
+ * The memories of a range of the log, in flat arrays that never change, but for a memory that is removed: it is
+ * overwritten in all of them.
+ */
+export class Segment {
+  /** Number of removals so far. */
+  changes = 0;
+  #range: Range;
+  #living: number;
+
+  private constructor(
+    range: Range,
+    /** Log numbers of its rows, in order. */
+    readonly sequences: Float64Array,
+    readonly live: Bits,
+    readonly words: WordPart,
+    readonly fields: FieldPart,
+  ) {
+    this.#range = range;
+    this.#living = live.count();
+  }
+
+  static of(range: Range, rows: readonly Row[]): Segment {
+    const sequences = Float64Array.from(rows, ({ sequence }) => sequence);
+    const words = WordPart.of(rows.map((row) => row.words));
+    return new Segment(
+      range,
+      sequences,
+      Bits.all(rows.length),
+      words,
+      FieldPart.of(rows.map((row) => row.fields)),
+    );
+  }
+
+  /** Merges neighbours; what was removed from them is left out. Between two yields it takes less than a millisecond. */
+  static *merged(segments: readonly Segment[]): Generator<void, Segment> {
+    const sequences = new Float64Array(segments.reduce((sum, { living }) => sum + living, 0));
+    let rows = 0;
+    const newRows: Int32Array[] = [];
+    for (const segment of segments) {
+      const newRowOf = new Int32Array(segment.sequences.length).fill(-1);
+      for (let row = 0; row < newRowOf.length; row++) {
+        if (row % SLICE_ROWS === SLICE_ROWS - 1) yield;
+        if (!segment.live.has(row)) continue;
+        sequences[rows] = segment.sequences[row] as number;
+        newRowOf[row] = rows++;
+      }
+      newRows.push(newRowOf);
+    }
+    yield;
+    const inputs = <P>(partOf: (segment: Segment) => P): MergeInput<P>[] =>
+      segments.map((segment, i) => ({ part: partOf(segment), newRowOf: newRows[i] as Int32Array }));
+    const words = yield* WordPart.merged(
+      inputs((segment) => segment.words),
+      rows,
+    );
+    yield;
+    const fields = yield* FieldPart.merged(
+      inputs((segment) => segment.fields),
+      rows,
+    );
+    const [first, last] = [segments[0] as Segment, segments.at(-1) as Segment];
+    const range = { after: first.range.after, upto: last.range.upto };
+    // Some rows may have been removed since they were counted.
+    return new Segment(range, sequences.subarray(0, rows), Bits.all(rows), words, fields);
+  }
+
+  /** Makes a segment of the arrays of another one. */
+  static from(range: Range, arrays: FlatArrays): Segment {
+    const sequences = arrays.sequences as Float64Array;
+    const live = new Bits(sequences.length, arrays.live as Uint32Array);
+    const words = new WordPart(partOf(arrays, "words"));
+    return new Segment(range, sequences, live, words, new FieldPart(partOf(arrays, "fields")));
+  }
+
+  /** All that it holds. */
+  get arrays(): FlatArrays {
+    const { words, fields } = this;
+    return {
+      sequences: this.sequences,
+      live: this.live.words,
+      ...prefixed(words.arrays, "words"),
+      ...prefixed(fields.arrays, "fields"),
+    };
+  }
+
+  get range(): Range {
+    return this.#range;
+  }
+
+  /** Covers entries that follow, of which none is a memory that lives. */
+  extend(upto: number): void {
+    this.#range = { after: this.#range.after, upto };
+  }
+
+  get rows(): number {
+    return this.sequences.length;
+  }
+
+  /** Number of memories that were not removed. */
+  get living(): number {
+    return this.#living;
+  }
+
+  get bytes(): number {
+    return this.sequences.byteLength + this.live.bytes + this.words.bytes + this.fields.bytes;
+  }
+
+  has(sequence: number): boolean {
+    return this.#rowOf(sequence) >= 0;
+  }
+
+  /** Overwrites a memory in all arrays; false if it does not live here. */
+  remove(sequence: number, overwritten: Overwritten): boolean {
+    const row = this.#rowOf(sequence);
+    if (row < 0) return false;
+    this.live.remove(row);
+    overwritten(this.live.words, row >>> 5, (row >>> 5) + 1);
+    this.words.remove(row, overwritten);
+    this.fields.remove(row, overwritten);
+    this.#living--;
+    this.changes++;
+    return true;
+  }
+
+  #rowOf(sequence: number): number {
+    if (sequence <= this.range.after || sequence > this.range.upto) return -1;
+    const row = lowerBound(this.sequences, sequence);
+    return this.sequences[row] === sequence && this.live.has(row) ? row : -1;
+  }
+}
+
+function prefixed(arrays: FlatArrays, part: string): Record<string, Flat> {
+  return Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${part}.${name}`, array]));
+}
+
+function partOf(arrays: FlatArrays, part: string): Record<string, Flat> {
+  const own = Object.entries(arrays).filter(([name]) => name.startsWith(`${part}.`));
+  return Object.fromEntries(own.map(([name, array]) => [name.slice(part.length + 1), array]));
+}

@@ -1,0 +1,112 @@
+import type { Condition } from "../filter/condition.js";
+import type { Seen } from "./log.js";
+import type { Among, Mark } from "./vectors.js";
+import type { WeighedQuery, WordHit, WordQuery, WordsFound } from "./words.js";
+
+/**
+ * The port to the indexes of words and fields. An index is derived state: it may vanish, and is built again from the
+ * log. Searches take several indexes of one log at once, and count their memories together.
+ */
+export interface Indexes {
+  /** Opens the index of one log, which is empty until it is restored or added to. */
+  open(logId: string): Index;
+  /** Opens an empty index that has no files. */
+  openUnsaved(): Index;
+  /** Erases the files of an index. */
+  discard(logId: string): Promise<void>;
+  /**
+   * Removes memories from the files of an index, whether it is open or not. Unknown numbers are ignored.
+   *
+   * @throws MemoryError `unavailable` if a file can be neither overwritten nor erased.
+   */
+  wipe(logId: string, sequences: readonly number[]): Promise<void>;
+  /** Those of these memories that the files of an index hold. */
+  holds(logId: string, sequences: readonly number[]): Promise<number[]>;
+  /** The logs whose indexes have files. */
+  kept(): Promise<string[]>;
+  /** Positions in the log that the files of an index depend on; empty if it has no whole file. */
+  marksOf(logId: string): Promise<readonly Mark[]>;
+  /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
+  searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound>;
+  /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
+  scoreWords(of: readonly Index[], query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]>;
+  /**
+   * Log numbers of up to 1,024 living memories, all if there are no more. The sample depends on nothing but which
+   * memories live.
+   */
+  sample(of: readonly Index[]): Promise<readonly number[]>;
+  /** Selects the memories that match a condition. */
+  select(of: readonly Index[], by: Selecting): Promise<Selection>;
+}
+
+/** The words and fields of one log's memories. A search sees every change that was asked for before it. */
+export interface Index {
+  /** Number of memories in it. */
+  readonly size: number;
+  /** Bytes that it holds in memory. */
+  readonly bytes: number;
+  /** Number of changes so far. */
+  readonly changes: number;
+  /** Fills the empty index from its files; undefined if it has none. */
+  restore(): Promise<RestoredIndex | undefined>;
+  /** Fills a gap between restored files with the memories of that range that live, in order. */
+  fill(gap: Gap, rows: AsyncIterable<readonly IndexRow[]>): Promise<void>;
+  /** Empties the index, because its files belong to another log. */
+  reset(): Promise<void>;
+  has(sequence: number): boolean;
+  /**
+   * Adds memories whose numbers are above all others, and notes up to where the log has been applied. A search that
+   * begins after the call sees them; the promise resolves when there is room for more.
+   */
+  add(rows: readonly IndexRow[], applied: Mark): Promise<void>;
+  /**
+   * Removes memories: no search that begins after the call finds them, and the promise resolves when they are
+   * overwritten in its files. Unknown numbers are ignored.
+   *
+   * @throws MemoryError `unavailable` if a file can be neither overwritten nor erased.
+   */
+  remove(sequences: readonly number[]): Promise<void>;
+  /** Closes the index; `keeps` says whether files of it are of use. */
+  close(options: { keeps: boolean }): Promise<void>;
+}
+
+export interface IndexQuery extends Omit<WordQuery, "among"> {
+  /** The memories that may be found; all when left out. */
+  readonly among?: Among | undefined;
+}
+
+/** A memory as an index takes it. */
+export interface IndexRow {
+  readonly sequence: number;
+  readonly memory: Seen["text"];
+}
+
+/** A range of the log whose memories are in no file: numbers above `after`, up to `upto`. */
+export interface Gap {
+  readonly after: number;
+  readonly upto: number;
+}
+
+export interface RestoredIndex {
+  /** Number of the last entry that the files cover. */
+  readonly upto: number;
+  /** Entries of the log up to which the files' tombstones were applied: the log must have them all. */
+  readonly marks: readonly Mark[];
+  readonly gaps: readonly Gap[];
+}
+
+export interface Selecting {
+  readonly condition: Condition;
+  /** Log numbers of the memories that the condition names by id. */
+  readonly ids: ReadonlyMap<unknown, number>;
+}
+
+/** The memories that match a filter. It does not change any more. */
+export interface Selection extends Among {
+  /** All log numbers, in order. */
+  readonly sequences: Float64Array;
+  /** The highest log number; undefined if there is none. */
+  readonly last: number | undefined;
+  /** A selection with other memories as well, of which none is in it already. */
+  with(sequences: readonly number[]): Selection;
+}
