@@ -17,7 +17,7 @@ const layers = {
   "src/client-metadata": ["src/accounts/oauth"],
   "src/storage": ["src/memory/(ports|format|pacing)", "src/accounts"],
   "src/vectors": ["src/memory/(ports|pacing)"],
-  "src/index": ["src/memory/(ports|filter|input)"],
+  "src/index": ["src/memory/(ports|filter|input|pacing)"],
   "src/words": ["src/memory/ports", "src/index/words"],
   "src/embedding": ["src/memory/ports"],
   "src/telemetry": ["src/memory/(ports|log)"],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { FieldIndex } from "../../src/memory/fields/field-index.js";
-import type { Condition } from "../../src/memory/filter/condition.js";
 import { matches, type Subject } from "../../src/memory/filter/matches.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { JsonObject } from "../../src/memory/input/json-object.js";
+import type { Condition } from "../../src/memory/ports/condition.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { exampleOf, filterOf } from "./random.js";
 

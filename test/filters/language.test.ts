@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { narrowed } from "../../src/memory/filter/condition.js";
 import { instantOf, parseInstant } from "../../src/memory/filter/instant.js";
 import { matches } from "../../src/memory/filter/matches.js";
 import {
@@ -10,6 +9,7 @@ import {
   parseFilter,
 } from "../../src/memory/filter/parse.js";
 import type { Json, JsonObject } from "../../src/memory/input/json-object.js";
+import { narrowed } from "../../src/memory/ports/condition.js";
 import { chanceOf } from "../support/chance.js";
 import { quoted, rows, section } from "../support/documents.js";
 import { naiveMatch } from "./naive.js";

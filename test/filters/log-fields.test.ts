@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { LogFields, type LogFieldsOptions } from "../../src/memory/fields/log-fields.js";
-import type { Condition } from "../../src/memory/filter/condition.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { JsonObject } from "../../src/memory/input/json-object.js";
+import type { Condition } from "../../src/memory/ports/condition.js";
 import type { Appended } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "../memory/clock.js";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Filter } from "../../src/memory/filter/condition.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { JsonObject } from "../../src/memory/input/json-object.js";
+import type { Filter } from "../../src/memory/ports/condition.js";
 import { DIMENSIONS, House, memoryOf, type Room, scopeOf } from "../memory/room.js";
 import { cloud } from "../vectors/clouds.js";
 

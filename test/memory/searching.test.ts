@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Filter } from "../../src/memory/filter/condition.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Replica } from "../../src/memory/log/replica.js";
+import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import type { Scored } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";

@@ -1,4 +1,4 @@
-import { CONTAINER, type Value } from "../../memory/filter/condition.js";
+import { CONTAINER, type Value } from "../../memory/ports/condition.js";
 
 /**
  * First byte of a node's key. No text has one of these bytes in UTF-8. At a path, values come before the paths

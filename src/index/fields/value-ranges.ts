@@ -1,4 +1,4 @@
-import type { Order, Test } from "../../memory/filter/condition.js";
+import type { Order, Test } from "../../memory/ports/condition.js";
 import { ELEMENT, followedBy, KIND, keyOf, kindOf } from "./keys.js";
 
 /** Keys of values from one to before another, or one alone. */

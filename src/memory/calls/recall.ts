@@ -1,4 +1,3 @@
-import { narrowed } from "../filter/condition.js";
 import { parseFilter } from "../filter/parse.js";
 import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
@@ -8,6 +7,7 @@ import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
+import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log } from "../ports/log.js";

@@ -1,5 +1,5 @@
-import { CONTAINER, type Scalar, type Test, type Value } from "../filter/condition.js";
 import { testerOf } from "../filter/matches.js";
+import { CONTAINER, type Scalar, type Test, type Value } from "../ports/condition.js";
 import type { Bits } from "./bits.js";
 import { Dictionary } from "./dictionary.js";
 import { grown } from "./grown.js";

@@ -1,4 +1,4 @@
-import type { Scalar } from "../filter/condition.js";
+import type { Scalar } from "../ports/condition.js";
 import { grown } from "./grown.js";
 
 /** Number of tables that values are divided among: a large table would hold the thread while it grows. */

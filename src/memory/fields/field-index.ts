@@ -1,6 +1,6 @@
-import type { Condition, Field, SystemField, Test } from "../filter/condition.js";
 import { type Subject, testerOf } from "../filter/matches.js";
 import type { JsonObject } from "../input/json-object.js";
+import type { Condition, Field, SystemField, Test } from "../ports/condition.js";
 import { Bits } from "./bits.js";
 import { Column } from "./column.js";
 import { grown } from "./grown.js";

@@ -1,11 +1,11 @@
 import { unavailable } from "../../errors.js";
-import { type Condition, testsOf } from "../filter/condition.js";
 import { matches } from "../filter/matches.js";
 import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import { mapSome } from "../pacing/map-some.js";
 import { inPieces } from "../pacing/pieces.js";
+import { type Condition, testsOf } from "../ports/condition.js";
 import { type Entry, forgottenBy, type Log, type Numbered, type Seen } from "../ports/log.js";
 import { FieldIndex, type Ids } from "./field-index.js";
 import type { Selection } from "./selection.js";

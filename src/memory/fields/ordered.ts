@@ -1,4 +1,4 @@
-import type { Order } from "../filter/condition.js";
+import type { Order } from "../ports/condition.js";
 import type { Bits } from "./bits.js";
 
 /** Pairs of a chunk: sorting their numbers takes about two milliseconds. */

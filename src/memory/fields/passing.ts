@@ -1,5 +1,5 @@
-import type { Scalar, Test } from "../filter/condition.js";
 import { testerOf } from "../filter/matches.js";
+import type { Scalar, Test } from "../ports/condition.js";
 import type { Dictionary } from "./dictionary.js";
 
 /** Number of values looked at before other work may get its turn: below a millisecond. */

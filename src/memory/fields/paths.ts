@@ -1,6 +1,6 @@
-import type { Value } from "../filter/condition.js";
 import { objectsIn, show } from "../filter/path.js";
 import type { JsonObject } from "../input/json-object.js";
+import type { Value } from "../ports/condition.js";
 import { Column } from "./column.js";
 
 /** A key of metadata objects, with what was found at it and below. */

@@ -1,5 +1,12 @@
 import type { JsonObject } from "../input/json-object.js";
-import { CONTAINER, type Condition, type Field, type Order, type Test, type Value } from "./condition.js";
+import {
+  CONTAINER,
+  type Condition,
+  type Field,
+  type Order,
+  type Test,
+  type Value,
+} from "../ports/condition.js";
 import { eachValue, type See } from "./path.js";
 
 /** Code units from here on are not in the order of the code points that they belong to. */

@@ -3,7 +3,7 @@ import { suggestion } from "../../suggest.js";
 import { count } from "../input/count.js";
 import { isObject, type Json, type JsonObject } from "../input/json-object.js";
 import { canonicalMetadata, METADATA_DEPTH_MAX } from "../input/metadata.js";
-import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "./condition.js";
+import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
 import { parseInstant } from "./instant.js";
 import { keysOf } from "./path.js";
 

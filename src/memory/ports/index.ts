@@ -1,4 +1,4 @@
-import type { Condition } from "../filter/condition.js";
+import type { Condition } from "./condition.js";
 import type { Seen } from "./log.js";
 import type { Among, Mark } from "./vectors.js";
 import type { WeighedQuery, WordHit, WordQuery, WordsFound } from "./words.js";

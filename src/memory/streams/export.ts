@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { MemoryError, unavailable } from "../../errors.js";
-import type { Filter } from "../filter/condition.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
 import { authorizeFree } from "../input/authorize.js";
@@ -9,6 +8,7 @@ import { scopeOf } from "../input/namespace.js";
 import type { Generations } from "../models/generations.js";
 import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
+import type { Filter } from "../ports/condition.js";
 import { baseOf, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Seen, Stored } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";

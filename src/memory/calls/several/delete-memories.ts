@@ -1,6 +1,5 @@
 import { invalid, unavailable } from "../../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../../erasure/erase.js";
-import type { Filter } from "../../filter/condition.js";
 import { matches } from "../../filter/matches.js";
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
@@ -10,6 +9,7 @@ import { scopeOf } from "../../input/namespace.js";
 import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";
 import { mapSome } from "../../pacing/map-some.js";
+import type { Filter } from "../../ports/condition.js";
 import type { Erasure } from "../../ports/erasures.js";
 import type { Scope } from "../../ports/log.js";
 import type { Quota } from "../../ports/quota.js";

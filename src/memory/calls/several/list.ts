@@ -1,4 +1,3 @@
-import type { Filter } from "../../filter/condition.js";
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
 import type { JsonObject } from "../../input/json-object.js";
@@ -13,6 +12,7 @@ import {
   parsePlace,
 } from "../../input/page.js";
 import type { Clock } from "../../pacing/clock.js";
+import type { Filter } from "../../ports/condition.js";
 import { baseOf } from "../../ports/generation.js";
 import type { Log } from "../../ports/log.js";
 import type { Quota } from "../../ports/quota.js";
