@@ -119,9 +119,15 @@ function findValues(path: readonly Uint8Array[], test: Test): Find {
   return function* ({ fields: { arrays } }, into) {
     const values = childrenAt(arrays, path);
     if (values === undefined) return;
+    let [kind, ofKind] = [0, values];
     for (const [i, range] of ranges.entries()) {
       if (i % SLICE_RANGES === SLICE_RANGES - 1) yield;
-      yield* addRange(arrays, { range, values, into });
+      // Most paths have values of few kinds, so that most of a long list need not be looked for.
+      if (range.to === undefined && range.from[0] !== kind) {
+        kind = range.from[0] as number;
+        ofKind = nodesOfKind(arrays, kind, values);
+      }
+      yield* addRange(arrays, { range, values: range.to === undefined ? ofKind : values, into });
     }
   };
 }
@@ -140,6 +146,11 @@ function childrenAt(nodes: Nodes, path: readonly Uint8Array[]): Range | undefine
 function childrenOf({ parents }: Nodes, parent: number): Range {
   const from = lowerBound(parents, parent);
   return { from, to: lowerBound(parents, parent + 1, from) };
+}
+
+function nodesOfKind(nodes: Nodes, kind: number, values: Range): Range {
+  const from = firstNode(nodes, Uint8Array.of(kind), values);
+  return { from, to: firstNode(nodes, Uint8Array.of(kind + 1), { from, to: values.to }) };
 }
 
 interface Adding {

@@ -15,10 +15,13 @@ const ABOVE_TEXT = 0xff;
 /** Lists the ranges of values that pass a test. They do not overlap. */
 export function rangesOf(test: Test): readonly KeyRange[] {
   if (test.op === "exists") return [{ from: Uint8Array.of(KIND.container), to: Uint8Array.of(KIND.path) }];
-  if (test.op === "in")
-    return [...test.values].flatMap((value) =>
-      aloneOrElement(kindOf(value, false), (kind) => ({ from: keyOf(kind, value) })),
+  if (test.op === "in") {
+    const keys = [...test.values].flatMap((value) =>
+      [false, true].map((isElement) => keyOf(kindOf(value, isElement), value)),
     );
+    // One kind after the other.
+    return keys.map((from) => ({ from })).sort((a, b) => (a.from[0] as number) - (b.from[0] as number));
+  }
   if (test.op === "prefix") {
     return aloneOrElement(KIND.text, (kind) => {
       const from = keyOf(kind, test.text);

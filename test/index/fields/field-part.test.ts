@@ -3,15 +3,7 @@ import { FieldPart } from "../../../src/index/fields/field-part.js";
 import { KIND, keyOf } from "../../../src/index/fields/keys.js";
 import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
 import { type Chance, chanceOf } from "../../support/chance.js";
-import {
-  conditionOf,
-  createdOf,
-  externalIdOf,
-  keyOnlyIn,
-  numberOnlyIn,
-  subjectOf,
-  textOnlyIn,
-} from "./random.js";
+import { conditionOf, createdOf, numberOnlyIn, subjectOf } from "./random.js";
 import { copyOf, run, Segments } from "./segments.js";
 
 /** Makes segments of memories with gaps between their log numbers. */
@@ -28,8 +20,15 @@ function filled(chance: Chance, { segments = 6, rows = 40 } = {}): Segments {
   return made;
 }
 
-const sequencesIn = (segments: Segments) => Math.max(1, ...segments.living.keys());
-const anyOf = (chance: Chance, segments: Segments) => chance.pick([...segments.living.keys()]);
+const sequencesIn = (segments: Segments) => segments.highest;
+
+function anyOf(chance: Chance, segments: Segments): number {
+  const end = sequencesIn(segments) + 1;
+  for (;;) {
+    const sequence = chance.below(end);
+    if (segments.living.has(sequence)) return sequence;
+  }
+}
 
 function check(chance: Chance, segments: Segments, count: number): number {
   let selected = 0;
@@ -42,12 +41,20 @@ function check(chance: Chance, segments: Segments, count: number): number {
   return selected;
 }
 
-function expectErased(segments: Segments, sequence: number): void {
-  const texts = [keyOnlyIn(sequence), textOnlyIn(sequence), externalIdOf(sequence)];
-  for (const text of texts) expect(segments.hold(Buffer.from(text)), text).toBe(false);
-  expect(segments.hold(keyOf(KIND.number, numberOnlyIn(sequence)).subarray(1))).toBe(false);
-  for (const time of [createdOf(sequence), createdOf(sequence) + 500]) {
-    expect(segments.hold(new Uint8Array(Float64Array.of(time).buffer))).toBe(false);
+/** Expects that the texts, keys, numbers and times are those of memories that live. */
+function expectErased(segments: Segments, removed: readonly number[]): void {
+  const found = segments
+    .bytes()
+    .flatMap((bytes) => [
+      ...bytes.toString("latin1").matchAll(/(?:text only in |key-only-in-|external )(\d+)\./g),
+    ]);
+  expect(found.length).toBeGreaterThan(segments.living.size);
+  expect(found.filter(([, sequence]) => !segments.living.has(Number(sequence)))).toEqual([]);
+  for (const sequence of removed.slice(-40)) {
+    expect(segments.hold(keyOf(KIND.number, numberOnlyIn(sequence)).subarray(1))).toBe(false);
+    for (const time of [createdOf(sequence), createdOf(sequence) + 500]) {
+      expect(segments.hold(new Uint8Array(Float64Array.of(time).buffer))).toBe(false);
+    }
   }
 }
 
@@ -55,7 +62,7 @@ describe("the fields of segments", () => {
   test("select what matches, whatever the condition, the segments, what was merged and what was removed", () => {
     const chance = chanceOf(1);
     let selected = 0;
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 6; round++) {
       const segments = filled(chance);
       selected += check(chance, segments, 60);
       for (let step = 0; step < 4; step++) {
@@ -70,14 +77,12 @@ describe("the fields of segments", () => {
         selected += check(chance, segments, 40);
       }
     }
-    expect(selected).toBeGreaterThan(50_000);
+    expect(selected).toBeGreaterThan(25_000);
   });
 
   test("hold nothing of what was removed, in memory or as stored, also when it was while they were merged", () => {
     const chance = chanceOf(2);
-    const segments = filled(chance, { segments: 8, rows: 600 });
-    const known = [...segments.living.keys()].slice(0, 1)[0] as number;
-    expect(segments.hold(Buffer.from(`${textOnlyIn(known)}`.slice(0, 9)))).toBe(true);
+    const segments = filled(chance, { segments: 8, rows: 300 });
     const removed: number[] = [];
     const removeAny = (remove: (sequence: number) => void) => {
       const sequence = anyOf(chance, segments);
@@ -92,12 +97,13 @@ describe("the fields of segments", () => {
     });
     segments.merge(segments.all, (remove) => removeAny(remove));
     for (let i = 0; i < 60; i++) removeAny((sequence) => segments.remove(sequence));
-    expect(steps).toBeGreaterThan(20);
-    for (const sequence of removed) expectErased(segments, sequence);
+    expect(steps).toBeGreaterThan(10);
+    expectErased(segments, removed);
     for (const { fields, stored } of segments.all) expect(stored).toEqual(fields.arrays);
     check(chance, segments, 100);
-    const kept = [...segments.living].find(([, { metadata }]) => metadata.includes("text only"))?.[0] ?? 0;
-    expect(segments.hold(Buffer.from(textOnlyIn(kept)))).toBe(true);
+    const kept = [...segments.living].find(([, { metadata }]) => metadata.includes('"number":-'))?.[0] ?? 0;
+    expect(segments.hold(keyOf(KIND.number, numberOnlyIn(kept)).subarray(1))).toBe(true);
+    expect(segments.hold(new Uint8Array(Float64Array.of(createdOf(kept)).buffer))).toBe(true);
     for (const sequence of [...segments.living.keys()]) segments.remove(sequence);
     for (const { fields } of segments.all) {
       expect(fields.arrays.keys.every((byte) => byte === 0)).toBe(true);
@@ -125,8 +131,8 @@ describe("the fields of segments", () => {
       metadata: JSON.stringify({ common: i % 2, rare: i, text: `text ${i}` }),
       createdAtMs: i,
     });
-    for (const base of [0, 30_000]) {
-      const numbers = Array.from({ length: 30_000 }, (_, i) => base + i);
+    for (const base of [0, 20_000]) {
+      const numbers = Array.from({ length: 20_000 }, (_, i) => base + i);
       segments.add(new Map(numbers.map((i) => [i, subject(i)])));
     }
     let steps = 0;
@@ -147,7 +153,7 @@ describe("the fields of segments", () => {
     segments.merge(segments.all, (remove) => remove(anyOf(chance, segments)));
     const all = { kind: "test", field: ["rare"], test: { op: "exists" } } as const;
     expect(segments.select(all, between).sequences.join() === segments.truth(all).join()).toBe(true);
-    expect(steps).toBeGreaterThan(20);
+    expect(steps).toBeGreaterThan(15);
   });
 
   test("are nothing but their arrays", () => {

@@ -52,11 +52,14 @@ export class Segments {
   all: Segment[] = [];
   readonly living = new Map<number, Subject>();
   readonly ids = new Map<unknown, number>();
+  /** The highest log number that was added. */
+  highest = 1;
 
   /** Adds a segment of memories. */
   add(subjects: ReadonlyMap<number, Subject>): void {
     for (const [sequence, subject] of subjects) {
       this.living.set(sequence, subject);
+      this.highest = sequence;
       this.ids.set(subject.id, sequence);
     }
     const part = FieldPart.of([...subjects.values()].map(rowFieldsOf));
@@ -103,10 +106,13 @@ export class Segments {
 
   /** True if any array, in memory or stored, has these bytes. */
   hold(bytes: Uint8Array): boolean {
+    return this.bytes().some((array) => array.includes(Buffer.from(bytes)));
+  }
+
+  /** Returns the bytes of all arrays, in memory and stored. */
+  bytes(): Buffer[] {
     return this.all
       .flatMap(({ fields, stored }) => [...Object.values(fields.arrays), ...Object.values(stored)])
-      .some((array) =>
-        Buffer.from(array.buffer, array.byteOffset, array.byteLength).includes(Buffer.from(bytes)),
-      );
+      .map((array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength));
   }
 }
