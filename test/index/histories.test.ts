@@ -8,9 +8,10 @@ import { chanceOf } from "../support/chance.js";
 import { History } from "./history.js";
 
 const QUICK = process.env.QUICK === "1";
-const HISTORIES = QUICK ? 10 : 60;
-const KILLS = QUICK ? 4 : 20;
+const HISTORIES = QUICK ? 5 : 30;
+const KILLS = QUICK ? 3 : 12;
 const STEPS = 40;
+const TIMEOUT = { timeout: 120_000 };
 
 const folders: string[] = [];
 
@@ -28,50 +29,58 @@ afterEach(() => {
 it.each([
   { how: "at once", mergedAtOnceBytes: undefined, histories: HISTORIES },
   { how: "in slices", mergedAtOnceBytes: 0, histories: HISTORIES / 5 },
-])("an index answers like one built at once, merged $how", async ({ mergedAtOnceBytes, histories }) => {
-  let restored = 0;
-  // Every slice of work takes longer than it may, so that other work runs after each step.
-  let nowMs = 0;
-  if (mergedAtOnceBytes !== undefined) vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 6));
-  for (let seed = 1; seed <= histories; seed++) {
-    const options = { chance: chanceOf(seed), folder: newFolder() };
-    const history = new History({
-      ...options,
-      ...(mergedAtOnceBytes !== undefined && { mergedAtOnceBytes }),
-    });
-    for (let step = 0; step < STEPS; step++) {
-      if (step % 5 === 4) await history.restart();
-      else await history.step();
-      // A comparison waits for what is being added.
-      if (step % 3 === 0) await history.compare();
+])(
+  "an index answers like one built at once, merged $how",
+  TIMEOUT,
+  async ({ mergedAtOnceBytes, histories }) => {
+    let restored = 0;
+    // Every slice of work takes longer than it may, so that other work runs after each step.
+    let nowMs = 0;
+    if (mergedAtOnceBytes !== undefined) vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 6));
+    for (let seed = 1; seed <= histories; seed++) {
+      const options = { chance: chanceOf(seed), folder: newFolder() };
+      const history = new History({
+        ...options,
+        ...(mergedAtOnceBytes !== undefined && { mergedAtOnceBytes }),
+      });
+      for (let step = 0; step < STEPS; step++) {
+        if (step % 5 === 4) await history.restart();
+        else await history.step();
+        // A comparison waits for what is being added.
+        if (step % 3 === 0) await history.compare();
+      }
+      await history.close({ keeps: true });
+      history.expectGone();
+      expect(history.troubles).toEqual([]);
+      restored += history.restored;
     }
-    await history.close({ keeps: true });
-    history.expectGone();
-    expect(history.troubles).toEqual([]);
-    restored += history.restored;
-  }
-  expect(restored).toBeGreaterThan(histories);
-});
+    expect(restored).toBeGreaterThan(histories);
+  },
+);
 
-it("an index that was killed amid its work answers like one built at once, and keeps nothing removed", async () => {
-  const folder = newFolder();
-  const chance = chanceOf(1);
-  let restored = 0;
-  for (let kill = 1; kill <= KILLS; kill++) {
-    const script = new URL("./crashing.ts", import.meta.url).pathname;
-    const child = spawn(process.execPath, ["--import", "tsx", script, String(kill), folder], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    await once(child.stdout, "data");
-    await new Promise((resolve) => setTimeout(resolve, kill === KILLS ? 1_000 : chance.below(300)));
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    const history = new History({ chance, folder });
-    await history.restore();
-    await history.compare();
-    await history.close({ keeps: false });
-    expect(history.troubles).toEqual([]);
-    restored += history.restored;
-  }
-  expect(restored).toBeGreaterThan(0);
-});
+it(
+  "an index that was killed amid its work answers like one built at once, and keeps nothing removed",
+  TIMEOUT,
+  async () => {
+    const folder = newFolder();
+    const chance = chanceOf(1);
+    let restored = 0;
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const script = new URL("./crashing.ts", import.meta.url).pathname;
+      const child = spawn(process.execPath, ["--import", "tsx", script, String(kill), folder], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(child.stdout, "data");
+      await new Promise((resolve) => setTimeout(resolve, kill === KILLS ? 1_000 : chance.below(300)));
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const history = new History({ chance, folder });
+      await history.restore();
+      await history.compare();
+      await history.close({ keeps: false });
+      expect(history.troubles).toEqual([]);
+      restored += history.restored;
+    }
+    expect(restored).toBeGreaterThan(0);
+  },
+);

@@ -58,7 +58,7 @@ function expectErased(segments: Segments, removed: readonly number[]): void {
   }
 }
 
-describe("the fields of segments", () => {
+describe("the fields of segments", { timeout: 120_000 }, () => {
   test("select what matches, whatever the condition, the segments, what was merged and what was removed", () => {
     const chance = chanceOf(1);
     let selected = 0;
