@@ -20,7 +20,7 @@ COPY deploy deploy
 COPY examples examples
 COPY proto proto
 COPY clients/python/LICENSE clients/python/README.md clients/python/
-COPY clients/typescript/LICENSE clients/typescript/README.md clients/typescript/package.json clients/typescript/tsconfig*.json clients/typescript/
+COPY clients/typescript/LICENSE clients/typescript/README.md clients/typescript/package.json clients/typescript/tsconfig.json clients/typescript/tsconfig.cjs.json clients/typescript/
 COPY ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md compose.yaml server.json ./
 RUN npm run build
 # Only what is ever loaded, and what it is made of.

@@ -7,6 +7,7 @@ export const PORTAL = [
   "@connectrpc/connect",
   "@connectrpc/connect-query",
   "@connectrpc/connect-web",
+  "@noble/hashes",
   "@tanstack/react-query",
   "highlight.js",
   "minisearch",

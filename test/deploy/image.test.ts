@@ -84,7 +84,7 @@ describe("the Dockerfile", () => {
         ),
       );
     // A sample that the portal shows has one.
-    const shown = "@connectrpc/connect-node";
+    const shown = "@recalld/client";
     expect([...named, shown].sort()).toEqual([...new Set(imported)].sort());
   });
 });
