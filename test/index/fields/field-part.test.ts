@@ -197,7 +197,7 @@ describe("the fields of segments", () => {
     expect(alone?.fields.rows).toBe(alone?.sequences.length);
   });
 
-  test("of one memory of 8 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {
+  test("of one memory of 6 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {
     const many = Array.from({ length: 500_000 }, (_, i) => `"k${i}":${i % 10}`).join();
     const one = FieldPart.of([rowFieldsOf({ metadata: `{${many}}`, createdAtMs: 1 })]);
     expect(one.bytes).toBeLessThan(50e6);
