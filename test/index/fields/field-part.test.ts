@@ -107,7 +107,9 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     for (const sequence of [...segments.living.keys()]) segments.remove(sequence);
     for (const { fields } of segments.all) {
       expect(fields.arrays.keys.every((byte) => byte === 0)).toBe(true);
-      expect(fields.arrays.counts.every((count) => count === 0)).toBe(true);
+      for (const array of [fields.arrays.counts, fields.arrays.postings, fields.arrays.values]) {
+        expect(array.every((number) => number === 0)).toBe(true);
+      }
     }
   });
 
@@ -156,6 +158,23 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     expect(steps).toBeGreaterThan(15);
   });
 
+  test("keep a value that one of two merged segments loses when it comes next", () => {
+    const segments = new Segments();
+    const rows = 3_000;
+    for (const base of [1, 1 + rows]) {
+      const numbers = Array.from({ length: rows }, (_, i) => base + i);
+      const subject = (i: number) => ({ id: `mem_${i}`, metadata: `{"n":${i % rows}}`, createdAtMs: i });
+      segments.add(new Map(numbers.map((i) => [i, subject(i)])));
+    }
+    segments.merge(segments.all, (remove) => {
+      if (segments.living.has(1)) for (let i = 1; i <= rows; i++) remove(i);
+    });
+    for (let n = 0; n < rows; n++) {
+      const equal = { kind: "test", field: ["n"], test: { op: "in", values: new Set([n]) } } as const;
+      expect(segments.select(equal).size).toBe(1);
+    }
+  });
+
   test("are nothing but their arrays", () => {
     const chance = chanceOf(5);
     const segments = filled(chance, { segments: 1 });
@@ -178,7 +197,7 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     expect(alone?.fields.rows).toBe(alone?.sequences.length);
   });
 
-  test("of one memory of 8 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {
+  test("of one memory of 6 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {
     const many = Array.from({ length: 500_000 }, (_, i) => `"k${i}":${i % 10}`).join();
     const one = FieldPart.of([rowFieldsOf({ metadata: `{${many}}`, createdAtMs: 1 })]);
     expect(one.bytes).toBeLessThan(50e6);

@@ -35,7 +35,23 @@ const TEXTS = [
   "\ud7ff",
   "1",
 ];
-const NUMBERS = [0, 1, -1, 1.5, 2 ** 53, -(2 ** 60), 1e308, -1e308, 5e-324, -5e-324, 0.1, 255, 256];
+const NUMBERS = [
+  0,
+  1,
+  -1,
+  1.5,
+  2 ** 53,
+  -(2 ** 60),
+  1e308,
+  -1e308,
+  5e-324,
+  -5e-324,
+  0.1,
+  -0.1,
+  -0.1000000001,
+  255,
+  256,
+];
 const SCALARS: readonly Scalar[] = [...TEXTS, ...NUMBERS, true, false, null];
 const ORDERS: readonly Order[] = ["gt", "gte", "lt", "lte"];
 export const STARTED_MS = Date.parse("2026-01-01T00:00:00Z");
