@@ -13,7 +13,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { UsageError } from "./failure.js";
 
-/** What is watched, and who gets it: a position of one is worth nothing for another. */
+/** A namespace of a server, and the address that its changes are posted to. A position holds for this pair only. */
 export interface Watched {
   readonly server: string;
   readonly namespace: string;

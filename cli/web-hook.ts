@@ -131,7 +131,7 @@ function retryAfterMs(header: string | null): number {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) * 1000 : 0;
 }
 
-/** What made fetch fail, such as ECONNREFUSED: its own message is "fetch failed". */
+/** The cause of a failed fetch, such as ECONNREFUSED. The message of the error itself is only "fetch failed". */
 function causeOf(error: unknown): string {
   const { message, cause } = error as Error;
   const { code, message: deeper } = (cause ?? {}) as NodeJS.ErrnoException;

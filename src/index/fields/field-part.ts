@@ -71,7 +71,7 @@ export class FieldPart {
     const { postings, offsets, counts } = this.arrays;
     const from = offsets[node] as number;
     const end = from + (counts[node] as number);
-    const at = lowerBound(postings, row, from, end);
+    const at = lowerBound(postings, row, { from, to: end });
     postings.copyWithin(at, at + 1, end);
     postings[end - 1] = 0;
     overwritten(postings, at, end);

@@ -55,7 +55,7 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): void 
   eight.setFloat64(0, value + 0);
   const high = eight.getUint32(0);
   const isNegative = high >= SIGN;
-  // Of negative numbers, the one with the greater bits is less.
+  // The bits of negative numbers grow as the numbers fall.
   eight.setUint32(0, isNegative ? ~high : high + SIGN);
   if (isNegative) eight.setUint32(4, ~eight.getUint32(4));
   for (let i = 0; i < 8; i++) bytes[at + i] = eight.getUint8(i);

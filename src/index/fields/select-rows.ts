@@ -15,7 +15,7 @@ const SLICE_RANGES = 64;
 /** Bytes of texts that are searched before other work may get its turn. */
 const SLICE_BYTES = 1 << 18;
 
-/** What selecting needs of a segment. */
+/** The part of a segment that filters read. */
 export interface FieldSegment {
   readonly sequences: Float64Array;
   readonly live: Bits;
@@ -145,7 +145,7 @@ function childrenAt(nodes: Nodes, path: readonly Uint8Array[]): Range | undefine
 
 function childrenOf({ parents }: Nodes, parent: number): Range {
   const from = lowerBound(parents, parent);
-  return { from, to: lowerBound(parents, parent + 1, from) };
+  return { from, to: lowerBound(parents, parent + 1, { from }) };
 }
 
 function nodesOfKind(nodes: Nodes, kind: number, values: Range): Range {
@@ -210,7 +210,7 @@ function* addContaining(
     const slice = bytes.subarray(starts[first], starts[end]);
     const begin = starts[first] as number;
     for (let at = slice.indexOf(text); at >= 0; ) {
-      const node = lowerBound(starts, begin + at + 1, first, end) - 1;
+      const node = lowerBound(starts, begin + at + 1, { from: first, to: end }) - 1;
       // Zeros of erased texts are between others.
       const isWithin = begin + at + text.length <= (starts[node + 1] as number);
       if (isWithin) yield* addRows(nodes, { from: node, to: node + 1 }, into);

@@ -1,14 +1,16 @@
-/** Lower bound: index of the first of some ascending numbers, from `from` to before `to`, that is >= `least`. */
+/**
+ * Lower bound: index of the first value >= `least` among ascending ones from `from` to before `to`, which are all when
+ * left out; else `to`.
+ */
 export function lowerBound(
-  numbers: Uint32Array | Float64Array,
+  values: Uint32Array | Float64Array,
   least: number,
-  from = 0,
-  to = numbers.length,
+  { from = 0, to = values.length }: { readonly from?: number; readonly to?: number } = {},
 ): number {
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((numbers[middle] as number) < least) low = middle + 1;
+    if ((values[middle] as number) < least) low = middle + 1;
     else high = middle;
   }
   return low;

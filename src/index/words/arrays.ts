@@ -2,7 +2,7 @@ import type { Flat, FlatArrays } from "../flat.js";
 
 /** The arrays of a `WordPart`. Its words are numbered in the order of their hashes, its rows as in the segment. */
 export type WordArrays = {
-  /** Hash of each word: ascending by `high`, then `low`. A word that no row has any more has another one's. */
+  /** Hash of each word: ascending by `high`, then `low`. The entry of a word that no living row has repeats the hash before it. */
   readonly low: Uint32Array;
   readonly high: Uint16Array;
   /** Place of each word's first posting, and the number of places. */

@@ -1,6 +1,6 @@
+import { lowerBound } from "../rows/lower-bound.js";
 import type { WordArrays } from "./arrays.js";
 import { hashesOf } from "./hash.js";
-import { lowerBound } from "./lower-bound.js";
 import type { RowWords } from "./row-words.js";
 
 /** Builds the arrays of a part from some rows. */

@@ -1,8 +1,8 @@
 import type { Among } from "../../memory/ports/vectors.js";
 import type { Heard, WeighedQuery, WordQuery, WordsFound } from "../../memory/ports/words.js";
 import { Bits } from "../rows/bits.js";
+import { lowerBound } from "../rows/lower-bound.js";
 import { Best } from "./best.js";
-import { lowerBound } from "./lower-bound.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import { wordsIn } from "./text/words-in.js";
@@ -84,7 +84,7 @@ function* findBest(
 
 function lives(segments: readonly WordSegment[], sequence: number): boolean {
   return segments.some(({ sequences, live }) => {
-    const row = lowerBound(sequences, sequence, { from: 0, to: sequences.length });
+    const row = lowerBound(sequences, sequence);
     return sequences[row] === sequence && live.has(row);
   });
 }

@@ -1,8 +1,8 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
+import { lowerBound } from "../rows/lower-bound.js";
 import { type WordArrays, wordArraysOf } from "./arrays.js";
 import { buildArrays } from "./build.js";
 import type { WordHash } from "./hash.js";
-import { lowerBound } from "./lower-bound.js";
 import { mergeArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 

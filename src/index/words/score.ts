@@ -1,5 +1,5 @@
 import type { WeighedQuery, WordHit } from "../../memory/ports/words.js";
-import { lowerBound } from "./lower-bound.js";
+import { lowerBound } from "../rows/lower-bound.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import { WEIGHTS } from "./weights.js";
@@ -42,7 +42,7 @@ function rowsOf({ sequences, live }: WordSegment, ordered: Float64Array): number
   const rows: number[] = [];
   const all = { from: 0, to: sequences.length };
   const last = sequences.at(-1) ?? -1;
-  let i = lowerBound(ordered, sequences[0] ?? 0, { from: 0, to: ordered.length });
+  let i = lowerBound(ordered, sequences[0] ?? 0);
   for (; i < ordered.length && (ordered[i] as number) <= last; i++) {
     const row = lowerBound(sequences, ordered[i] as number, all);
     if (sequences[row] === ordered[i] && live.has(row)) rows.push(row);
