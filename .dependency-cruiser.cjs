@@ -18,7 +18,6 @@ const layers = {
   "src/storage": ["src/memory/(ports|format|pacing)", "src/accounts"],
   "src/vectors": ["src/memory/(ports|pacing)"],
   "src/index": ["src/memory/(ports|filter|input|pacing)"],
-  "src/words": ["src/memory/ports", "src/index/words"],
   "src/embedding": ["src/memory/ports"],
   "src/telemetry": ["src/memory/(ports|log)"],
   "src/operator": ["src/memory", "src/accounts"],

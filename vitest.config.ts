@@ -33,7 +33,6 @@ const LONGER = [
   "test/embedding/long-texts.test.ts",
   "test/index/histories.test.ts",
   "test/index/words/find.test.ts",
-  "test/words/index.test.ts",
 ];
 
 /** These replace modules, or import what registers hooks, once a process: so each needs a process of its own. */

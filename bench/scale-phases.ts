@@ -3,20 +3,19 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
+import { openIndexes } from "../dist/src/index/open.js";
 import { deleteMemory } from "../dist/src/memory/calls/delete-memory.js";
 import { SPARE_CANDIDATES } from "../dist/src/memory/calls/recall.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { Generations } from "../dist/src/memory/models/generations.js";
 import { systemClock } from "../dist/src/memory/pacing/clock.js";
-import { turn } from "../dist/src/memory/pacing/turn.js";
 import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
-import { openWords } from "../dist/src/words/open.js";
 import { Pins } from "../src/memory/models/pin.js";
+import type { Index } from "../src/memory/ports/index.js";
 import type { Stored } from "../src/memory/ports/log.js";
-import type { WordIndex } from "../src/memory/ports/words.js";
 import type { OpenIndex } from "../src/vectors/usearch.js";
 import { entriesOf } from "../test/contract/samples.js";
 import { seeded } from "../test/simulation/time.js";
@@ -52,14 +51,17 @@ const vectors = {
     return index;
   },
 };
-const words = openWords({ folder: join(dataDir, "words"), folderBytesMax: 2e9, turn });
-/** The index of words that was opened last. */
-let wordIndex: WordIndex | undefined;
-const openIndex = words.open.bind(words);
-words.open = (logId) => {
-  wordIndex = openIndex(logId);
-  return wordIndex;
-};
+const indexFolder = join(dataDir, "index");
+const opened = openIndexes({ folder: indexFolder, clock: systemClock, onTrouble: console.error });
+/** The index of words and fields that was opened last. */
+let rows: Index | undefined;
+const openIndex = opened.open.bind(opened);
+const indexes = Object.assign(opened, {
+  open: (logId: string) => {
+    rows = openIndex(logId);
+    return rows;
+  },
+});
 // Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
 const generations = new Generations(new Pins([{ generation: "", model }]), undefined, {
@@ -75,7 +77,7 @@ const namespaces = new Namespaces({
   erasures,
   recent: storage.recent,
   vectors,
-  words,
+  indexes,
   clock: systemClock,
   indexMemoryBytesMax: 8e9,
   onTrouble: console.error,
@@ -83,10 +85,9 @@ const namespaces = new Namespaces({
 const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
-const indexes = { vectors, words };
 const eraseCalls = async () => {};
 const erasing = { erasures, generations, eraseCalls };
-const ports = { log, ...erasing, namespaces, ...indexes, quota, clock: systemClock };
+const ports = { log, ...erasing, namespaces, vectors, indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,
@@ -100,7 +101,6 @@ const phases: Record<string, () => Promise<void>> = {
 };
 await phases[phase as string]?.();
 await namespaces.close();
-await words.close();
 await storage.close();
 
 async function fill(): Promise<void> {
@@ -125,7 +125,7 @@ async function fill(): Promise<void> {
 
 /** Opens a namespace without index files, entirely from the log, while another namespace serves. */
 async function rebuild(): Promise<void> {
-  rmSync(snapshotsDir, { recursive: true, force: true });
+  for (const folder of [snapshotsDir, indexFolder]) rmSync(folder, { recursive: true, force: true });
   const queries = await queryVectors();
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
@@ -168,7 +168,7 @@ async function restart(): Promise<void> {
 }
 
 async function recallByWords(): Promise<void> {
-  const bytes = () => (wordIndex?.bytes ?? 0) / perNamespace;
+  const bytes = () => (rows?.bytes ?? 0) / perNamespace;
   const { question } = madeUp({ memories: perNamespace, seed: 3 });
   const queries = (await queryVectors()).map((vector) => ({ text: question(), vector }));
   await measureWords({ namespaces, scope: scopeOf(0), queries, bytes, report });
@@ -193,7 +193,7 @@ async function killed(): Promise<void> {
 
 /** Deletes and drops while the index is built without files. Neither waits for that. */
 async function unbuilt(): Promise<void> {
-  rmSync(snapshotsDir, { recursive: true, force: true });
+  for (const folder of [snapshotsDir, indexFolder]) rmSync(folder, { recursive: true, force: true });
   const [query] = (await queryVectors()) as [Float32Array];
   const recalled = recallFrom(scopeOf(0), query, 10).catch(() => {});
   await systemClock.sleep(5000);

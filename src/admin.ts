@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { openAdminClient } from "./compose/admin-client.js";
 import { modelOf } from "./compose/models.js";
-import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
+import { openIndexFiles, openStorage, openVectors } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
 import { failedPrecondition, MemoryError } from "./errors.js";
@@ -95,12 +95,9 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
     const pins = new Pins(await storage.systemRecords.models());
     const dimensionsOf = (logId: string) => pins.dimensionsOf(logId);
     const vectors = openVectors(config, { dimensionsOf });
-    const words = openWordIndexes(config);
+    const indexes = openIndexFiles(config, { onTrouble: () => {} });
     const { log, erasures } = storage;
-    return await verify({ log, erasures, vectors, words, dimensionsOf }).finally(async () => {
-      await vectors.close();
-      await words.close();
-    });
+    return await verify({ log, erasures, vectors, indexes, dimensionsOf }).finally(() => vectors.close());
   } finally {
     await storage.close();
   }

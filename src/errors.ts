@@ -42,6 +42,8 @@ export const REASONS = {
   MODEL_BUSY: "The model has too much work to finish before the call's deadline.",
   STREAMS_LIMITED: "The account or the server has as many open watches or exports as it may.",
   POSITION_GONE: "The position is of another namespace, or of one that was dropped since.",
+  INDEX_TOO_LARGE:
+    "The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`: delete memories, or ask the operator to raise it.",
   ABANDONED_WORK: "The account broke off too many calls while the model read their texts.",
 } as const;
 

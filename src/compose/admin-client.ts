@@ -14,7 +14,7 @@ import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
 import { type Answering, askOwner } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
-import { openStorage, openVectors, openWordIndexes } from "./storage.js";
+import { openIndexFiles, openStorage, openVectors } from "./storage.js";
 
 /** Access of the operator's commands to the database that the settings name. */
 export interface AdminClient {
@@ -73,9 +73,9 @@ async function eraseUnopened(
   const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
   const generations = new Generations(pins, undefined, { systemRecords, clock, openModel, onTrouble });
   const vectors = openVectors(config, { dimensionsOf: (logId) => generations.pins.dimensionsOf(logId) });
-  const words = openWordIndexes(config);
+  const indexes = openIndexFiles(config, { onTrouble });
   const { indexMemoryBytesMax } = config;
-  const common = { log, erasures, generations, clock, vectors, words };
+  const common = { log, erasures, generations, clock, vectors, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
@@ -83,6 +83,5 @@ async function eraseUnopened(
   } finally {
     await namespaces.close();
     await vectors.close();
-    await words.close();
   }
 }

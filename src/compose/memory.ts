@@ -14,7 +14,7 @@ import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
-import { openVectors, openWordIndexes } from "./storage.js";
+import { openIndexFiles, openVectors } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {
@@ -48,9 +48,9 @@ export function openMemory(
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
   closers.push(() => vectors.close());
-  const words = openWordIndexes(config);
-  closers.push(() => words.close());
-  const common = { log, generations, erasures, clock, vectors, words };
+  const onIndexTrouble = onTrouble("index", "an index file cannot be written; it is tried again");
+  const indexes = openIndexFiles(config, { onTrouble: onIndexTrouble });
+  const common = { log, generations, erasures, clock, vectors, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,
@@ -79,7 +79,7 @@ export function openMemory(
   };
   closers.push(
     keepSweeping(
-      { ...memory, isClosed },
+      { ...memory, exclusive, isClosed },
       {
         onSwept: (finished) => logger.info({ finished }, "swept"),
         onTrouble: onTrouble("sweeping", "sweeping failed; it is tried again in a minute"),

@@ -1,17 +1,16 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
-import { turn } from "../memory/pacing/turn.js";
-import type { Words } from "../memory/ports/words.js";
+import { eraseUnreadable as eraseUnreadableIndexes, openIndexes } from "../index/open.js";
+import { systemClock } from "../memory/pacing/clock.js";
+import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
 import { eraseUnreadable } from "../vectors/snapshot/folder.js";
 import { openUsearch, type Usearch, type UsearchOptions } from "../vectors/usearch.js";
-import { openWords } from "../words/open.js";
-import { eraseUnreadable as eraseUnreadableWords } from "../words/snapshot/shelf.js";
 import type { Closers } from "./closers.js";
 
 /**
@@ -47,7 +46,8 @@ export async function ownIndexFiles(
       closers.push(await claim({ dataDir }));
     }
     await eraseUnreadable(vectorsFolder(dataDir));
-    await eraseUnreadableWords(wordsFolder(dataDir));
+    await eraseUnreadableIndexes(indexFolder(dataDir));
+    for (const folder of FOLDERS_OF_BEFORE) await rm(join(dataDir, folder), { recursive: true, force: true });
   } catch (error) {
     if (error instanceof MemoryError) throw apart(error);
     logger.warn({ err: error }, "no index files can be kept in DATA_DIR");
@@ -58,8 +58,10 @@ function apart({ code, message }: MemoryError): MemoryError {
   return new MemoryError(code, `${message}; give each replica a DATA_DIR of its own`);
 }
 
-const vectorsFolder = (dataDir: string) => join(dataDir, "snapshots");
-const wordsFolder = (dataDir: string) => join(dataDir, "words");
+const vectorsFolder = (dataDir: string) => join(dataDir, "vectors");
+const indexFolder = (dataDir: string) => join(dataDir, "index");
+/** Index files of an earlier version: they may hold what is deleted later. */
+const FOLDERS_OF_BEFORE = ["snapshots", "words"];
 
 export function openVectors(
   { dataDir, indexMemoryBytesMax }: Config,
@@ -73,7 +75,10 @@ export function openVectors(
   });
 }
 
-/** Opens the word indexes; their files are small beside those of vectors. */
-export function openWordIndexes({ dataDir, indexMemoryBytesMax }: Config): Words {
-  return openWords({ folder: wordsFolder(dataDir), folderBytesMax: indexMemoryBytesMax / 4, turn });
+/** Opens the indexes of words and fields. */
+export function openIndexFiles(
+  { dataDir }: Config,
+  { onTrouble }: { onTrouble(error: unknown): void },
+): Indexes {
+  return openIndexes({ folder: indexFolder(dataDir), clock: systemClock, onTrouble });
 }

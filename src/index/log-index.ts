@@ -13,7 +13,9 @@ import {
 } from "./segment-file.js";
 
 /** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
-const MERGED_AT_ONCE_BYTES = 262_144;
+const MERGED_AT_ONCE_BYTES = 131_072;
+/** Time of tokenising memories that then make a segment, which takes about as long again. */
+const TOKENISED_MS = 2;
 /** Bytes and memories of a segment from which on it is merged with no others. */
 const SEGMENT_BYTES_MAX = 67_108_864;
 const SEGMENT_ROWS_MAX = 65_536;
@@ -55,15 +57,17 @@ export class LogIndex implements Index {
   /** Outcome of the additions so far, and how many of them are under way. */
   #adding: Promise<void> = Promise.resolve();
   #additions = 0;
-  /** Removed memories whose addition is under way. */
+  /** Removed memories whose addition is under way, or may be in a gap that is being filled. */
   readonly #unadded = new Set<number>();
   #merging: Promise<void> | undefined;
   /** The segments that are merged now. */
   #merged: readonly Segment[] = [];
   /** Memories that were removed since the merge under way began. */
   readonly #removedMeanwhile: number[] = [];
-  /** True while gaps are filled, between which nothing may be merged. */
-  #isFilling = false;
+  /** Ranges between restored files that are to be filled; nothing may be merged across them. */
+  #gaps: readonly Gap[] = [];
+  /** Files that hold a removed memory, and could be neither overwritten nor erased. */
+  readonly #unerased = new Set<SegmentFile>();
   /** All work on its files so far, in turn. */
   #disk: Promise<void> = Promise.resolve();
   #diskWork = 0;
@@ -106,26 +110,23 @@ export class LogIndex implements Index {
     const marks = whole.map(({ manifest }) => manifest.applied);
     for (const mark of marks) if (mark.sequence > this.#applied.sequence) this.#applied = mark;
     this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
+    this.#gaps = gapsBetween(this.#segments);
     this.changes++;
-    if (whole.length === 0) return undefined;
-    return { upto: this.#upto, marks, gaps: gapsBetween(this.#segments) };
+    return whole.length === 0 ? undefined : { upto: this.#upto, marks };
   }
 
-  async fill({ after, upto }: Gap, rows: AsyncIterable<readonly IndexRow[]>): Promise<void> {
-    this.#isFilling = true;
-    try {
-      let from = after;
-      for await (const some of rows) {
-        const last = some.at(-1)?.sequence;
-        if (last === undefined) continue;
-        await this.#build(some, { after: from, upto: last });
-        from = last;
-      }
-      const last = this.#segments.findLast(({ range }) => range.after >= after && range.upto <= upto);
-      last?.extend(upto);
-    } finally {
-      this.#isFilling = false;
-    }
+  get gap(): Gap | undefined {
+    return this.#gaps[0];
+  }
+
+  async fill(rows: readonly IndexRow[], upto: number): Promise<void> {
+    const [gap, ...others] = this.#gaps;
+    if (gap === undefined || upto > gap.upto) throw new Error("there is no such gap");
+    this.changes++;
+    await this.#build(rows, { after: gap.after, upto });
+    this.#gaps = upto === gap.upto ? others : [{ after: upto, upto: gap.upto }, ...others];
+    if (this.#gaps.length > 0) return;
+    this.#unadded.clear();
     this.#maintain();
   }
 
@@ -134,6 +135,7 @@ export class LogIndex implements Index {
     await this.#adding;
     const files = [...this.#files.values()];
     this.#segments = [];
+    this.#gaps = [];
     this.#files.clear();
     this.#applied = { sequence: 0, opId: "" };
     this.#upto = 0;
@@ -162,14 +164,14 @@ export class LogIndex implements Index {
   remove(sequences: readonly number[]): Promise<void> {
     const overwritten = new Map<SegmentFile, OverwrittenRange[]>();
     for (const sequence of sequences) {
-      if (this.#additions > 0) this.#unadded.add(sequence);
+      if (this.#additions > 0 || this.#gaps.length > 0) this.#unadded.add(sequence);
       if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
       for (const segment of this.#segments) this.#removeFrom(segment, sequence, overwritten);
     }
     this.changes++;
     this.#maintain();
     // Even if its files have none of them: one that is being replaced may still have.
-    if (this.#files.size === 0 && this.#diskWork === 0) return Promise.resolve();
+    if (this.#files.size + this.#unerased.size === 0 && this.#diskWork === 0) return Promise.resolve();
     for (const file of overwritten.keys()) file.pending++;
     return this.#onDisk(() => this.#overwrite(overwritten));
   }
@@ -192,6 +194,8 @@ export class LogIndex implements Index {
       this.#publishAll();
     }
     await this.#disk;
+    // What is not read again would keep what is deleted later.
+    for (const file of this.#files.values()) if (!file.isPublished) await this.#onDisk(() => file.erase());
     this.options.onClosed?.(this);
   }
 
@@ -204,7 +208,7 @@ export class LogIndex implements Index {
   async #build(rows: readonly IndexRow[], { after, upto }: Gap): Promise<void> {
     let from = after;
     let built: Row[] = [];
-    let piece = new Piece();
+    let piece = new Piece(TOKENISED_MS);
     for (const [i, row] of rows.entries()) {
       if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
       const isLast = i === rows.length - 1;
@@ -214,7 +218,7 @@ export class LogIndex implements Index {
       [from, built] = [range.upto, []];
       if (isLast) break;
       await this.options.yieldNow();
-      piece = new Piece();
+      piece = new Piece(TOKENISED_MS);
     }
   }
 
@@ -222,7 +226,7 @@ export class LogIndex implements Index {
   #insert(segment: Segment): void {
     const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
     this.#segments = this.#segments.toSpliced(place, 0, segment);
-    if (this.#isFilling) return;
+    if (this.#gaps.length > 0) return;
     const last = this.#merged.at(-1);
     const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
     const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
@@ -236,7 +240,7 @@ export class LogIndex implements Index {
 
   /** Begins what is due: merging, then writing. */
   #maintain(): void {
-    if (this.#isClosed || this.#isFilling) return;
+    if (this.#isClosed || this.#gaps.length > 0) return;
     this.#writeLarge();
     if (this.#merging !== undefined) return;
     const due = this.#dueToMerge();
@@ -329,25 +333,29 @@ export class LogIndex implements Index {
 
   /** Overwrites removed memories in files. A file in which that fails is erased. */
   async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
+    for (const file of this.#unerased) await this.#eraseInstead(file);
     for (const [file, ranges] of overwritten) {
       file.pending--;
       try {
         await file.overwrite(ranges);
       } catch (error) {
         this.options.onTrouble(error);
-        await this.#eraseInstead(file, error);
+        await this.#eraseInstead(file);
       }
     }
     if (overwritten.size > 0) this.#publishSoon();
   }
 
-  async #eraseInstead(file: SegmentFile, cause: unknown): Promise<void> {
+  /** Erases a file. While that fails, no removal is answered: the file may hold the memory. */
+  async #eraseInstead(file: SegmentFile): Promise<void> {
     for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
+    this.#unerased.add(file);
     try {
       await file.erase();
-    } catch {
-      throw unavailable("an index file of this namespace could neither be overwritten nor erased", cause);
+    } catch (error) {
+      throw unavailable("an index file of this namespace could neither be overwritten nor erased", error);
     }
+    this.#unerased.delete(file);
   }
 
   /** Writes missing manifests when nothing was overwritten for a moment, and after a minute at most. */
@@ -372,10 +380,14 @@ export class LogIndex implements Index {
     }
   }
 
-  /** Writes a manifest, unless more is to be overwritten: that will write it again. */
+  /**
+   * Writes a manifest, unless more is to be overwritten in any file: the manifest says that all of them are as the log
+   * was when this one was written. The overwriting will write it again.
+   */
   async #publish(segment: Segment, file: SegmentFile): Promise<void> {
     const { files, yieldNow } = this.options;
-    if (files === undefined || file.pending > 0 || this.#files.get(segment) !== file) return;
+    if (files === undefined || this.#files.get(segment) !== file) return;
+    if (this.#unerased.size > 0 || [...this.#files.values()].some(({ pending }) => pending > 0)) return;
     await file.publish(segment, { logId: files.logId, applied: this.#applied, yieldNow });
     if (!file.isPublished) this.#publishSoon();
   }

@@ -3,9 +3,17 @@ import { join } from "node:path";
 import { unavailable } from "../errors.js";
 import type { Clock } from "../memory/pacing/clock.js";
 import { inPieces } from "../memory/pacing/pieces.js";
-import type { Index, Indexes, IndexQuery, Selecting, Selection } from "../memory/ports/index.js";
+import type {
+  Index,
+  Indexes,
+  IndexQuery,
+  Selecting,
+  Selection,
+  WeighedQuery,
+  WordHit,
+  WordsFound,
+} from "../memory/ports/index.js";
 import type { Mark } from "../memory/ports/vectors.js";
-import type { WeighedQuery, WordHit, WordsFound } from "../memory/ports/words.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogIndex } from "./log-index.js";
 import type { Segment } from "./segment.js";
@@ -112,9 +120,9 @@ class SegmentIndexes implements Indexes {
     return found.map(({ manifest }) => manifest.applied);
   }
 
-  async searchWords(of: readonly Index[], { among, ...query }: IndexQuery): Promise<WordsFound> {
+  async searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound> {
     const segments = await segmentsOf(of);
-    return inPieces(findWords(segments, { ...query, among }), this.options.clock);
+    return inPieces(findWords(segments, query), this.options.clock);
   }
 
   async scoreWords(

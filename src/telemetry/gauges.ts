@@ -43,6 +43,10 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
   const namespaces = metrics.gauge("recalld_index_namespaces", "Namespaces held open.");
   const memories = metrics.gauge("recalld_index_memories", "Memories in open indexes.");
   const bytes = metrics.gauge("recalld_index_bytes", "What open indexes take in memory, about.");
+  const tooLarge = metrics.gauge(
+    "recalld_index_too_large",
+    "Open namespaces whose index alone is over the limit: they refuse recalls, filters and stores.",
+  );
   metrics.gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
   const model = metrics.gauge(
     "recalld_model_info",
@@ -73,6 +77,7 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
     namespaces.set(held.namespaces);
     memories.set(held.memories);
     bytes.set(held.bytes);
+    tooLarge.set(held.tooLarge);
     open.set(sources.connections.open);
     for (const [share, { used: now }] of Object.entries(sources.shares)) used.set({ share }, now);
     model.reset();

@@ -77,9 +77,11 @@ export class History {
     for (const { sequence, opId } of restored?.marks ?? []) assert.equal(opId, `op${sequence}`);
     this.restored += restored?.marks.length ?? 0;
     const living = [...this.#living.values()];
-    for (const gap of restored?.gaps ?? []) {
-      const rows = living.filter(({ sequence }) => sequence > gap.after && sequence <= gap.upto);
-      await this.#index.fill(gap, slices(rows));
+    for (let { gap } = this.#index; gap !== undefined; { gap } = this.#index) {
+      const upto = Math.min(gap.upto, gap.after + 1 + this.#pick(20));
+      const { after } = gap;
+      const rows = living.filter(({ sequence }) => sequence > after && sequence <= upto);
+      await this.#index.fill(rows, upto);
     }
     const upto = restored?.upto ?? 0;
     const news = living.filter(({ sequence }) => sequence > upto);
@@ -207,8 +209,4 @@ export class History {
       .filter((each) => each.isFile())
       .map(({ parentPath, name }) => join(parentPath, name));
   }
-}
-
-async function* slices(rows: readonly IndexRow[]): AsyncGenerator<IndexRow[]> {
-  for (let from = 0; from < rows.length; from += 7) yield rows.slice(from, from + 7);
 }

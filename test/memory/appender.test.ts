@@ -4,19 +4,29 @@ import { unavailable } from "../../src/errors.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { Replica, Sealed } from "../../src/memory/log/replica.js";
 import { WaitingBytes } from "../../src/memory/pacing/bounds.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
+import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { plainIndex } from "./plain-index.js";
-import { plainWords } from "./plain-words.js";
+import { vectorsWith } from "./room.js";
 import { ScriptedLog } from "./scripted-log.js";
+import { unsavedIndexes } from "./unsaved-indexes.js";
+
+function replicaOf(
+  log: ScriptedLog,
+  { clock, index = plainIndex() }: { clock: Clock; index?: VectorIndex },
+): Replica {
+  const { indexes } = unsavedIndexes();
+  const buildingBytesMax = Number.MAX_SAFE_INTEGER;
+  return new Replica("i", { log: log.port, vectors: vectorsWith(index), indexes, clock, buildingBytesMax });
+}
 
 function setUp(index: VectorIndex = plainIndex()) {
   const log = new ScriptedLog();
   const clock = new HandClock();
-  const replica = new Replica("i", { log: log.port, index, words: plainWords().words, clock });
+  const replica = replicaOf(log, { clock, index });
   const appender = new Appender(replica, { log: log.port, clock });
   return { log, clock, replica, appender };
 }
@@ -92,8 +102,7 @@ describe("appending", () => {
     const appenders = Array.from({ length: 6 }, () => {
       const own = new ScriptedLog();
       own.onAppend = log.onAppend;
-      const { words } = plainWords();
-      const replica = new Replica("i", { log: own.port, index: plainIndex(), words, clock });
+      const replica = replicaOf(own, { clock });
       return new Appender(replica, { log: own.port, clock, allWaiting });
     });
     const asked = appenders.map((appender) => heavyOnes(40).map((entry) => appender.append(entry)));
@@ -283,11 +292,7 @@ describe("appending", () => {
     };
     log.onRead = wait;
     const anAppender = () => {
-      const options = { log: log.port, clock: systemClock };
-      return new Appender(
-        new Replica("i", { ...options, index: plainIndex(), words: plainWords().words }),
-        options,
-      );
+      return new Appender(replicaOf(log, { clock: systemClock }), { log: log.port, clock: systemClock });
     };
     const deciding = (): Conditional => {
       const entry = aMemory();

@@ -15,8 +15,8 @@ import { entriesOf as entriesIn } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";
 import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
-import { plainWords } from "./plain-words.js";
 import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
+import { unsavedIndexes } from "./unsaved-indexes.js";
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
 const query = (rows[0] as Point).vector;
@@ -42,8 +42,8 @@ const drop = ({ ports }: Room, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
   const { log, erasures } = house.storage;
-  const { words } = plainWords();
-  return verify({ log, erasures, vectors: house.vectors, words, dimensionsOf: () => DIMENSIONS });
+  const { indexes } = unsavedIndexes();
+  return verify({ log, erasures, vectors: house.vectors, indexes, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
@@ -402,8 +402,8 @@ describe("verifying a database", () => {
     await room.append("b", memory(9));
     await room.namespaces.close();
     const { log, erasures } = house.storage;
-    const indexes = { vectors: house.vectors, words: plainWords().words };
-    const verified = await verify({ log, erasures, ...indexes, dimensionsOf: () => DIMENSIONS });
+    const derived = { vectors: house.vectors, indexes: unsavedIndexes().indexes };
+    const verified = await verify({ log, erasures, ...derived, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
       memories: 300,

@@ -1,5 +1,5 @@
+import { shareOf } from "../../src/memory/ports/index.js";
 import { vectorsOf } from "../../src/memory/ports/windows.js";
-import { shareOf } from "../../src/memory/ports/words.js";
 import { Model } from "../index/words/model.js";
 import { toyEmbedding } from "./toy-embedder.js";
 

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
+import { UNHEARD } from "../../src/memory/search/hearing.js";
 import { HEARD_CANDIDATES, NEAR_CANDIDATES, placeBest } from "../../src/memory/search/hybrid.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
-import { UNHEARD } from "../../src/memory/words/hearing.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -74,7 +74,8 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
     logId: "log",
     log: { fetch },
     clock: systemClock,
-    index: { size: memories.length, bytes: 1, fits: () => true },
+    index: { size: memories.length, bytes: 1 },
+    fits: () => true,
     search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
       hitsOf(vector, { memories, error, limit }),
   };

@@ -1,5 +1,8 @@
 import type { Hit, VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
 
+/** Bytes that a row counts as: so many that all else of a replica does not matter. */
+export const PLAIN_ROW_BYTES = 100_000;
+
 /** An index that only remembers what it was told. A test may change all of it. */
 export interface PlainIndex extends VectorIndex {
   readonly rows: Map<number, VectorRow>;
@@ -21,7 +24,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
       return rows.size;
     },
     get bytes() {
-      return rows.size * 100;
+      return rows.size * PLAIN_ROW_BYTES;
     },
     waiting: 0,
     error: 1e-5,

@@ -7,8 +7,9 @@ import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { plainIndex } from "./plain-index.js";
-import { plainWords } from "./plain-words.js";
+import { vectorsWith } from "./room.js";
 import { ScriptedLog } from "./scripted-log.js";
+import { unsavedIndexes } from "./unsaved-indexes.js";
 
 function setUp(changes: Partial<VectorIndex> = {}) {
   const log = new ScriptedLog();
@@ -16,8 +17,9 @@ function setUp(changes: Partial<VectorIndex> = {}) {
   const lost: Numbered<Lost>[] = [];
   const replica = new Replica("i", {
     log: log.port,
-    index,
-    words: plainWords().words,
+    vectors: vectorsWith(index),
+    indexes: unsavedIndexes().indexes,
+    buildingBytesMax: Number.MAX_SAFE_INTEGER,
     clock: new HandClock(),
     onLost: (_, what) => lost.push(what),
   });

@@ -6,10 +6,10 @@ import { Namespaces } from "../../src/memory/log/namespaces.js";
 import type { Generations } from "../../src/memory/models/generations.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/ports/log.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
-import type { Vectors } from "../../src/memory/ports/vectors.js";
-import type { Words } from "../../src/memory/ports/words.js";
+import type { VectorIndex, Vectors } from "../../src/memory/ports/vectors.js";
 import { rank } from "../../src/memory/search/score.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -19,7 +19,7 @@ import { openUsearch } from "../vectors/built.js";
 import type { Point } from "../vectors/clouds.js";
 import { oneGeneration } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
-import { plainWords } from "./plain-words.js";
+import { unsavedIndexes } from "./unsaved-indexes.js";
 
 export const DIMENSIONS = 16;
 export const CALLER = { accountId: "acc_1", keyHash: "hash", access: "full" } as const;
@@ -95,7 +95,7 @@ export class House {
 export interface RoomOptions {
   readonly log?: Log;
   readonly vectors?: Vectors;
-  readonly words?: Words;
+  readonly indexes?: Indexes;
   readonly indexMemoryBytesMax?: number;
   readonly clock?: Clock;
   readonly generations?: Generations;
@@ -112,7 +112,7 @@ export class Room {
   constructor({
     storage,
     vectors,
-    words = plainWords().words,
+    indexes = unsavedIndexes().indexes,
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
@@ -125,7 +125,7 @@ export class Room {
       generations,
       erasures,
       vectors,
-      words,
+      indexes,
       clock,
       recent: storage.recent,
       indexMemoryBytesMax,
@@ -135,7 +135,7 @@ export class Room {
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    this.ports = { log, vectors, words, clock, namespaces, quota, generations, erasures, eraseCalls };
+    this.ports = { log, vectors, indexes, clock, namespaces, quota, generations, erasures, eraseCalls };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {
@@ -189,6 +189,11 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
     holds: async () => [],
   };
   return { vectors, opened, discarded };
+}
+
+/** Makes the port of one index of vectors. */
+export function vectorsWith(index: VectorIndex): Vectors {
+  return { ...plainVectors(() => ({})).vectors, open: () => index };
 }
 
 /** Waits until a condition holds. */

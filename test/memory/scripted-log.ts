@@ -4,6 +4,7 @@ import {
   type Log,
   type Seen,
   type Several,
+  type Successor,
   seen,
   type What,
 } from "../../src/memory/ports/log.js";
@@ -38,7 +39,7 @@ export class ScriptedLog {
   }
 
   get port(): Log {
-    const port: Pick<Log, "append" | "read" | "last" | "fetch" | "special"> = {
+    const port: Pick<Log, "append" | "read" | "last" | "fetch" | "special" | "successors"> = {
       append: (batch) => {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
@@ -53,6 +54,8 @@ export class ScriptedLog {
         };
       },
       special: async () => [],
+      successors: async ({ sequences }) =>
+        this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
       last: async () => {
         const entry = this.entries.at(-1);
         return entry && { sequence: this.entries.length, entry: seen(entry, "head") };
@@ -72,4 +75,13 @@ export class ScriptedLog {
   countOf({ opId }: Appended): number {
     return this.entries.filter((entry) => entry.opId === opId).length;
   }
+}
+
+function successorsBy(sequence: number, entry: Entry, targets: readonly number[]): Successor[] {
+  const by = (how: Successor["how"], target: number | undefined, id: string): Successor[] =>
+    target !== undefined && targets.includes(target) ? [{ target, sequence, how, id }] : [];
+  if (entry.op === "delete") return by("deleted", entry.target, "");
+  if (entry.op !== "store" && entry.op !== "erased") return [];
+  const superseded = (entry.supersedes ?? []).flatMap((target) => by("superseded", target, entry.id));
+  return [...by("replaced", entry.replaces, entry.id), ...superseded];
 }

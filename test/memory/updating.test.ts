@@ -138,8 +138,8 @@ describe("a replica that begins with its index's files", () => {
 });
 
 describe("a search that runs", () => {
-  it("does not show a superseded memory that is deleted meanwhile", async () => {
-    await house.write("a", [memory(1), memory(2, { supersedes: [1] })]);
+  it("does not show a memory that is superseded and deleted meanwhile", async () => {
+    await house.write("a", [memory(1)]);
     const [isOpen, open] = gate();
     const [isSearching, begin] = gate();
     const search = async () => {
@@ -152,6 +152,7 @@ describe("a search that runs", () => {
     const recalled = room.recall("a", query);
     await isSearching;
     const tombstone = { op: "delete", opId: "tombstone", target: 1 } as const;
+    await room.append("a", memory(2, { supersedes: [1] }));
     await room.namespaces.ifOpen(scopeOf("a"), ({ appender }) => appender.append(tombstone));
     open();
     expect(await recalled).toEqual([idOf(2)]);

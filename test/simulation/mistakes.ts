@@ -44,9 +44,10 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "a recall does not wait until the words have caught up with the log",
-    seed: 71,
-    changes: [["memory/search/search.ts", "until: this.of.applied() }))", "until: 0 }))"]],
+    what: "a recall does not wait until its replica has caught up with the log",
+    changes: [
+      ["memory/calls/recall.ts", 'steps.time("catch_up", () => replica.current())', "Promise.resolve()"],
+    ],
   },
   {
     what: "a call that fails stays paid",
@@ -230,13 +231,11 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a search shows what has expired",
-    changes: [
-      ["memory/versions/hidden.ts", "expiresAtMs <= nowMs) return false;", "expiresAtMs <= 0) return false;"],
-    ],
+    changes: [["memory/log/replica.ts", "expire: () => this.#expire(),", "expire: () => {},"]],
   },
   {
     what: "a search shows what was superseded",
-    changes: [["memory/versions/hidden.ts", "includeSuperseded || !this.#superseded.has(sequence)", "true"]],
+    changes: [["memory/log/replica.ts", "this.#removeLiving(superseded),", ""]],
   },
   {
     what: "nobody erases what has expired",
@@ -249,13 +248,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
     seed: 808,
-    changes: [
-      [
-        "memory/search/search.ts",
-        "const all = [...versions.values()].filter((version) => version !== undefined);",
-        "const all: number[] = [];",
-      ],
-    ],
+    changes: [["memory/search/search.ts", "return missing.slice(0, NEW_VERSIONS_MAX);", "return [];"]],
   },
   {
     what: "a store that keeps what is there stays paid",

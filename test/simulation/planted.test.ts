@@ -24,7 +24,7 @@ function plant({ changes }: Mistake): string {
     "src",
     "test/simulation",
     "test/memory/plain-index.ts",
-    "test/memory/plain-words.ts",
+    "test/memory/unsaved-indexes.ts",
     "package.json",
   ]) {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });

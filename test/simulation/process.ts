@@ -22,7 +22,7 @@ import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { plainIndex } from "../memory/plain-index.js";
-import { plainWords } from "../memory/plain-words.js";
+import { unsavedIndexes } from "../memory/unsaved-indexes.js";
 import type { Client, Database } from "./database.js";
 import { accountsOf, claimsOf, erasuresOf, logOf, recentOf, systemRecordsOf } from "./ports.js";
 
@@ -236,9 +236,9 @@ function roomOf(
     holds: async () => [],
   };
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
-  const { words } = plainWords();
-  const indexes = { vectors, words, indexMemoryBytesMax };
-  const namespaces = new Namespaces({ log, erasures, generations, clock, recent, ...indexes });
+  const { indexes } = unsavedIndexes();
+  const derived = { vectors, indexes, indexMemoryBytesMax };
+  const namespaces = new Namespaces({ log, erasures, generations, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
   const quota: Quota = {
     charge: (caller, calls) => charge(accounts, caller, calls),
@@ -252,7 +252,7 @@ function roomOf(
     namespaces,
     idempotency,
     vectors,
-    words,
+    indexes,
     erasures,
     eraseCalls: () => db.request(process, () => {}),
     generations,

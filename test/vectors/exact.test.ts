@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { Selection } from "../../src/memory/fields/selection.js";
+import { Selection } from "../../src/index/fields/selection.js";
 import type { Among, VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
 import { EXACT_ERROR } from "../../src/vectors/nearest-in-tail.js";
 import type { UsearchOptions } from "../../src/vectors/usearch.js";
@@ -137,7 +137,7 @@ describe.each([8, 384])("an index of 19,500 vectors of %d dimensions", (dimensio
       await model.expectExact(query);
       for (const many of [2, 20, 2_000]) {
         const some = Float64Array.from(living.filter((sequence) => (sequence * 2_654_435_761) % many === 0));
-        await model.expectExact(query, { among: new Selection(some) });
+        await model.expectExact(query, { among: Selection.of(some) });
       }
     }
     expect(index.error).toBe(EXACT_ERROR);
@@ -160,7 +160,7 @@ describe("an exact index", () => {
     await model.expectExact(query);
     await model.expectExact(query.map((x) => -x));
     await model.expectExact(nearTo(query, 0.1, random));
-    const among = new Selection(Float64Array.from({ length: 3_000 }, (_, i) => 2 * i + 1));
+    const among = Selection.of(Float64Array.from({ length: 3_000 }, (_, i) => 2 * i + 1));
     await model.expectExact(query, { among });
   });
 
@@ -180,7 +180,7 @@ describe("an exact index", () => {
     await model.add(Array.from({ length: 9_000 }, (_, i) => pointOf(i + 1, away())));
     await model.remove(Array.from({ length: 2_000 }, (_, i) => 4 * i + 1));
     await model.expectExact(query);
-    await model.expectExact(query, { among: new Selection(Float64Array.of(2, 5, 6, 7)) });
+    await model.expectExact(query, { among: Selection.of(Float64Array.of(2, 5, 6, 7)) });
   });
 
   it("takes in memories in any order, as those that a restored database has again", async () => {
@@ -189,7 +189,7 @@ describe("an exact index", () => {
     await model.add([...rows.slice(1_000), ...rows.slice(0, 1_000).reverse()]);
     await model.remove([5, 999, 1_000, 1_001, 3_000]);
     await model.expectExact(query);
-    await model.expectExact(query, { among: new Selection(Float64Array.of(5, 998, 1_002, 2_999)) });
+    await model.expectExact(query, { among: Selection.of(Float64Array.of(5, 998, 1_002, 2_999)) });
   });
 
   it("keeps its memory and what a search compares in proportion to what is left", async () => {
@@ -249,7 +249,7 @@ describe("an index in memory", () => {
     expect(second.bytes).toBeGreaterThan(25_000 * DIMENSIONS * 5);
     for (const { vector } of rows.slice(0, 3)) await model.expectExact(vector);
     await model.expectExact(rows[7]?.vector as Float32Array, {
-      among: new Selection(Float64Array.of(3, 4, 20_000)),
+      among: Selection.of(Float64Array.of(3, 4, 20_000)),
     });
     expect(readdirSync(snapshotsDir)).toEqual([]);
     expect(await usearch.holds("i1", [4])).toEqual([]);

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { Selection } from "../../src/memory/fields/selection.js";
+import { Selection } from "../../src/index/fields/selection.js";
 import type { VectorRow } from "../../src/memory/ports/vectors.js";
 import type { OpenIndex, UsearchOptions } from "../../src/vectors/usearch.js";
 import { seeded } from "../simulation/time.js";
@@ -39,7 +39,7 @@ async function filled(
 }
 
 const among = (points: readonly { sequence: number }[]) =>
-  new Selection(Float64Array.from(points, ({ sequence }) => sequence));
+  Selection.of(Float64Array.from(points, ({ sequence }) => sequence));
 
 /** Share of the truly nearest that searches among some memories find; they find no other. */
 async function recallOf(

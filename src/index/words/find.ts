@@ -1,5 +1,5 @@
+import type { Heard, IndexQuery, WeighedQuery, WordsFound } from "../../memory/ports/index.js";
 import type { Among } from "../../memory/ports/vectors.js";
-import type { Heard, WeighedQuery, WordQuery, WordsFound } from "../../memory/ports/words.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { Best } from "./best.js";
@@ -25,12 +25,6 @@ const NOTED_MAX = 8192;
 /** Maximum number of unused score tables that are kept. */
 const SPARE_MAX = 4;
 
-/** A query for words, perhaps among some memories only. */
-export interface FindQuery extends Omit<WordQuery, "among"> {
-  /** The memories that may be found; all when left out. */
-  readonly among?: Among | undefined;
-}
-
 /** Scores of a range of rows. All are 0 between two ranges. */
 interface Scores {
   readonly scores: Float64Array;
@@ -55,7 +49,7 @@ interface Scoring {
  */
 export function* findWords(
   segments: readonly WordSegment[],
-  { text, limit, among }: FindQuery,
+  { text, limit, among }: IndexQuery,
 ): Generator<void, WordsFound> {
   const query = yield* weigh(segments, yield* wordsIn(text, "query"));
   return { query, heard: yield* findBest(segments, query, { limit, among }) };
@@ -64,7 +58,7 @@ export function* findWords(
 function* findBest(
   segments: readonly WordSegment[],
   query: WeighedQuery,
-  { limit, among }: Pick<FindQuery, "limit" | "among">,
+  { limit, among }: Pick<IndexQuery, "limit" | "among">,
 ): Generator<void, Heard[]> {
   const changes = segments.map(({ words }) => words.changes);
   const table = spare.pop() ?? { scores: new Float64Array(RANGE), noted: new Uint16Array(NOTED_MAX) };

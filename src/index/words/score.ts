@@ -1,4 +1,4 @@
-import type { WeighedQuery, WordHit } from "../../memory/ports/words.js";
+import type { WeighedQuery, WordHit } from "../../memory/ports/index.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";

@@ -1,4 +1,4 @@
-import type { WeighedQuery, WeighedWord } from "../../memory/ports/words.js";
+import type { WeighedQuery, WeighedWord } from "../../memory/ports/index.js";
 import { hashOf, type WordHash } from "./hash.js";
 import { rarityOf } from "./scoring.js";
 import type { WordSegment } from "./segment.js";

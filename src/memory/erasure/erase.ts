@@ -7,9 +7,9 @@ import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
+import type { Indexes } from "../ports/index.js";
 import type { Deleted, Log, Scope } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
-import type { Words } from "../ports/words.js";
 
 interface BurialPorts extends LeavePorts {
   readonly namespaces: Namespaces;
@@ -26,7 +26,7 @@ const ERASE_MANY = 256;
 
 export interface ErasurePorts {
   readonly vectors: Vectors;
-  readonly words: Words;
+  readonly indexes: Indexes;
   readonly log: Log;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
@@ -65,11 +65,11 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "words" | "generations">;
+export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "indexes" | "generations">;
 
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
 export async function eraseEntry(
-  { log, vectors, words, generations }: EntryErasurePorts,
+  { log, vectors, indexes, generations }: EntryErasurePorts,
   { logIds, sequence }: { logIds: readonly string[]; sequence: number },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
@@ -77,7 +77,7 @@ export async function eraseEntry(
   const family = logIds.flatMap((logId) => generations.pins.familyOf(logId));
   for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
-    for (const indexes of [vectors, words]) await indexes.wipe(each, [sequence]);
+    for (const files of [vectors, indexes]) await files.wipe(each, [sequence]);
   }
 }
 

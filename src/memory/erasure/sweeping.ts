@@ -4,10 +4,13 @@ import { baseOf } from "../ports/generation.js";
 import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
 import { drop } from "./drop.js";
 import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
+import { KeptFiles } from "./kept-files.js";
 
 const NAMES_MAX = 100;
 
 export interface LeftoverPorts extends ErasurePorts {
+  /** True if no other process can use this database. */
+  readonly exclusive?: boolean | undefined;
   /** True if an account was closed. An account that is merely missing leads to no erasure. */
   isClosed(accountId: string): Promise<boolean>;
 }
@@ -33,9 +36,11 @@ interface SweepingOptions {
 /** Finishes interrupted erasures, and removes leftovers that no record mentions. */
 export class Sweeper {
   readonly #leftovers: Leftovers;
+  readonly #keptFiles: KeptFiles;
 
   constructor(private readonly ports: LeftoverPorts) {
     this.#leftovers = new Leftovers(ports);
+    this.#keptFiles = new KeptFiles(ports);
   }
 
   async run(): Promise<number> {
@@ -45,6 +50,8 @@ export class Sweeper {
       sweep(this.ports),
       eraseReplaced(this.ports),
       eraseExpired(this.ports),
+      // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
+      this.ports.exclusive === true ? 0 : this.#keptFiles.catchUp().then(() => 0),
     ];
     let found = 0;
     for (const swept of await Promise.allSettled(work)) {
@@ -81,11 +88,11 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 }
 
 /** Discards index files of logs that another replica has dropped. */
-async function discardOrphans({ vectors, words, log }: ErasurePorts): Promise<void> {
-  for (const indexes of [vectors, words]) {
-    for (const logId of await indexes.kept()) {
+async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<void> {
+  for (const files of [vectors, indexes]) {
+    for (const logId of await files.kept()) {
       const last = await log.last(logId);
-      if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
+      if (last === undefined || isEnd(last.entry)) await files.discard(logId);
     }
   }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from "../pacing/clock.js";
+import type { Indexes } from "../ports/index.js";
 import type { Scope } from "../ports/log.js";
 import type { Recent } from "../ports/recent.js";
 import type { Vectors } from "../ports/vectors.js";
-import type { Words } from "../ports/words.js";
 import type { Replica } from "./replica.js";
 
 /** Interval of recording that a namespace is in use. */
@@ -10,7 +10,7 @@ const TOUCH_MS = 600_000;
 
 export interface MaintenanceOptions {
   readonly vectors: Vectors;
-  readonly words: Words;
+  readonly indexes: Indexes;
   readonly recent: Recent;
   readonly clock: Clock;
   /** Called with failures; the work is tried again when it is next due. */
@@ -75,8 +75,8 @@ export class Maintenance {
   }
 
   async #discardFiles(logId: string): Promise<void> {
-    const { vectors, words } = this.options;
-    for (const indexes of [vectors, words]) await indexes.discard(logId);
+    const { vectors, indexes } = this.options;
+    for (const files of [vectors, indexes]) await files.discard(logId);
   }
 
   #run(work: () => Promise<void>): Promise<void> {

@@ -10,10 +10,12 @@ import { Appender } from "./appender.js";
 import { leave } from "./leave.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
-import { Replica, Sealed } from "./replica.js";
+import { Replica, Sealed, tooLarge } from "./replica.js";
 
 /** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
+/** Share of the budget that one index may take while it is built: what is not sealed yet takes more. */
+const BUILDING_SHARE = 1.5;
 
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
@@ -90,7 +92,11 @@ export class Namespaces {
    * meets the log's end (Sealed) runs again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
-    return this.#following(scope, () => this.#options.log.find(scope), work);
+    const find = () => this.#options.log.find(scope);
+    return this.#following(scope, find, async (open) => {
+      await this.#expectRoom(open.replica);
+      return work(open);
+    });
   }
 
   /**
@@ -101,12 +107,21 @@ export class Namespaces {
     return open && this.#using(open, work);
   }
 
+  /** Runs work on a log if this process holds it open; returns whether it does. */
+  async ifLogIsOpen(logId: string, work: (replica: Replica) => Promise<void>): Promise<boolean> {
+    const open = this.#open.all.find(({ replica }) => replica.logId === logId);
+    if (open === undefined || open.replica.broken) return false;
+    await this.#using(open, ({ replica }) => work(replica));
+    return true;
+  }
+
   /**
    * Appends a memory that is made for the namespace's model generation, and creates the namespace if needed.
    * Answers the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {
+      await this.#expectRoom(replica);
       const memory = await memoryIn(generationOf(replica.logId));
       return appender.append(memory, { once: idempotent });
     };
@@ -119,6 +134,7 @@ export class Namespaces {
    */
   async appendAll(scope: Scope, { memoriesIn, admit, idempotent, settled }: AppendingAll): Promise<void> {
     await this.#following(scope, this.#creating(scope, admit), async ({ replica, appender }) => {
+      await this.#expectRoom(replica);
       const all = await memoriesIn(generationOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
@@ -142,6 +158,7 @@ export class Namespaces {
     const find = () => this.#options.log.find(scope);
     const resolve = admit === undefined ? find : this.#creating(scope, admit);
     return this.#following(scope, resolve, async ({ replica, appender }) => {
+      await this.#expectRoom(replica);
       const conditional = await conditionFor(replica);
       const standing = await appender.append(conditional, { once: idempotent });
       return { logId: replica.logId, standing };
@@ -174,6 +191,19 @@ export class Namespaces {
     // No call waits any more for those that are still being built.
     await Promise.all(open.map(({ replica }) => replica.stop()));
     await this.#maintenance.settled();
+  }
+
+  /**
+   * Expects that the index of a namespace fits alone into the budget of all.
+   *
+   * @throws MemoryError `resource_exhausted`
+   */
+  async #expectRoom(replica: Replica): Promise<void> {
+    const { indexMemoryBytesMax } = this.#options;
+    if (replica.bytes <= indexMemoryBytesMax) return;
+    // Others may have deleted some of it.
+    await replica.current();
+    if (replica.bytes > indexMemoryBytesMax) throw tooLarge();
   }
 
   /** Makes the function that finds or creates the log of a store. */
@@ -249,13 +279,15 @@ export class Namespaces {
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { log, vectors, words, clock, steps, onCaughtUp, onTrouble, onLost } = this.#options;
+    const { log, vectors, indexes, clock, steps, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } =
+      this.#options;
     const replica = new Replica(logId, {
       log,
-      index: vectors.open(logId),
-      words,
+      vectors,
+      indexes,
       clock,
       steps,
+      buildingBytesMax: BUILDING_SHARE * indexMemoryBytesMax,
       onCaughtUp,
       onTrouble,
       ...(onLost && { onLost }),

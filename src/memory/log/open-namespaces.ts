@@ -18,6 +18,8 @@ export interface Held {
   readonly namespaces: number;
   readonly memories: number;
   readonly bytes: number;
+  /** Those whose indexes alone are over the budget. */
+  readonly tooLarge: number;
   readonly appending: number;
   readonly indexing: number;
 }
@@ -71,11 +73,13 @@ export class OpenNamespaces {
       namespaces: this.#open.size,
       memories: 0,
       bytes: this.#bytes(),
+      tooLarge: 0,
       appending: 0,
       indexing: 0,
     };
     for (const { replica, appender } of this.#open.values()) {
       held.memories += replica.size;
+      if (replica.bytes > this.options.bytesMax) held.tooLarge++;
       held.appending = Math.max(held.appending, appender.waiting);
       held.indexing = Math.max(held.indexing, replica.waiting);
     }
@@ -94,19 +98,31 @@ export class OpenNamespaces {
   }
 
   /**
-   * Closes the least recently used namespaces until the rest fits. Namespaces in use stay, and so does the
-   * one used last: otherwise a single namespace above the budget would be built again for every call.
+   * Closes the least recently used namespaces until the rest fits: first those of an account that holds more than half
+   * of the budget, so that it does not close all others'. Namespaces in use stay, and so does the one used last:
+   * otherwise a single namespace above the budget would be built again for every call.
    */
   makeRoom(): void {
+    const { bytesMax } = this.options;
     let bytes = this.#bytes();
-    let left = this.#open.size;
-    for (const open of this.#open.values()) {
-      if (--left === 0) return;
-      if (bytes <= this.options.bytesMax && this.#open.size <= OPEN_MAX) return;
-      if (open.replica.users > 0) continue;
-      bytes -= open.replica.bytes;
-      this.letGo(open);
+    while (bytes > bytesMax || this.#open.size > OPEN_MAX) {
+      const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
+      const heavy = this.#heaviest();
+      const first = unused.find(({ scope }) => scope.accountId === heavy) ?? unused[0];
+      if (first === undefined) return;
+      bytes -= first.replica.bytes;
+      this.letGo(first);
     }
+  }
+
+  /** Finds the account that holds more than half of the budget; undefined if none does. */
+  #heaviest(): string | undefined {
+    const byAccount = new Map<string, number>();
+    for (const { scope, replica } of this.#open.values()) {
+      byAccount.set(scope.accountId, (byAccount.get(scope.accountId) ?? 0) + replica.bytes);
+    }
+    const half = this.options.bytesMax / 2;
+    return [...byAccount].sort(([, a], [, b]) => b - a).find(([, bytes]) => bytes > half)?.[0];
   }
 }
 

@@ -1,7 +1,7 @@
 import { MemoryError, unavailable } from "../../errors.js";
-import { LogFields } from "../fields/log-fields.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
+import type { Index, Indexes, IndexRow } from "../ports/index.js";
 import {
   type Dropped,
   type Entry,
@@ -11,20 +11,23 @@ import {
   type Lost,
   type Moved,
   type Numbered,
+  type Stored,
+  type Tail,
 } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
-import type { VectorIndex } from "../ports/vectors.js";
+import type { VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import type { Words } from "../ports/words.js";
-import { Restoration } from "../reading/restoration.js";
-import { type Search, type Searchable, searching } from "../search/search.js";
-import { Hidden } from "../versions/hidden.js";
-import { LogWords } from "../words/log-words.js";
+import { type Covered, Restoration } from "../reading/restoration.js";
+import { SampledMean } from "../search/sampled-mean.js";
+import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
+import { SupersededIndex } from "../search/superseded-index.js";
+import { type Change, RunningSearches } from "../versions/changes-during.js";
+import { Expiries } from "../versions/expiries.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
-/** Numbers that hide memories read at a time. */
+/** Numbers of memories that expire listed at a time. */
 const SPECIAL_MANY = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
@@ -35,14 +38,16 @@ export class Sealed extends Error {}
 
 export interface ReplicaOptions {
   readonly log: Log;
-  readonly index: VectorIndex;
-  readonly words: Words;
+  readonly vectors: Vectors;
+  readonly indexes: Indexes;
   readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
   /**
    * Called with the number of entries read from the log: at the start, or because another process wrote them.
    */
   onCaughtUp?: ((entries: number) => void) | undefined;
+  /** Bytes of its indexes at which building them ends. */
+  readonly buildingBytesMax: number;
   /** Called with failures of work that no call waits for. */
   onTrouble?: ((error: unknown) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
@@ -50,7 +55,7 @@ export interface ReplicaOptions {
 }
 
 /**
- * One process's view of one log: an index that has applied the log up to a number. Several processes may
+ * One process's view of one log: indexes of vectors, words and fields that have applied the log up to a number. Several processes may
  * hold replicas of one log; they share nothing but the log.
  */
 export class Replica {
@@ -58,19 +63,25 @@ export class Replica {
   onApplied: (entry: Entry<"head">) => void = () => {};
   /** Number of calls that use it now; a replica in use is never closed. */
   users = 0;
-  /** True if its index failed, or lost files: a new replica must replace it. */
+  /** True if an index failed, or lost files: a new replica must replace it. */
   broken = false;
   /** True if the log has ended: the namespace was dropped, or has moved. */
   sealed = false;
   /** The log's last entry, once this replica has read it. */
   end: Dropped | Moved | undefined;
 
-  #applied = 0;
-  readonly #restoration: Restoration;
-  readonly #words: LogWords;
-  readonly #hidden = new Hidden();
-  readonly #fields: LogFields;
+  readonly #vectors: VectorIndex;
+  readonly #index: Index;
+  readonly #superseded: SupersededIndex;
+  readonly #mean: SampledMean;
+  readonly #meanOfAll: SampledMean;
+  readonly #expiries = new Expiries();
+  readonly #searches = new RunningSearches();
   readonly #searchable: Searchable;
+  readonly #restoration: Restoration;
+  #isRestored = false;
+  /** Numbers of the last entries that were applied to each part; they differ only while it is being built. */
+  #covered: Covered = { vectors: 0, index: 0 };
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -88,44 +99,59 @@ export class Replica {
     readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
-    this.#restoration = new Restoration({ ...options, logId });
-    this.#words = new LogWords(logId, { ...options, fits: (vectors) => options.index.fits(vectors) });
-    this.#fields = new LogFields(logId, options);
-    this.#searchable = {
-      ...{ logId, log: options.log, index: options.index, clock: options.clock },
-      ...{ words: this.#words, fields: this.#fields, hidden: this.#hidden },
-      applied: () => this.#applied,
-      current: () => this.current(),
-      search: (query) => this.#search(query),
-    };
-    options.index.onLost = () => {
+    const { log, vectors, indexes, clock } = options;
+    this.#vectors = vectors.open(logId);
+    this.#vectors.onLost = () => {
       this.broken = true;
+    };
+    this.#index = indexes.open(logId);
+    this.#restoration = new Restoration({ ...options, logId, vectors: this.#vectors, index: this.#index });
+    this.#superseded = new SupersededIndex({
+      ...{ logId, log, clock, indexes },
+      openVectors: () => vectors.openInMemory(logId),
+      applied: () => this.applied,
+    });
+    const sampling = { logId, log, clock, fits: (some: readonly Float32Array[]) => this.#vectors.fits(some) };
+    this.#mean = new SampledMean(sampling);
+    this.#meanOfAll = new SampledMean(sampling);
+    this.#searchable = {
+      ...{ logId, log, clock, indexes, searches: this.#searches },
+      current: () => this.current(),
+      applied: () => this.applied,
+      expire: () => this.#expire(),
+      guard: (work) => this.#guard(work).then((found) => this.#whole(found)),
+      sources: async (includeSuperseded) => {
+        if (includeSuperseded) return this.#sourcesOfAll();
+        const indexes = [this.#index];
+        const mean = () => this.#meanOf(this.#mean, { indexes, changes: this.#index.changes });
+        return { indexes, vectors: [this.#vectors], mean };
+      },
     };
   }
 
   /** The number of the last entry applied. */
   get applied(): number {
-    return this.#applied;
+    return Math.min(this.#covered.vectors, this.#covered.index);
   }
 
   /** Number of memories in its index. */
   get size(): number {
-    return this.options.index.size;
+    return this.#index.size;
   }
 
   /** Tells whether an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
-    return this.#isBuilt && sequence - this.#applied <= READ_MANY;
+    return this.#isBuilt && sequence - this.applied <= READ_MANY;
   }
 
   get bytes(): number {
-    const { index } = this.options;
-    return index.bytes + this.#words.bytes + this.#fields.bytes + this.#hidden.bytes;
+    const indexes = this.#vectors.bytes + this.#index.bytes + this.#superseded.bytes;
+    return indexes + this.#expiries.bytes + this.#mean.bytes + this.#meanOfAll.bytes;
   }
 
   /** Number of requests that wait for the indexes. */
   get waiting(): number {
-    return this.options.index.waiting + this.#words.waiting;
+    return this.#vectors.waiting;
   }
 
   /**
@@ -147,15 +173,12 @@ export class Replica {
    * Applies entries of the log in their order, and skips those already applied. A search that begins after
    * this call sees them; the promise resolves when the index has room for more.
    */
-  async apply(entries: readonly Numbered<Entry<"vectors">>[]): Promise<void> {
-    const news = entries.filter(({ sequence }) => sequence > this.#applied);
+  async apply(entries: readonly Numbered<Entry>[]): Promise<void> {
+    const news = entries.filter(({ sequence }) => sequence > this.applied);
     const first = news[0];
     if (first === undefined) return;
-    if (first.sequence !== this.#applied + 1) throw new Error(`log gap before ${first.sequence}`);
-    this.#applied += news.length;
-    const indexed = this.#guard(this.#index(news));
-    this.#words.take(news);
-    this.#fields.take(news);
+    if (first.sequence !== this.applied + 1) throw new Error(`log gap before ${first.sequence}`);
+    const indexed = this.#guard(this.#add(news));
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
   }
@@ -165,95 +188,132 @@ export class Replica {
    * no call before it has read the tombstone, and it adds no memory that is forgotten already.
    */
   async forget(sequence: number): Promise<void> {
-    if (sequence > this.#applied) this.#forgotten.add(sequence);
-    this.#fields.forget([sequence]);
-    const removed = this.#guard(this.options.index.remove([sequence]));
+    if (sequence > this.applied) this.#forgotten.add(sequence);
+    const removed = this.#guard(this.#remove([sequence]));
     // A failure reaches the call that builds the index: the replica is broken then.
     removed.catch(() => {});
-    // A file of words that is being written may have the memory; it is complete when this resolves. An index
-    // that has failed writes no more files.
-    await this.#words.forget([sequence]).catch(() => {});
     if (this.#isBuilt) await removed;
   }
 
   /** Stops a catch-up that may take long, and closes its index; resolves when no catch-up runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#catchingUp) await this.options.index.close();
-    await this.#words.stop();
-    await this.#fields.stop();
+    if (this.#catchingUp) await this.#vectors.close();
     await this.#catchUpOnce().catch(() => {});
   }
 
   async close(): Promise<void> {
-    const closing = [this.options.index.close(), this.#words.close({ keeps: !this.sealed })];
+    const closing = [this.#vectors.close(), this.#index.close({ keeps: !this.sealed && !this.broken })];
     // Neither is left open because the other fails.
     for (const closed of await Promise.allSettled(closing)) {
       if (closed.status === "rejected") throw closed.reason;
     }
   }
 
-  async #search(query: Parameters<VectorIndex["search"]>[0]) {
-    const hits = await this.#guard(this.options.index.search(query));
-    // A memory that was answered as stored just before the index failed may be missing.
+  async #sourcesOfAll(): Promise<Sources> {
+    const layers = await this.#guard(this.#superseded.layers());
+    const indexes = [this.#index, ...layers.map(({ index }) => index)];
+    const changes = this.#index.changes + this.#superseded.changes;
+    return {
+      indexes,
+      vectors: [this.#vectors, ...layers.map(({ vectors }) => vectors)],
+      mean: () => this.#meanOf(this.#meanOfAll, { indexes, changes }),
+    };
+  }
+
+  #meanOf(mean: SampledMean, { indexes, changes }: { indexes: readonly Index[]; changes: number }) {
+    return mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes)));
+  }
+
+  /** Returns what was found, unless a memory that was answered as stored just before an index failed may be missing. */
+  #whole<T>(found: T): T {
     if (this.broken) throw failed();
-    return hits;
+    return found;
   }
 
-  /** Begins where the index's files end, if they were made of this log. */
+  /** Removes what has expired by now. */
+  #expire(): void {
+    const expired = this.#expiries.take(this.options.clock.wallMs());
+    // No search that begins now finds them, whenever this resolves.
+    if (expired.length > 0)
+      this.#guard(this.#remove(expired)).catch((error) => this.options.onTrouble?.(error));
+  }
+
+  /** Begins where the indexes' files end, if they were made of this log. */
   async #restore(): Promise<void> {
-    const kept = await this.#restoration.begin();
-    if (kept === undefined) return;
-    await this.#hide(kept.sequence);
-    this.#applied = kept.sequence;
+    this.#covered = await this.#restoration.begin();
+    const { log, clock } = this.options;
+    for (let from = 1; from <= this.applied; ) {
+      const some = await log.special({ logId: this.logId, from, limit: SPECIAL_MANY });
+      for (const { sequence, expiresAtMs } of some) {
+        if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
+      }
+      if (some.length < SPECIAL_MANY) break;
+      from = (some.at(-1)?.sequence ?? from) + 1;
+      await clock.yield();
+    }
+    this.#isRestored = true;
   }
 
-  /** Tells whether the log confirmed the index's files; if not, the log is read again from its start. */
+  /** Tells whether the log confirmed the files of vectors; if not, they are read again from its start. */
   async #isConfirmed(): Promise<boolean> {
-    const confirmed = await this.#restoration.end();
-    if (confirmed) return true;
-    this.#applied = 0;
-    this.#hidden.clear();
+    if (await this.#restoration.end()) return true;
+    this.#covered = { ...this.#covered, vectors: 0 };
     return false;
   }
 
-  /** Reads which of the memories that the index's files hold must be hidden. */
-  async #hide(until: number): Promise<void> {
-    const { log, clock } = this.options;
-    for (let from = 1; from <= until; ) {
-      const some = await log.special({ logId: this.logId, from, limit: SPECIAL_MANY });
-      for (const each of some) if (each.sequence <= until) this.#hidden.add(each);
-      if (some.length < SPECIAL_MANY) return;
-      from = (some.at(-1)?.sequence ?? until) + 1;
-      await clock.yield();
-    }
-  }
-
-  /** Requests both changes at once: an index applies them in the order of the calls. */
-  async #index(news: readonly Numbered<Entry<"vectors">>[]): Promise<void> {
-    const { index, onLost } = this.options;
-    const rows = [];
-    const forgotten: number[] = [];
+  /** Requests all changes at once: the indexes apply them in the order of the calls. */
+  async #add(news: readonly Numbered<Entry>[]): Promise<void> {
+    const { onLost } = this.options;
+    const vectorRows: VectorRow[] = [];
+    const indexRows: IndexRow[] = [];
+    const changes: Change[] = [];
     for (const { sequence, entry } of news) {
+      changes.push(...changesBy(sequence, entry));
       // For memories only: the log that this one moves to has other entries from its end on.
-      const isForgotten = entry.op === "store" && this.#forgotten.delete(sequence);
-      if (entry.op === "store" && !isForgotten) {
+      if (entry.op === "store" && !this.#forgotten.delete(sequence)) {
+        if (entry.expiresAtMs !== undefined) this.#expiries.add(sequence, entry.expiresAtMs);
+        if (sequence > this.#covered.index) indexRows.push({ sequence, memory: entry });
+        if (sequence <= this.#covered.vectors) continue;
         const vectors = vectorsOf(entry);
-        if (index.fits(vectors)) rows.push({ sequence, opId: entry.opId, vectors });
+        if (this.#vectors.fits(vectors)) vectorRows.push({ sequence, opId: entry.opId, vectors });
         else onLost?.(this.logId, { sequence, entry: UNFIT });
       } else if (isEnd(entry)) {
         this.sealed = true;
         this.end = entry;
       } else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
-      const target = forgottenBy(entry);
-      if (target !== undefined && !this.#restoration.confirm(target)) forgotten.push(target);
-      this.#hidden.take(sequence, entry);
-      if (target !== undefined) this.#hidden.forget(target, entry.op === "delete" ? undefined : sequence);
     }
-    await Promise.all([
-      rows.length > 0 ? index.add(rows) : undefined,
-      forgotten.length > 0 ? index.remove(forgotten) : undefined,
-    ]);
+    const last = news.at(-1) as Numbered<Entry>;
+    const mark = { sequence: last.sequence, opId: last.entry.opId };
+    const isNews = last.sequence > this.#covered.index;
+    this.#covered = {
+      vectors: Math.max(this.#covered.vectors, last.sequence),
+      index: Math.max(this.#covered.index, last.sequence),
+    };
+    const adding = [
+      vectorRows.length > 0 ? this.#vectors.add(vectorRows) : undefined,
+      isNews ? this.#index.add(indexRows, mark) : undefined,
+    ];
+    const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
+    const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
+    for (const change of changes) this.#searches.note(change);
+    this.#superseded.supersede(superseded);
+    await Promise.all([...adding, this.#removeLiving(superseded), this.#remove(gone)]);
+  }
+
+  async #remove(sequences: readonly number[]): Promise<void> {
+    if (sequences.length === 0) return;
+    await Promise.all([this.#removeLiving(sequences), this.#superseded.remove(sequences)]);
+  }
+
+  /** Removes memories from the indexes of the living; resolves when no search finds them. */
+  async #removeLiving(sequences: readonly number[]): Promise<void> {
+    if (sequences.length === 0) return;
+    const { onTrouble } = this.options;
+    // `Indexes.wipe` waits for the files before a delete is answered, and fails if this has failed.
+    this.#index.remove(sequences).catch((error) => onTrouble?.(error));
+    const unconfirmed = sequences.filter((sequence) => !this.#restoration.confirm(sequence));
+    if (unconfirmed.length > 0) await this.#vectors.remove(unconfirmed);
   }
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {
@@ -276,12 +336,12 @@ export class Replica {
       if (this.#stopped) throw unavailable("the service is stopping");
       // This process dropped the log before its end was read: no more entries are needed.
       if (this.sealed) return;
-      if (this.#restoration.pending) await this.#restore();
-      const from = this.#applied + 1;
-      // Words and fields that are followed as well are handed on, and need no reading of their own then.
-      const what = this.#words.follows(from) || this.#fields.follows(from) ? "all" : "vectors";
-      const { entries, complete } = await this.options.log.read({ logId: this.logId, from, limit, what });
+      if (!this.#isRestored) await this.#restore();
+      if (!this.#isBuilt && this.bytes > this.options.buildingBytesMax) throw tooLarge();
+      const { entries, complete } = await this.#read(limit);
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
+      // Reading many of them has held the main thread for some time already.
+      if (entries.length > READ_FEW) await this.options.clock.yield();
       await this.apply(entries);
       if (complete && (await this.#isConfirmed())) {
         this.#isBuilt = true;
@@ -291,6 +351,36 @@ export class Replica {
       await this.options.clock.yield();
     }
   }
+
+  /** Reads on. What one of the indexes has already of the entries is not read, up to where it ends. */
+  async #read(limit: number): Promise<Tail<"all">> {
+    const { vectors, index } = this.#covered;
+    const from = this.applied + 1;
+    const what = vectors === index ? "all" : vectors > index ? "text" : "vectors";
+    const left = what === "all" ? limit : Math.min(limit, Math.abs(vectors - index));
+    // The parts that are left out are not looked at.
+    const tail = await this.options.log.read({ logId: this.logId, from, limit: left, what });
+    return tail as Tail<"all">;
+  }
+}
+
+/** Lists what an entry does to earlier memories. */
+function changesBy(sequence: number, entry: Entry<"head">): Change[] {
+  const target = forgottenBy(entry);
+  const how = entry.op === "delete" ? ("deleted" as const) : ("replaced" as const);
+  const changes: Change[] = target === undefined ? [] : [{ target, how, by: sequence }];
+  const { supersedes = [] } = entry as Partial<Pick<Stored, "supersedes">>;
+  return [
+    ...changes,
+    ...supersedes.map((each) => ({ target: each, how: "superseded" as const, by: sequence })),
+  ];
+}
+
+/** Error of a namespace whose index alone is larger than the budget of all. Trying again is of no use. */
+export function tooLarge(): MemoryError {
+  const message =
+    "the index of this namespace is larger than the memory for all indexes (INDEX_MEMORY_BYTES_MAX): delete some of its memories, or ask the operator to raise it";
+  return new MemoryError("resource_exhausted", message, { reason: "INDEX_TOO_LARGE" });
 }
 
 function failed(error?: unknown): MemoryError {

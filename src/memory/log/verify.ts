@@ -1,9 +1,9 @@
 import type { Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
+import type { Indexes } from "../ports/index.js";
 import { type Entry, forgottenBy, isEnd, type Log, type Numbered, type Stored } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import type { Words } from "../ports/words.js";
 import { allLogIds, allNames } from "./walk.js";
 
 const ENTRIES_MANY = 512;
@@ -13,7 +13,7 @@ export interface VerifyPorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly vectors: Vectors;
-  readonly words: Words;
+  readonly indexes: Indexes;
   /** Number of dimensions of a log's vectors; undefined if the database has no model for the log. */
   dimensionsOf(logId: string): number | undefined;
 }
@@ -56,7 +56,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     recall.found += found;
     recall.of += of;
   }
-  for (const logId of new Set([...(await ports.vectors.kept()), ...(await ports.words.kept())])) {
+  for (const logId of new Set([...(await ports.vectors.kept()), ...(await ports.indexes.kept())])) {
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);
@@ -94,7 +94,7 @@ async function livingIn(log: Log): Promise<Set<string>> {
 }
 
 async function verifyLog(
-  { log, vectors, words, dimensionsOf }: VerifyPorts,
+  { log, vectors, indexes, dimensionsOf }: VerifyPorts,
   { logId, verified, pending, living }: Subject,
 ): Promise<void> {
   const walk: Walk = {
@@ -125,16 +125,20 @@ async function verifyLog(
   }
   // Deletions after the files were written must have been made in them too.
   const deleted = [...walk.targets].filter((target) => !isErasing(target));
-  for (const [indexes, has] of [
-    [vectors, "its vector"],
-    [words, "its words"],
-  ] as const) {
-    const mark = await indexes.markOf(logId);
-    if (mark === undefined) continue;
-    const at = { logId, from: mark.sequence, limit: 1, what: "head" } as const;
+  const mark = await vectors.markOf(logId);
+  for (const { sequence, opId } of [
+    ...(mark === undefined ? [] : [mark]),
+    ...(await indexes.marksOf(logId)),
+  ]) {
+    const at = { logId, from: sequence, limit: 1, what: "head" } as const;
     const [behind] = (await log.read(at)).entries;
-    if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "the index files are of another log");
-    for (const target of await indexes.holds(logId, deleted)) {
+    if (behind?.entry.opId !== opId) complain(sequence, "the index files are of another log");
+  }
+  for (const [files, has] of [
+    [vectors, "its vector"],
+    [indexes, "its words or metadata"],
+  ] as const) {
+    for (const target of await files.holds(logId, deleted)) {
       complain(target, `was deleted, but an index file has ${has}; using the namespace takes it out`);
     }
   }

@@ -58,7 +58,11 @@ export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Gener
 
 /** Measures the time that the present piece of work has held the main thread. */
 export class Piece {
-  readonly #endsMs = performance.now() + PIECE_MS_MAX;
+  readonly #endsMs: number;
+
+  constructor(msMax = PIECE_MS_MAX) {
+    this.#endsMs = performance.now() + msMax;
+  }
 
   get isOver(): boolean {
     return performance.now() >= this.#endsMs;

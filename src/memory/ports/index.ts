@@ -1,7 +1,12 @@
 import type { Condition } from "./condition.js";
 import type { Seen } from "./log.js";
 import type { Among, Mark } from "./vectors.js";
-import type { WeighedQuery, WordHit, WordQuery, WordsFound } from "./words.js";
+
+/**
+ * Score that a memory could have beyond the words of a query: the share of a query with few and common words
+ * stays small.
+ */
+const IDEAL_MORE = 5;
 
 /**
  * The port to the indexes of words and fields. An index is derived state: it may vanish, and is built again from the
@@ -49,8 +54,10 @@ export interface Index {
   readonly changes: number;
   /** Fills the empty index from its files; undefined if it has none. */
   restore(): Promise<RestoredIndex | undefined>;
-  /** Fills a gap between restored files with the memories of that range that live, in order. */
-  fill(gap: Gap, rows: AsyncIterable<readonly IndexRow[]>): Promise<void>;
+  /** The first range of the log between its restored files that is in none of them; undefined if there is none. */
+  readonly gap: Gap | undefined;
+  /** Fills the gap up to a number with the memories that live there, in order. */
+  fill(rows: readonly IndexRow[], upto: number): Promise<void>;
   /** Empties the index, because its files belong to another log. */
   reset(): Promise<void>;
   has(sequence: number): boolean;
@@ -70,7 +77,9 @@ export interface Index {
   close(options: { keeps: boolean }): Promise<void>;
 }
 
-export interface IndexQuery extends Omit<WordQuery, "among"> {
+export interface IndexQuery {
+  readonly text: string;
+  readonly limit: number;
   /** The memories that may be found; all when left out. */
   readonly among?: Among | undefined;
 }
@@ -92,7 +101,6 @@ export interface RestoredIndex {
   readonly upto: number;
   /** Entries of the log up to which the files' tombstones were applied: the log must have them all. */
   readonly marks: readonly Mark[];
-  readonly gaps: readonly Gap[];
 }
 
 export interface Selecting {
@@ -109,4 +117,48 @@ export interface Selection extends Among {
   readonly last: number | undefined;
   /** A selection with other memories as well, of which none is in it already. */
   with(sequences: readonly number[]): Selection;
+}
+
+/** A memory that has words of a query. */
+export interface Heard {
+  readonly sequence: number;
+  /** BM25 of the memory's words; 0 if it has none of the query's. */
+  readonly score: number;
+}
+
+export interface WordHit extends Heard {
+  /** Words of the query that the memory has, as the query has them, in lower case. */
+  readonly words: readonly string[];
+}
+
+export interface WordsFound {
+  readonly query: WeighedQuery;
+  readonly heard: readonly Heard[];
+}
+
+/** A query's words as an index weighed them: scores by it compare, whatever is stored meanwhile. */
+export interface WeighedQuery {
+  /** Words that the index has, in the order of the query. */
+  readonly words: readonly WeighedWord[];
+  /** Sum of the rarities of all words, repeated and unknown ones included. */
+  readonly ideal: number;
+  /** Mean number of a memory's words. */
+  readonly meanLength: number;
+  /** Number of the query's characters that were left out, because it became too long. */
+  readonly leftOut: number;
+}
+
+export interface WeighedWord {
+  /** Identity of the word: 48 bits of a hash. */
+  readonly low: number;
+  readonly high: number;
+  /** The word as the query has it, in lower case. */
+  readonly seen: string;
+  /** Rarity of the word, times its number in the query. */
+  readonly factor: number;
+}
+
+/** Share of a query's words that a memory has, 0 to 1. */
+export function shareOf({ score }: Heard, { ideal }: WeighedQuery): number {
+  return Math.min(1, score / (ideal + IDEAL_MORE));
 }

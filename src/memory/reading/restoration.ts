@@ -1,68 +1,117 @@
-import type { Log } from "../ports/log.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Gap, Index, RestoredIndex } from "../ports/index.js";
+import { isMemory, type Log } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
+import { shownOf } from "../versions/showing.js";
+
+/** Entries read at a time. */
+const READ_MANY = 512;
 
 export interface RestorationOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "read" | "fetch">;
-  readonly index: Pick<VectorIndex, "restore" | "reset">;
+  readonly log: Pick<Log, "read" | "fetch" | "successors">;
+  readonly vectors: Pick<VectorIndex, "restore" | "reset">;
+  readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill">;
+  readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
 }
 
-/** Fills an index from its files, and trusts them only as far as the log confirms them. */
+/** Numbers of the last entries that the files of each part cover; 0 without files. */
+export interface Covered {
+  readonly vectors: number;
+  readonly index: number;
+}
+
+/** Fills the indexes of a log from their files, and trusts those only as far as the log confirms them. */
 export class Restoration {
-  /** True once the files were read. */
-  #asked = false;
-  /** Position and gaps of the files, until they are compared with the log. */
-  #unchecked: Restored | undefined;
-  /** Memories that were removed from the files, and whose tombstones were not read yet. */
+  /** What was read from files, which is read once. */
+  #restoredVectors: { readonly kept: Restored | undefined } | undefined;
+  #restoredIndex: { readonly kept: RestoredIndex | undefined } | undefined;
+  /** What the log has confirmed of it. */
+  #vectors: number | undefined;
+  #index: number | undefined;
+  /** Memories that were removed from the files of vectors, and whose removal was not read in the log yet. */
   readonly #unconfirmed = new Set<number>();
 
   constructor(private readonly options: RestorationOptions) {}
 
-  /** True if the files still have to be read, or to be compared with the log. */
-  get pending(): boolean {
-    return !this.#asked || this.#unchecked !== undefined;
+  /** Reads the files. If reading the log fails, the next call goes on where this one ended. */
+  async begin(): Promise<Covered> {
+    this.#vectors ??= await this.#restoreVectors();
+    this.#index ??= await this.#restoreIndex();
+    for (let { gap } = this.options.index; gap !== undefined; { gap } = this.options.index) {
+      await this.#fill(gap);
+      await this.options.clock.yield();
+    }
+    return { vectors: this.#vectors, index: this.#index };
   }
 
-  /** Reads the files; answers the position where they end, or undefined if this log has none. */
-  async begin(): Promise<Mark | undefined> {
-    const { logId, log, index, steps = untimed } = this.options;
-    // Only once: after a failed read of the log, the catch-up continues with the restored index.
-    if (!this.#asked) this.#unchecked = await steps.time("restore", () => index.restore());
-    this.#asked = true;
-    const kept = this.#unchecked;
-    if (kept === undefined) return undefined;
-    const [at] = (await log.read({ logId, from: kept.sequence, limit: 1, what: "head" })).entries;
-    const isOurs = at?.sequence === kept.sequence && at.entry.opId === kept.opId;
-    if (!isOurs) await index.reset();
-    this.#unchecked = undefined;
-    if (!isOurs) return undefined;
-    for (const sequence of kept.wiped) this.#unconfirmed.add(sequence);
-    return kept;
-  }
-
-  /** Applies a tombstone; answers whether the files lack its memory already. */
+  /** Applies a removal; returns whether the files of vectors lack its memory already. */
   confirm(target: number): boolean {
     return this.#unconfirmed.delete(target);
   }
 
   /**
-   * Answers, at the end of the log, whether the memories that were removed from the files are gone from the
-   * log too: their tombstones were read, or came before the position of the files, and they are erased.
-   * Otherwise the database is an older copy of itself: the index is emptied, and must be built from the log.
+   * Returns, at the end of the log, whether what was removed from the files of vectors is not shown by the log either:
+   * otherwise the database is an older copy of itself. The vectors are emptied then, and must be read from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, log, index } = this.options;
+    const { logId, log, clock, vectors } = this.options;
+    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: false };
     for (let rest = [...this.#unconfirmed]; rest.length > 0; ) {
       const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
       rest = [...fetched.rest];
-      if (fetched.found.length === 0) continue;
-      await index.reset();
+      if ((await shownOf(showing, fetched.found)).length === 0) continue;
+      await vectors.reset();
       this.#unconfirmed.clear();
       return false;
     }
     this.#unconfirmed.clear();
     return true;
+  }
+
+  async #restoreVectors(): Promise<number> {
+    const { vectors, steps = untimed } = this.options;
+    this.#restoredVectors ??= { kept: await steps.time("restore", () => vectors.restore()) };
+    const { kept } = this.#restoredVectors;
+    if (kept === undefined) return 0;
+    if (!(await this.#isOurs(kept))) {
+      await vectors.reset();
+      return 0;
+    }
+    for (const sequence of kept.wiped) this.#unconfirmed.add(sequence);
+    return kept.sequence;
+  }
+
+  async #restoreIndex(): Promise<number> {
+    const { index, steps = untimed } = this.options;
+    this.#restoredIndex ??= { kept: await steps.time("restore", () => index.restore()) };
+    const { kept } = this.#restoredIndex;
+    if (kept === undefined) return 0;
+    for (const mark of kept.marks) {
+      if (await this.#isOurs(mark)) continue;
+      await index.reset();
+      return 0;
+    }
+    return kept.upto;
+  }
+
+  async #isOurs({ sequence, opId }: Mark): Promise<boolean> {
+    const { logId, log } = this.options;
+    const [at] = (await log.read({ logId, from: sequence, limit: 1, what: "head" })).entries;
+    return at?.sequence === sequence && at.entry.opId === opId;
+  }
+
+  /** Reads some of the memories that live in a gap between files. */
+  async #fill({ after, upto }: Gap): Promise<void> {
+    const { logId, log, clock, index } = this.options;
+    const limit = Math.min(READ_MANY, upto - after);
+    const { entries } = await log.read({ logId, from: after + 1, limit, what: "text" });
+    const memories = entries.filter(isMemory);
+    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: false };
+    const living = await shownOf(showing, memories);
+    const rows = living.map(({ sequence, entry }) => ({ sequence, memory: entry }));
+    await index.fill(rows, entries.at(-1)?.sequence ?? upto);
   }
 }

@@ -1,7 +1,7 @@
 import { Piece } from "../pacing/bounds.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import { type Hearing, type Judged, UNHEARD } from "../words/hearing.js";
+import { type Hearing, type Judged, UNHEARD } from "./hearing.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
 import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "./score.js";
 
@@ -17,9 +17,9 @@ export const NEAR_SPARE = 14;
 /** Difference of two ranks that may be due to rounding. */
 const RANK_ERROR = 1e-9;
 
-/** The vectors' index, and its log. */
+/** A log, and whether vectors are of its model. */
 export type SearchedBoth = Pick<Searched, "logId" | "log" | "clock"> & {
-  readonly index: Pick<VectorIndex, "fits">;
+  readonly fits: VectorIndex["fits"];
 };
 
 /** Finds of both ways for a query. */
@@ -122,7 +122,7 @@ function mayBeBest(candidates: readonly Candidate[], { wanted, mean, minScore = 
 
 /** Scores candidates by their stored vectors, slice by slice. */
 async function scoreAll(
-  { logId, log, clock, index }: SearchedBoth,
+  { logId, log, clock, fits }: SearchedBoth,
   { candidates, vectors, newVersions, signal }: FoundBoth & { candidates: readonly Candidate[] },
 ): Promise<Scoring[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
@@ -135,7 +135,7 @@ async function scoreAll(
     for (let each = slice.found.shift(); each !== undefined; each = slice.found.shift()) {
       const { pairs, isNear, share, matched } = bySequence.get(each.sequence) as Candidate;
       // A damaged memory is not among the vectors, but its words may be.
-      if (pairs === undefined && !index.fits(vectorsOf(each.entry))) continue;
+      if (pairs === undefined && !fits(vectorsOf(each.entry))) continue;
       if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
       all.push({ scored: score(vectors, { ...each, pairs }), isNear, share, matched });
       const isEnd = slice.found.length === 0 && rest.length > 0;

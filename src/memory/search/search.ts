@@ -1,18 +1,17 @@
 import { unavailable } from "../../errors.js";
-import type { LogFields } from "../fields/log-fields.js";
-import type { Selection } from "../fields/selection.js";
-import { shownAmong } from "../fields/shown-among.js";
 import { matches } from "../filter/matches.js";
 import type { Clock } from "../pacing/clock.js";
-import { inPieces } from "../pacing/pieces.js";
-import type { Condition, Filter } from "../ports/condition.js";
+import { mapSome } from "../pacing/map-some.js";
+import { type Condition, type Filter, testsOf } from "../ports/condition.js";
+import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
-import type { Forgotten, Hidden } from "../versions/hidden.js";
-import type { Hearing } from "../words/hearing.js";
-import type { LogWords } from "../words/log-words.js";
+import { fetchAll } from "../reading/fetch.js";
+import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
+import { Hearing } from "./hearing.js";
 import { HEARD_CANDIDATES, NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest } from "./hybrid.js";
+import type { MeanCosine } from "./mean-cosine.js";
 import { findNearby, type NewVersions, type Query, type Searched, scoreBest } from "./nearby.js";
 import type { Scored } from "./score.js";
 
@@ -20,22 +19,35 @@ import type { Scored } from "./score.js";
 const SEARCHES_MAX = 10;
 /** Maximum number of new versions that one search takes as candidates; it is done again if there are more. */
 const NEW_VERSIONS_MAX = 50;
+/** Ids that are looked up at a time. */
+const LOCATE_MANY = 8;
+/** Maximum number of looks for memories by their ids, which others may update meanwhile. */
+const LOOKS_MAX = 20;
 
 /** A replica as a search sees it. */
 export interface Searchable {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch">;
-  readonly index: VectorIndex;
+  readonly log: Pick<Log, "fetch" | "locate">;
   readonly clock: Clock;
-  readonly words: Pick<LogWords, "hear">;
-  readonly fields: Pick<LogFields, "select">;
-  readonly hidden: Hidden;
-  /** Answers the number of the last entry that its indexes have. */
+  readonly indexes: Indexes;
+  readonly searches: RunningSearches;
+  /** Returns the number of the last entry that its indexes have. */
   applied(): number;
   /** Catches up with the log. */
   current(): Promise<void>;
-  /** Searches the vectors, and fails if their index has failed meanwhile. */
-  readonly search: VectorIndex["search"];
+  /** Removes what has expired by now. */
+  expire(): void;
+  sources(includeSuperseded: boolean): Promise<Sources>;
+  /** Awaits the work of an index; if the index fails, the replica is broken. */
+  guard<T>(work: Promise<T>): Promise<T>;
+}
+
+/** Indexes that are searched together: of the living memories, and of superseded ones if they are wanted. */
+export interface Sources {
+  readonly indexes: readonly Index[];
+  readonly vectors: readonly VectorIndex[];
+  /** Returns the mean cosine to these memories. */
+  mean(): Promise<MeanCosine>;
 }
 
 /** Memories that a search may show: others' superseded ones are hidden if left out. */
@@ -75,8 +87,8 @@ export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal
  */
 export async function searching<T>(of: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
   for (let searches = 1; ; searches++) {
-    const { found, overtaken } = await of.hidden.during(async (forgotten) => {
-      const search = new Search(of, forgotten);
+    const { found, overtaken } = await of.searches.during(async (changes) => {
+      const search = new Search(of, changes);
       const found = await work(search);
       return { found, overtaken: await search.overtaken() };
     });
@@ -93,43 +105,44 @@ export class Search {
   readonly #missing = new Set<number>();
   /** True if there were more new versions than it takes as candidates. */
   #hasTooMany = false;
-  readonly #searched: Searched;
+  readonly #log: Pick<Log, "fetch">;
   /** Condition of the memories that it selected. */
   #condition: Condition | undefined;
 
   constructor(
     private readonly of: Searchable,
-    private readonly forgotten: Forgotten,
+    private readonly changes: ChangesDuring,
   ) {
-    this.#searched = { ...of, log: watched(of.log, this.#missing) };
+    this.#log = watched(of.log, this.#missing);
   }
 
-  /**
-   * Selects the memories that match a filter; it sees all that `current` has seen. The first call for a log
-   * builds an index of its fields.
-   */
+  /** Selects the memories that match a filter; it sees all that `current` has seen. */
   select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
     const { signal, steps = untimed, includeSuperseded = false } = options;
-    const { fields, clock } = this.of;
     this.#condition = condition;
     return steps.time("filter", async () => {
-      let selected = await fields.select({ condition, until: this.of.applied(), signal });
-      // An id may belong to a version that another process has just stored.
-      if ((selected.last ?? 0) > this.of.applied()) await this.of.current();
-      const viewing = { nowMs: clock.wallMs(), includeSuperseded };
-      for (const hidden of this.#hidden) {
-        if (!hidden.isEmpty) selected = await inPieces(shownAmong(selected, { hidden, viewing }), clock);
-      }
-      return selected;
+      const ids = await this.#locate(condition, includeSuperseded);
+      const { indexes } = await this.#sources({ includeSuperseded });
+      signal?.throwIfAborted();
+      const selected = await this.of.guard(this.of.indexes.select(indexes, { condition, ids }));
+      return selected.with(await this.#replacedIn(selected, { condition, includeSuperseded }));
     });
   }
 
-  /**
-   * Finds the memories whose words fit a query best; it sees all that `current` has seen. The first call for
-   * a log builds an index of its words.
-   */
-  hear({ steps = untimed, ...hearing }: HearOptions): Promise<Hearing> {
-    return steps.time("words", () => this.#hearShown({ ...hearing, until: this.of.applied() }));
+  /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
+  hear({ steps = untimed, text, among, ...showing }: HearOptions): Promise<Hearing> {
+    const { indexes: all, guard } = this.of;
+    return steps.time("words", async () => {
+      const { indexes, mean } = await this.#sources(showing);
+      const query = { text, limit: HEARD_CANDIDATES, among };
+      const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
+      const heard = found.heard.filter(({ sequence }) => this.#isShown(sequence, showing));
+      return new Hearing(
+        (words, sequences) => guard(all.scoreWords(indexes, words, sequences)),
+        { ...found, heard },
+        meanCosine,
+      );
+    });
   }
 
   /**
@@ -137,93 +150,148 @@ export class Search {
    * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
   async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    const found = await steps.time("search", () => this.#searchShown(query));
-    const newVersions = this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", () => scoreBest(this.#searched, { ...query, ...found, newVersions }));
+    const { searched, ...found } = await steps.time("search", () => this.#searchShown(query));
+    const newVersions = await this.#newVersionsBeside(found.nearby, query);
+    return steps.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
   }
 
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
     const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
-    const nearby = await steps.time("search", () => this.#searchShown(near));
+    const { searched, fits, ...found } = await steps.time("search", () => this.#searchShown(near));
     const hearing = await query.hearing;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
-    const newVersions = this.#newVersionsBeside(nearby.nearby, query);
-    const found = { ...nearby, hearing, newVersions };
+    const newVersions = await this.#newVersionsBeside(found.nearby, query);
     return steps.time("fetch", () =>
-      placeBest({ ...this.#searched, index: this.of.index }, { ...query, ...found }),
+      placeBest({ ...searched, fits }, { ...query, ...found, hearing, newVersions }),
     );
   }
 
   /** Tells how others have changed what it found; undefined if they have not. */
   async overtaken(): Promise<"replaced" | "deleted" | undefined> {
-    if (this.#hasTooMany || this.forgotten.isIncomplete) return "replaced";
+    if (this.#hasTooMany || this.changes.isIncomplete) return "replaced";
     if (this.#missing.size === 0) return undefined;
     // The log has the entries that replaced or deleted them. A damaged memory is missing as well.
     await this.of.current();
-    const { versions } = this.forgotten;
-    const gone = [...this.#missing].filter((sequence) => versions.has(sequence));
+    const { successors } = this.changes;
+    const gone = [...this.#missing].filter((sequence) => successors.has(sequence));
     if (gone.length === 0) return undefined;
-    return gone.some((sequence) => versions.get(sequence) !== undefined) ? "replaced" : "deleted";
+    return gone.some((sequence) => successors.get(sequence) !== undefined) ? "replaced" : "deleted";
+  }
+
+  #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
+    this.of.expire();
+    return this.of.sources(includeSuperseded);
+  }
+
+  /** Finds the log numbers of the memories that a condition names by id. */
+  async #locate(condition: Condition, includeSuperseded: boolean): Promise<Map<unknown, number>> {
+    const ids = new Set<unknown>();
+    for (const { field, test } of testsOf(condition)) {
+      if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
+    }
+    const { log, logId } = this.of;
+    const find = async (id: unknown) => [id, await log.locate({ logId, id: String(id) })] as const;
+    let before = new Map<unknown, number>();
+    for (let looks = 1; ids.size > 0 && looks < LOOKS_MAX; looks++) {
+      const found = await mapSome([...ids], LOCATE_MANY, find);
+      const numbers = new Map(found.flatMap(([id, at]) => (at === undefined ? [] : [[id, at] as const])));
+      // Another process may just have stored one of them.
+      if (Math.max(0, ...numbers.values()) > this.of.applied()) await this.of.current();
+      const { indexes } = await this.#sources({ includeSuperseded });
+      const isKnown = (id: unknown, sequence: number) =>
+        before.get(id) === sequence || indexes.some((index) => index.has(sequence));
+      before = numbers;
+      // Another version may have replaced one that was just found. What is hidden stays so.
+      if ([...numbers].every(([id, sequence]) => isKnown(id, sequence))) break;
+    }
+    return before;
+  }
+
+  /** Finds the matching new versions of memories that were replaced before the selection came to them. */
+  async #replacedIn(
+    selected: Selection,
+    { condition, includeSuperseded }: { condition: Condition; includeSuperseded: boolean },
+  ): Promise<number[]> {
+    const { successors } = this.changes;
+    if (successors.size === 0) return [];
+    const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
+    const matching: number[] = [];
+    const { logId } = this.of;
+    for await (const some of fetchAll(this.#log, { logId, sequences: news, what: "text" })) {
+      for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
+    }
+    return matching.sort((a, b) => a - b);
   }
 
   /**
    * Lists the new versions of memories that were replaced since the search began: an index may have lost the old
    * one before it was asked, or while it searched, and may not have had the new one.
    */
-  #newVersionsBeside(nearby: ReadonlyMap<number, unknown>, showing: Showing): NewVersions {
-    const { versions } = this.forgotten;
-    const all = [...versions.values()].filter((version) => version !== undefined);
-    const last = all.filter((version) => !versions.has(version) && !nearby.has(version));
-    this.#hasTooMany ||= last.length > NEW_VERSIONS_MAX;
+  async #newVersionsBeside(nearby: ReadonlyMap<number, unknown>, showing: Showing): Promise<NewVersions> {
     const condition = this.#condition;
     return {
-      numbers: last.slice(0, NEW_VERSIONS_MAX).filter((version) => this.#isShown(version, showing)),
+      numbers: await this.#lastVersions((sequence) => nearby.has(sequence), showing),
       accepts: (entry) => condition === undefined || matches(condition, entry),
     };
   }
 
-  /** Lists what hides memories now, and what did since the search began. */
-  get #hidden(): readonly Hidden[] {
-    return [this.of.hidden, this.forgotten.hidden];
+  /** Lists what has come in the place of other memories since the search began, and was not found. */
+  async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
+    const { successors, superseded } = this.changes;
+    if (successors.size === 0) return [];
+    const { indexes } = await this.of.sources(false);
+    const news = [...successors.values()].filter(
+      (each) => each !== undefined && !successors.has(each) && indexes.some((index) => index.has(each)),
+    ) as number[];
+    // They have left the index of the living, and may not have been in the other one.
+    if (showing.includeSuperseded === true) {
+      news.push(...[...superseded].filter((each) => successors.get(each) !== undefined));
+    }
+    const missing = news.filter((sequence) => !isFound(sequence));
+    this.#hasTooMany ||= missing.length > NEW_VERSIONS_MAX;
+    return missing.slice(0, NEW_VERSIONS_MAX);
   }
 
-  get #hidesNothing(): boolean {
-    return this.#hidden.every(({ isEmpty }) => isEmpty);
-  }
-
+  /** Tells whether a memory that was found may still be shown. */
   #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
-    const viewing = { nowMs: this.of.clock.wallMs(), includeSuperseded };
-    return this.#hidden.every((hidden) => hidden.isShown(sequence, viewing));
+    return includeSuperseded || !this.changes.superseded.has(sequence);
   }
 
-  /** Searches further until enough of what is found may be shown. */
   async #searchShown(query: Query & Showing) {
-    const { index } = this.of;
-    for (let limit = query.limit; ; limit *= 2) {
-      const before = index.error;
-      const nearby = await findNearby(this.#searched, { ...query, limit });
-      // The index may have changed its kind meanwhile.
-      const error = Math.max(before, index.error);
-      if (this.#hidesNothing) return { nearby, error };
-      const shown = [...nearby].filter(([sequence]) => this.#isShown(sequence, query));
-      const isAll = nearby.size < limit || limit >= index.size;
-      if (!isAll && shown.length < query.limit) continue;
-      return { nearby: new Map(shown.slice(0, query.limit)), error };
-    }
+    const { logId, clock } = this.of;
+    const { vectors } = await this.#sources(query);
+    const searched = { logId, log: this.#log, clock, ...together(vectors, (work) => this.of.guard(work)) };
+    const before = errorOf(vectors);
+    const nearby = await findNearby(searched, query);
+    for (const sequence of nearby.keys()) if (!this.#isShown(sequence, query)) nearby.delete(sequence);
+    // An index may have changed its kind meanwhile.
+    const error = Math.max(before, errorOf(vectors));
+    return {
+      searched,
+      nearby,
+      error,
+      fits: (some: readonly Float32Array[]) => (vectors[0] as VectorIndex).fits(some),
+    };
   }
+}
 
-  async #hearShown({ text, among, until, ...showing }: HearOptions & { readonly until: number }) {
-    for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
-      const hearing = await this.of.words.hear({ text, limit, among: among?.sequences, until });
-      // Words may have read on further, and what of that is hidden is not known here yet.
-      if (hearing.heard.some((sequence) => sequence > this.of.applied())) await this.of.current();
-      if (this.#hidesNothing) return hearing;
-      const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing));
-      if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
-      return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
-    }
-  }
+/** Searches several indexes of vectors as one. */
+function together(
+  all: readonly VectorIndex[],
+  guard: Searchable["guard"],
+): Pick<Searched, "index" | "search"> {
+  return {
+    index: {
+      size: all.reduce((sum, { size }) => sum + size, 0),
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
+    search: async (query) => (await Promise.all(all.map((each) => guard(each.search(query))))).flat(),
+  };
+}
+
+function errorOf(all: readonly VectorIndex[]): number {
+  return Math.max(...all.map(({ error }) => error));
 }
 
 /** Makes a log that notes which of the memories that are read are missing in it. */

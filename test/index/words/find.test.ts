@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { findWords } from "../../../src/index/words/find.js";
 import { scoreWords } from "../../../src/index/words/score.js";
+import { shareOf, type WordsFound } from "../../../src/memory/ports/index.js";
 import type { Among } from "../../../src/memory/ports/vectors.js";
-import { shareOf, type TextRow, type WordsFound } from "../../../src/memory/ports/words.js";
 import { type Chance, chanceOf } from "../../support/chance.js";
 import { HOSTILE_QUERIES } from "./hostile.js";
 import { Model } from "./model.js";
 import { run } from "./run.js";
-import { merged, stepped, TestSegment } from "./segments.js";
+import { merged, stepped, TestSegment, type TextRow } from "./segments.js";
 import { textOf } from "./texts.js";
 
 const rowsOf = (texts: readonly string[]): TextRow[] => texts.map((text, i) => ({ sequence: i + 1, text }));

@@ -1,7 +1,8 @@
 import { wordsIn } from "../../../src/index/words/text/words-in.js";
 import { placeOfWeight, WEIGHTS } from "../../../src/index/words/weights.js";
-import type { Heard, TextRow } from "../../../src/memory/ports/words.js";
+import type { Heard } from "../../../src/memory/ports/index.js";
 import { run } from "./run.js";
+import type { TextRow } from "./segments.js";
 
 /** Computes what an index must answer from the texts, in the plainest way. */
 export class Model {

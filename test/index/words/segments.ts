@@ -3,7 +3,12 @@ import { Bits } from "../../../src/index/rows/bits.js";
 import { WordPart } from "../../../src/index/words/part.js";
 import { rowWordsOf } from "../../../src/index/words/row-words.js";
 import type { WordSegment } from "../../../src/index/words/segment.js";
-import type { TextRow } from "../../../src/memory/ports/words.js";
+
+/** A memory as these tests have it. */
+export interface TextRow {
+  readonly sequence: number;
+  readonly text: string;
+}
 
 /** A segment whose rows can be removed, as the log's index does it. */
 export class TestSegment implements WordSegment {

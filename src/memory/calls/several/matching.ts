@@ -1,8 +1,8 @@
-import type { Selection } from "../../fields/selection.js";
 import { matches } from "../../filter/matches.js";
 import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Filter } from "../../ports/condition.js";
+import type { Selection } from "../../ports/index.js";
 import type { Log, Numbered, Scope } from "../../ports/log.js";
 import type { Quota } from "../../ports/quota.js";
 import { fetchAll } from "../../reading/fetch.js";

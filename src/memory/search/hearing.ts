@@ -1,4 +1,4 @@
-import { shareOf, type WordIndex, type WordsFound } from "../ports/words.js";
+import { shareOf, type WeighedQuery, type WordHit, type WordsFound } from "../ports/index.js";
 import type { MeanCosine } from "./mean-cosine.js";
 
 /** Judgement of one memory by the words of a query. */
@@ -15,7 +15,7 @@ export const UNHEARD: Judged = { share: 0, matched: [] };
 /** Finds of the words of a query in a namespace, with all that is needed to weigh them. */
 export class Hearing {
   constructor(
-    private readonly index: Pick<WordIndex, "score">,
+    private readonly score: (query: WeighedQuery, sequences: readonly number[]) => Promise<WordHit[]>,
     private readonly found: WordsFound,
     private readonly mean: MeanCosine,
   ) {}
@@ -25,16 +25,10 @@ export class Hearing {
     return this.found.heard.map(({ sequence }) => sequence);
   }
 
-  /** Answers the same finds, of these memories only. */
-  of(shown: ReadonlySet<number>): Hearing {
-    const heard = this.found.heard.filter(({ sequence }) => shown.has(sequence));
-    return new Hearing(this.index, { ...this.found, heard }, this.mean);
-  }
-
   /** Judges memories by the words that were found, whatever is stored meanwhile. */
   async judge(sequences: readonly number[]): Promise<Map<number, Judged>> {
     const { query } = this.found;
-    const hits = await this.index.score(query, sequences);
+    const hits = await this.score(query, sequences);
     return new Map(
       hits.map((hit) => [hit.sequence, { share: shareOf(hit, query), matched: hit.words }] as const),
     );

@@ -1,46 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { VectorMean } from "../../src/memory/words/vector-mean.js";
-import { Memories } from "../../src/words/postings/memories.js";
-import { SAMPLE_MAX } from "../../src/words/postings/sample.js";
-import { run } from "../index/words/run.js";
+import { VectorMean } from "../../src/memory/search/vector-mean.js";
 import { chanceOf } from "../support/chance.js";
-
-function memoriesOf(sequences: Iterable<number>): Memories {
-  const memories = new Memories();
-  for (const sequence of sequences) memories.add(sequence, 1);
-  return memories;
-}
-
-describe("a sample of memories", () => {
-  test("it depends on nothing but which memories live", () => {
-    for (let seed = 1; seed <= 20; seed++) {
-      const { below } = chanceOf(seed);
-      const memories = new Memories();
-      const living = new Set<number>();
-      for (let sequence = 1; sequence <= 5000; sequence++) {
-        if (below(3) > 0) {
-          memories.add(sequence, 1);
-          living.add(sequence);
-        }
-        const gone = below(sequence);
-        if (below(2) === 0 && living.delete(gone)) memories.remove(gone);
-        if (below(200) > 0) continue;
-        const never = memoriesOf(living);
-        const sample = run(memories.sample());
-        expect(sample).toEqual(run(never.sample()));
-        expect(sample).toHaveLength(Math.min(living.size, SAMPLE_MAX));
-        expect(sample.every((each) => living.has(each))).toBe(true);
-      }
-    }
-  });
-
-  test("every part of a log has its share", () => {
-    const sample = run(memoriesOf(Array.from({ length: 100_000 }, (_, i) => i + 1)).sample());
-    const inFirstHalf = sample.filter((sequence) => sequence <= 50_000).length;
-    expect(inFirstHalf).toBeGreaterThan(SAMPLE_MAX * 0.45);
-    expect(inFirstHalf).toBeLessThan(SAMPLE_MAX * 0.55);
-  });
-});
 
 describe("the mean of a sample's vectors", () => {
   const { next } = chanceOf(3);

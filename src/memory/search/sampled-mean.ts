@@ -11,9 +11,9 @@ export interface SampledMeanOptions {
   readonly clock: Clock;
   /** Tells whether a memory's vectors can be compared with those of the log's model. */
   fits(vectors: readonly Float32Array[]): boolean;
-  /** Lists the log numbers of a sample of the living memories. */
-  sample(): Promise<readonly number[]>;
 }
+
+export type Sample = () => Promise<readonly number[]>;
 
 /** Knows the mean cosine to a sample of the living memories, and reads their vectors from the log for it. */
 export class SampledMean {
@@ -26,10 +26,14 @@ export class SampledMean {
     return this.#mean.bytes;
   }
 
-  /** Answers the mean for a version of the memories; it is computed once for each. */
-  of(version: number): Promise<MeanCosine> {
+  /**
+   * Returns the mean for a version of the memories; it is computed once for each.
+   *
+   * @param sample lists the log numbers of a sample of them
+   */
+  of(version: number, sample: Sample): Promise<MeanCosine> {
     if (this.#known?.version === version) return this.#known.mean;
-    const known = { version, mean: this.#follow(this.#known?.mean) };
+    const known = { version, mean: this.#follow(this.#known?.mean, sample) };
     this.#known = known;
     known.mean.catch(() => {
       // The next call tries again.
@@ -38,9 +42,9 @@ export class SampledMean {
     return known.mean;
   }
 
-  async #follow(before: Promise<unknown> | undefined): Promise<MeanCosine> {
+  async #follow(before: Promise<unknown> | undefined, sample: Sample): Promise<MeanCosine> {
     await before?.catch(() => {});
-    return this.#mean.follow(await this.options.sample(), (sequences) => this.#readVectors(sequences));
+    return this.#mean.follow(await sample(), (sequences) => this.#readVectors(sequences));
   }
 
   async *#readVectors(sequences: readonly number[]): AsyncGenerator<WithVectors[]> {

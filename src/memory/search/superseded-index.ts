@@ -1,0 +1,161 @@
+import type { Clock } from "../pacing/clock.js";
+import { coalesce } from "../pacing/coalesce.js";
+import type { Index, Indexes } from "../ports/index.js";
+import type { Log, Numbered, Stored } from "../ports/log.js";
+import type { VectorIndex } from "../ports/vectors.js";
+import { vectorsOf } from "../ports/windows.js";
+import { fetchAll } from "../reading/fetch.js";
+import { shownOf } from "../versions/showing.js";
+
+/** Memories fetched at a time; the largest of them weigh some megabytes. */
+const FETCH_MANY = 32;
+/** Entries that supersede others listed at a time. */
+const SPECIAL_MANY = 1_000;
+/** Memory that a number takes in a set, about. */
+const NUMBER_BYTES = 40;
+
+/** The indexes of some superseded memories, in the order of the log. */
+export interface SupersededLayer {
+  readonly sequences: readonly number[];
+  readonly index: Index;
+  readonly vectors: VectorIndex;
+}
+
+export interface SupersededIndexOptions {
+  readonly logId: string;
+  readonly log: Pick<Log, "fetch" | "successors" | "special">;
+  readonly clock: Clock;
+  readonly indexes: Pick<Indexes, "openUnsaved">;
+  /** Opens an empty index of vectors without files. */
+  openVectors(): VectorIndex;
+  /** Returns the number of the last entry that the log's own index has applied. */
+  applied(): number;
+}
+
+/**
+ * Indexes of a log's superseded memories, which are built when they are asked for first. An index takes memories in
+ * the order of the log, but they are superseded in any order: those that were superseded since make a layer of their
+ * own, into which the layers that are no larger go as well.
+ */
+export class SupersededIndex {
+  /** Number of changes so far. */
+  changes = 0;
+  #layers: readonly SupersededLayer[] = [];
+  /** Superseded memories that no layer has yet; undefined until they are asked for. */
+  #pending: Set<number> | undefined;
+  #isListed = false;
+  /** Memories that were removed since the layer that is being built was begun. */
+  #removedMeanwhile: number[] = [];
+  readonly #buildOnce = coalesce(() => this.#build());
+
+  constructor(private readonly options: SupersededIndexOptions) {}
+
+  /** Size in memory, in bytes. */
+  get bytes(): number {
+    const layers = this.#layers.reduce((sum, { index, vectors }) => sum + index.bytes + vectors.bytes, 0);
+    return layers + (this.#pending?.size ?? 0) * NUMBER_BYTES;
+  }
+
+  get size(): number {
+    return this.#layers.reduce((sum, { index }) => sum + index.size, 0);
+  }
+
+  /** Notes memories that were superseded. */
+  supersede(sequences: readonly number[]): void {
+    if (this.#pending === undefined) return;
+    for (const sequence of sequences) if (!this.has(sequence)) this.#pending.add(sequence);
+  }
+
+  /** Removes memories that were deleted, or have expired. */
+  async remove(sequences: readonly number[]): Promise<void> {
+    if (this.#pending === undefined) return;
+    this.changes++;
+    for (const sequence of sequences) this.#pending.delete(sequence);
+    this.#removedMeanwhile.push(...sequences);
+    for (const layer of this.#layers) await removeFrom(layer, sequences);
+  }
+
+  has(sequence: number): boolean {
+    return this.#layers.some(({ index }) => index.has(sequence));
+  }
+
+  /** Returns the indexes of all memories that were superseded before the call. */
+  async layers(): Promise<readonly SupersededLayer[]> {
+    if (!this.#isListed || this.#pending?.size !== 0) await this.#buildOnce();
+    return this.#layers;
+  }
+
+  async #build(): Promise<void> {
+    // From now on, what is superseded is noted.
+    this.#pending ??= new Set();
+    if (!this.#isListed) await this.#list(this.#pending);
+    const kept = [...this.#layers];
+    const sequences = [...this.#pending];
+    for (
+      let last = kept.at(-1);
+      last !== undefined && last.index.size <= sequences.length;
+      last = kept.at(-1)
+    ) {
+      sequences.push(...last.sequences);
+      kept.pop();
+    }
+    this.#removedMeanwhile = [];
+    const layer = await this.#layerOf(sequences.sort((a, b) => a - b));
+    await removeFrom(layer, this.#removedMeanwhile);
+    this.#layers = layer.index.size > 0 ? [...kept, layer] : kept;
+    for (const sequence of sequences) this.#pending.delete(sequence);
+    this.changes++;
+  }
+
+  /** Lists what was superseded by the entries that have been applied. */
+  async #list(pending: Set<number>): Promise<void> {
+    const { logId, log, clock, applied } = this.options;
+    const upto = applied();
+    for (let from = 1; from <= upto; ) {
+      const some = await log.special({ logId, from, limit: SPECIAL_MANY });
+      for (const { sequence, supersedes = [] } of some) {
+        if (sequence <= upto) for (const target of supersedes) pending.add(target);
+      }
+      if (some.length < SPECIAL_MANY) break;
+      from = (some.at(-1)?.sequence ?? upto) + 1;
+      await clock.yield();
+    }
+    this.#isListed = true;
+  }
+
+  async #layerOf(sequences: readonly number[]): Promise<SupersededLayer> {
+    const { indexes, openVectors, clock } = this.options;
+    const layer = { sequences, index: indexes.openUnsaved(), vectors: openVectors() };
+    for (let from = 0; from < sequences.length; from += FETCH_MANY) {
+      const rows = await this.#read(sequences.slice(from, from + FETCH_MANY));
+      const last = rows.at(-1);
+      if (last === undefined) continue;
+      const mark = { sequence: last.sequence, opId: last.entry.opId };
+      await layer.index.add(
+        rows.map(({ sequence, entry }) => ({ sequence, memory: entry })),
+        mark,
+      );
+      const fitting = rows.map(({ sequence, entry }) => {
+        return { sequence, opId: entry.opId, vectors: vectorsOf(entry) };
+      });
+      await layer.vectors.add(fitting.filter(({ vectors }) => layer.vectors.fits(vectors)));
+      await clock.yield();
+    }
+    return layer;
+  }
+
+  /** Reads those of some memories that are still there, in the order of the log. */
+  async #read(sequences: readonly number[]): Promise<Numbered<Stored>[]> {
+    const { logId, log, clock } = this.options;
+    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+    const rows: Numbered<Stored>[] = [];
+    for await (const some of fetchAll(log, { logId, sequences, what: "all" })) {
+      rows.push(...(await shownOf(showing, some)));
+    }
+    return rows.sort((a, b) => a.sequence - b.sequence);
+  }
+}
+
+async function removeFrom({ index, vectors }: SupersededLayer, sequences: readonly number[]): Promise<void> {
+  await Promise.all([index.remove(sequences), vectors.remove(sequences)]);
+}

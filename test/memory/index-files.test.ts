@@ -1,0 +1,185 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openIndexes } from "../../src/index/open.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
+import { recall } from "../../src/memory/calls/recall.js";
+import { KeptFiles } from "../../src/memory/erasure/kept-files.js";
+import { sweep } from "../../src/memory/erasure/sweeping.js";
+import { verify } from "../../src/memory/log/verify.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Indexes } from "../../src/memory/ports/index.js";
+import type { Log, Stored } from "../../src/memory/ports/log.js";
+import { aMemory } from "../contract/samples.js";
+import { generationsOf } from "./models.js";
+import { CALLER, House, type Room, until } from "./room.js";
+import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
+
+const MEMORIES = 1200;
+const TEXTS = Array.from({ length: MEMORIES }, (_, i) => `memory number${i} of group${i % 7}`);
+const idOf = (i: number) => `mem_${String(i).padStart(26, "0")}`;
+const memoryOf = (text: string, i: number): Stored =>
+  aMemory({ id: idOf(i), opId: idOf(i), text, ...toyEmbedding(text) });
+
+let house: House;
+const troubles: unknown[] = [];
+beforeEach(async () => {
+  troubles.length = 0;
+  house = await House.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER });
+});
+afterEach(async () => {
+  await house.close();
+  expect(troubles).toEqual([]);
+});
+
+/** Makes the room of a process that writes a file for any segment. */
+function roomOf({ log }: { log?: Log } = {}): { room: Room; indexes: Indexes } {
+  const indexes = openIndexes({
+    folder: join(house.dataDir, "index"),
+    clock: systemClock,
+    ...{ fileBytesMin: 1, quietMs: 5 },
+    onTrouble: (error) => troubles.push(error),
+  });
+  const generations = generationsOf(toyEmbedder);
+  return { room: house.room({ generations, indexes, ...(log && { log }) }), indexes };
+}
+
+async function recallBoth(room: Room, query: string) {
+  const ports = { ...room.ports, idempotency: undefined as never };
+  const { results } = await recall(ports, { caller: CALLER, query, namespace: "a", topK: 5, mode: "hybrid" });
+  return results.map(({ entry, score, words }) => ({ text: entry.text, score, words }));
+}
+
+/** Fills a namespace, and lets a process build its index and keep it in a file. */
+async function kept() {
+  const logId = await house.write("a", TEXTS.map(memoryOf));
+  const { room, indexes } = roomOf();
+  const answer = await recallBoth(room, "number77");
+  expect(answer[0]).toMatchObject({ text: TEXTS[77] });
+  await room.namespaces.close();
+  const marks = await indexes.marksOf(logId);
+  expect(marks.length).toBeGreaterThan(0);
+  expect(marks.every(({ sequence }) => sequence <= MEMORIES)).toBe(true);
+  return { logId, indexes, answer };
+}
+
+async function idsIn(room: Room): Promise<string[]> {
+  const ports = { ...room.ports, idempotency: undefined as never };
+  const { results } = await recall(ports, {
+    caller: CALLER,
+    query: "number77 number78",
+    namespace: "a",
+    topK: 5,
+  });
+  return results.map(({ entry }) => entry.id);
+}
+
+/** Makes a log that counts the texts that are read from it. */
+function countingLog() {
+  const { log } = house.storage;
+  const counted = { texts: 0 };
+  const read: Log["read"] = async (range) => {
+    const tail = await log.read(range);
+    if (range.what !== "vectors" && range.what !== "head") counted.texts += tail.entries.length;
+    return tail;
+  };
+  const get = (_: Log, name: string | symbol) => (name === "read" ? read : Reflect.get(log, name).bind(log));
+  return { log: new Proxy(log, { get }), counted };
+}
+
+describe("the files of a log's index", () => {
+  it("spare the next process reading the texts again", async () => {
+    const { answer } = await kept();
+    const { log, counted } = countingLog();
+    const { room } = roomOf({ log });
+    await room.append("a", memoryOf("memory number9999 of group1", 9999));
+    expect(await recallBoth(room, "number77")).not.toEqual([]);
+    expect((await recallBoth(room, "number9999"))[0]).toMatchObject({ text: "memory number9999 of group1" });
+    expect(counted.texts).toBeLessThan(MEMORIES / 4);
+    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(9999) });
+    expect(await recallBoth(room, "number77")).toEqual(answer);
+  });
+
+  it("are not used if they are damaged, and then built from the log", async () => {
+    const { logId, answer } = await kept();
+    const folder = join(house.dataDir, "index", logId);
+    for (const name of readdirSync(folder).filter((each) => each.endsWith(".segment"))) {
+      const bytes = readFileSync(join(folder, name));
+      bytes[1000] = (bytes[1000] as number) ^ 1;
+      writeFileSync(join(folder, name), bytes);
+    }
+    const { log, counted } = countingLog();
+    const { room } = roomOf({ log });
+    expect(await recallBoth(room, "number77")).toEqual(answer);
+    expect(counted.texts).toBeGreaterThanOrEqual(MEMORIES);
+  });
+
+  it("lose a deleted memory before the delete is answered, whether the index is open or not", async () => {
+    const { logId } = await kept();
+    const { room, indexes } = roomOf();
+    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    expect(await indexes.holds(logId, [78])).toEqual([]);
+    const texts = (await recallBoth(room, "number77")).map(({ text }) => text);
+    expect(texts).not.toContain(TEXTS[77]);
+    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(78) });
+    await room.namespaces.close();
+    expect(await indexes.holds(logId, [78, 79, 80])).toEqual([80]);
+    const { erasures, log } = house.storage;
+    const ports = { log, erasures, vectors: house.vectors, indexes, dimensionsOf: () => TOY_DIMENSIONS };
+    expect((await verify(ports)).problems).toEqual([]);
+  });
+
+  it("are erased with its namespace", async () => {
+    const { logId } = await kept();
+    const { room, indexes } = roomOf();
+    await recallBoth(room, "number77");
+    await deleteNamespace(room.ports, { caller: CALLER, namespace: "a", force: true });
+    await until(async () => !(await indexes.kept()).includes(logId));
+  });
+
+  it("are erased by the sweep if another process dropped the namespace", async () => {
+    const { logId } = await kept();
+    const other = house.room({ generations: generationsOf(toyEmbedder) });
+    await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
+    const { room, indexes } = roomOf();
+    expect(await indexes.kept()).toEqual([logId]);
+    await sweep(room.ports);
+    expect(await indexes.kept()).toEqual([]);
+  });
+
+  it.each(["used", "not used"])("lose what another process deletes, %s or not", async (use) => {
+    const { logId } = await kept();
+    const { room, indexes } = roomOf();
+    if (use === "used") await recallBoth(room, "number77");
+    const files = new KeptFiles(room.ports);
+    await files.catchUp();
+    const other = house.room({ generations: generationsOf(toyEmbedder) });
+    for (const i of [77, 78]) {
+      await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
+      await files.catchUp();
+    }
+    await room.namespaces.close();
+    expect(await indexes.holds(logId, [78, 79])).toEqual([]);
+    expect(await idsIn(roomOf().room)).not.toContain(idOf(77));
+  });
+
+  it("are not used if the database is an older copy of itself", async () => {
+    const { logId, answer } = await kept();
+    await house.close();
+    const older = `${house.dataDir}-older`;
+    cpSync(house.dataDir, older, { recursive: true });
+    const { dataDir } = house;
+    house = await House.open({ dataDir, dimensions: TOY_DIMENSIONS });
+    const { room, indexes } = roomOf();
+    expect(await recallBoth(room, "number77")).toEqual(answer);
+    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    await until(async () => (await indexes.holds(logId, [80])).length > 0);
+    await room.namespaces.close();
+    await house.close();
+    rmSync(join(older, "index"), { recursive: true });
+    cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
+    house = await House.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
+    expect(await recallBoth(roomOf().room, "number77")).toEqual(answer);
+  });
+});

@@ -1,0 +1,47 @@
+import { openIndexes } from "../../src/index/open.js";
+import type { Index, Indexes } from "../../src/memory/ports/index.js";
+
+/** Makes indexes of words and fields without files. It lists those opened with their log. */
+export function unsavedIndexes(changes: Partial<Indexes> = {}) {
+  const opened: { logId: string; index: Index; closed: number }[] = [];
+  const discarded: string[] = [];
+  const wiped: { logId: string; sequences: readonly number[] }[] = [];
+  const indexes: Indexes = {
+    ...openUnsaved(),
+    open: (logId) => {
+      const index = indexes.openUnsaved();
+      const listed = { logId, index, closed: 0 };
+      const close = index.close.bind(index);
+      index.close = async (how) => {
+        listed.closed++;
+        await close(how);
+      };
+      opened.push(listed);
+      return index;
+    },
+    discard: async (logId) => void discarded.push(logId),
+    wipe: async (logId, sequences) => void wiped.push({ logId, sequences }),
+    holds: async () => [],
+    kept: async () => [],
+    marksOf: async () => [],
+    ...changes,
+  };
+  return { indexes, opened, discarded, wiped };
+}
+
+function openUnsaved(): Pick<Indexes, "openUnsaved" | "searchWords" | "scoreWords" | "sample" | "select"> {
+  const indexes = openIndexes({
+    folder: "/nowhere",
+    clock: { yield: () => Promise.resolve() },
+    onTrouble: (error) => {
+      throw error;
+    },
+  });
+  return {
+    openUnsaved: () => indexes.openUnsaved(),
+    searchWords: (of, query) => indexes.searchWords(of, query),
+    scoreWords: (of, query, sequences) => indexes.scoreWords(of, query, sequences),
+    sample: (of) => indexes.sample(of),
+    select: (of, by) => indexes.select(of, by),
+  };
+}
