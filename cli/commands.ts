@@ -78,8 +78,9 @@ export function userCommands(): Command {
     )
     .option("--supersedes <ID>", "a memory that this one corrects; may be repeated", collect, [])
     .option("--ttl <DURATION>", "how long the memory lives, such as 90s, 1h or 7d", durationGiven)
+    .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z; else now")
     .action(memories.store);
-  inNamespace("update <ID> [TEXT...]", "gives a memory another text, metadata or expiry")
+  inNamespace("update <ID> [TEXT...]", "gives a memory another text, metadata, expiry or event time")
     .option("--file <PATH>", "reads the text from a file; - is the standard input")
     .option(
       "-m, --metadata <KEY=VALUE>",
@@ -90,6 +91,7 @@ export function userCommands(): Command {
     .option("--replace-metadata", "removes the metadata that --metadata does not name")
     .option("--ttl <DURATION>", "how long it lives from now, such as 90s, 1h or 7d", durationGiven)
     .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
+    .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z")
     .option("--etag <ETAG>", "updates only this version")
     .action(memories.update);
   inNamespace("recall <QUERY...>", "finds the memories that fit a question best, by meaning and words")
@@ -101,8 +103,8 @@ export function userCommands(): Command {
     )
     .option("--cosine", "the same as --mode cosine")
     .option(...FILTER)
-    .option("--after <TIME>", "only memories stored after this time")
-    .option("--before <TIME>", "only memories stored before this time")
+    .option("--after <TIME>", "only what happened after this time, or was stored if it has no other")
+    .option("--before <TIME>", "only what happened before this time")
     .option("--min-score <SCORE>", "only memories with at least this score, 0 to 1", numberOf("--min-score"))
     .option("--min-fit <FIT>", "only memories that fit this well, 0 to 1.5", numberOf("--min-fit"))
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")

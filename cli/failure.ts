@@ -45,6 +45,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   id: "ID",
   ids: "ID",
   expire_time: "--expires",
+  event_time: "--at",
   position: "--from",
   apiKey: "the key",
 };

@@ -17,17 +17,18 @@ interface Storing extends In {
   readonly onConflict?: OnConflict;
   readonly supersedes: string[];
   readonly ttl?: string;
+  readonly at?: string;
 }
 
 /** Told of a text in a script that the server's model hardly knows. */
 const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
 
 export async function store(words: readonly string[], { file, ...given }: Storing): Promise<void> {
-  const { namespace, externalId, onConflict, ttl } = given;
+  const { namespace, externalId, onConflict, ttl, at: eventTime } = given;
   const metadata = metadataGiven(given.metadata);
   const text = await textGiven(words, file);
   const supersedes = given.supersedes.length > 0 ? given.supersedes : undefined;
-  const memory = { text, namespace, metadata, externalId, onConflict, ttl, supersedes };
+  const memory = { text, namespace, metadata, externalId, onConflict, ttl, supersedes, eventTime };
   const answer = await connect(given).store(memory);
   const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[answer.outcome ?? "CREATED"];
   const hint = answer.unreadShare === undefined ? [] : [UNREAD_HINT];
@@ -40,6 +41,7 @@ interface Updating extends In {
   readonly replaceMetadata?: boolean;
   readonly ttl?: string;
   readonly expires?: string;
+  readonly at?: string;
   readonly etag?: string;
 }
 
@@ -48,17 +50,17 @@ export async function update(
   words: readonly string[],
   { file, replaceMetadata, ...given }: Updating,
 ): Promise<void> {
-  const { namespace, ttl, expires: expireTime, etag } = given;
+  const { namespace, ttl, expires: expireTime, at: eventTime, etag } = given;
   const metadata = metadataGiven(given.metadata);
   if (replaceMetadata && metadata === undefined) throw new UsageError("--replace-metadata needs --metadata");
   const hasText = words.length > 0 || file !== undefined;
-  const isOther = metadata !== undefined || ttl !== undefined || expireTime !== undefined;
+  const isOther = [metadata, ttl, expireTime, eventTime].some((each) => each !== undefined);
   const text = hasText || !isOther ? await textGiven(words, file) : undefined;
   const merged = replaceMetadata ? undefined : metadata;
-  const updateMask = Object.entries({ text, metadata, expireTime, ttl })
+  const updateMask = Object.entries({ text, metadata, expireTime, ttl, eventTime })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name]) => (name === "metadata" && merged ? pathsOf(merged) : name));
-  const changes = { text, metadata, expireTime, ttl, etag, updateMask };
+  const changes = { text, metadata, expireTime, ttl, eventTime, etag, updateMask };
   const answer = await connect(given).update({ namespace, id, ...changes });
   const how = merged ? ", its metadata merged (--replace-metadata replaces it)" : "";
   print(given, answer, () => [`${id} updated in ${namespace}${how}`]);

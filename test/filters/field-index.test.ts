@@ -33,7 +33,8 @@ function filled(chance: Chance, { bytesMax = Number.POSITIVE_INFINITY, count = 2
     const { metadata, ...rest } = exampleOf(chance, sequence);
     const changed = chance.next() < 0.1 ? { updatedAtMs: rest.createdAtMs + 5_000 } : {};
     const named = chance.next() < 0.5 ? { externalId: `doc-${sequence}` } : {};
-    const subject = { ...rest, ...changed, ...named, metadata: JSON.stringify(metadata) };
+    const happened = chance.next() < 0.1 ? { eventAtMs: rest.createdAtMs - 5_000 } : {};
+    const subject = { ...rest, ...changed, ...happened, ...named, metadata: JSON.stringify(metadata) };
     index.add(sequence, subject);
     living.set(sequence, subject);
     if (chance.next() < 0.3) {

@@ -34,6 +34,8 @@ export class FieldIndex {
   #created = new Float64Array(0);
   /** Times of the last change; empty until a memory has one that differs from its creation. */
   #updated = new Float64Array(0);
+  /** Event times; empty until a memory has one of its own. */
+  #events = new Float64Array(0);
   #removed = new Bits(0);
   /** Rows whose metadata did not fit. */
   #left = new Bits(0);
@@ -45,7 +47,8 @@ export class FieldIndex {
   constructor(private readonly bytesMax: number) {}
 
   get bytes(): number {
-    const numbers = this.#sequences.byteLength + this.#created.byteLength + this.#updated.byteLength;
+    const times = this.#created.byteLength + this.#updated.byteLength + this.#events.byteLength;
+    const numbers = this.#sequences.byteLength + times;
     return numbers + this.#removed.bytes + this.#left.bytes + this.#externalIds.bytes + this.#paths.bytes;
   }
 
@@ -60,7 +63,8 @@ export class FieldIndex {
     this.#reserve(row);
     this.#sequences[row] = sequence;
     this.#created[row] = subject.createdAtMs;
-    this.#setUpdated(row, subject);
+    this.#updated = this.#withTime(this.#updated, row, subject.updatedAtMs);
+    this.#events = this.#withTime(this.#events, row, subject.eventAtMs);
     this.living++;
     if (this.bytes < this.bytesMax) {
       if (subject.externalId !== undefined) this.#externalIds.add(row, subject.externalId, false);
@@ -167,14 +171,16 @@ export class FieldIndex {
   }
 
   #numbersOf(field: SystemField): Float64Array {
-    return field === "$updated_at" && this.#updated.length > 0 ? this.#updated : this.#created;
+    const own = { $updated_at: this.#updated, $event_time: this.#events }[field as string];
+    return own !== undefined && own.length > 0 ? own : this.#created;
   }
 
-  #setUpdated(row: number, { createdAtMs, updatedAtMs = createdAtMs }: Subject): void {
-    if (this.#updated.length === 0 && updatedAtMs === createdAtMs) return;
-    if (this.#updated.length === 0) this.#updated = this.#created.slice();
-    this.#updated = grown(this.#updated, row + 1);
-    this.#updated[row] = updatedAtMs;
+  /** Returns a column with the time of a new row, by default that of its creation. */
+  #withTime(column: Float64Array<ArrayBuffer>, row: number, timeMs = this.#created[row] as number) {
+    if (column.length === 0 && timeMs === this.#created[row]) return column;
+    const times = column.length === 0 ? this.#created.slice() : grown(column, row + 1);
+    times[row] = timeMs;
+    return times;
   }
 
   #reserve(row: number): void {

@@ -41,7 +41,10 @@ export function wishesOf({
 /** Translates the memories of a batch. */
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
   return memories.map(({ text, metadata, ...asked }, i) =>
-    ofItem(`memories[${i}]`, () => ({ text, metadata, ...wishesOf(asked) })),
+    ofItem(`memories[${i}]`, () => ({
+      ...{ text, metadata, eventAtMs: eventAtMsOf(asked) },
+      ...wishesOf(asked),
+    })),
   );
 }
 
@@ -62,6 +65,11 @@ export function expiryOf(expiry: {
   if (value === undefined) return undefined;
   if (expiry.case === "ttl") return { ttlMs: msOf("ttl", value) };
   return { atMs: Math.floor(msOf("expire_time", value)) };
+}
+
+/** Translates when something happened; parts of a millisecond do not count. */
+export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): number | undefined {
+  return eventTime && Math.floor(msOf("event_time", eventTime));
 }
 
 /** Converts seconds and nanoseconds to milliseconds. */
