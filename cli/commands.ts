@@ -11,6 +11,8 @@ import { watch } from "./watch.js";
 
 const NAMESPACE_DEFAULT = "default";
 
+const ORDERS = ["newest_first", "oldest_first", "event_time_newest_first", "event_time_oldest_first"];
+
 const HELP = `
 The server is named by --url, RECALLD_URL or the profile that \`recalld signup\` writes; the key by
 RECALLD_API_KEY or the profile; the namespace by -n or RECALLD_NAMESPACE. The exit code is 0, or 1 if the
@@ -111,6 +113,12 @@ export function userCommands(): Command {
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")
     .option("--limit <COUNT>", "number of memories", wholeNumber, 20)
+    .addOption(
+      new Option(
+        "--order <ORDER>",
+        `by when they were stored or when they happened: ${ORDERS.join(", ")}`,
+      ).argParser(choiceOf("--order", ORDERS)),
+    )
     .option(...FILTER)
     .action(memories.list);
   inNamespace("count", "counts the memories of a namespace")

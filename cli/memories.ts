@@ -1,4 +1,11 @@
-import type { Memory, Metadata, Mode, Namespace, OnConflict } from "../clients/typescript/src/index.js";
+import type {
+  Memory,
+  Metadata,
+  Mode,
+  Namespace,
+  OnConflict,
+  Order,
+} from "../clients/typescript/src/index.js";
 import { whole } from "../src/operator/show.js";
 import { type Common, connect, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
@@ -109,12 +116,18 @@ export async function recall(words: readonly string[], given: Recalling): Promis
   );
 }
 
-export async function list(given: In & { limit: number; filter?: Metadata }): Promise<void> {
-  const { namespace, filter, limit } = given;
+interface Listing extends In {
+  readonly limit: number;
+  readonly filter?: Metadata;
+  readonly order?: Order;
+}
+
+export async function list(given: Listing): Promise<void> {
+  const { namespace, filter, limit, order } = given;
   const memories: Memory[] = [];
   const pageSize = Math.min(PAGE_SIZE_MAX, limit);
   if (limit > 0) {
-    for await (const memory of connect(given).memories({ namespace, filter, pageSize })) {
+    for await (const memory of connect(given).memories({ namespace, filter, order, pageSize })) {
       if (memories.push(memory) === limit) break;
     }
   }
@@ -122,7 +135,9 @@ export async function list(given: In & { limit: number; filter?: Metadata }): Pr
     tableOf(
       {
         id: ({ id }) => id,
-        stored: ({ createdAt }) => seconds(createdAt),
+        ...(order?.startsWith("EVENT")
+          ? { happened: ({ createdAt, eventTime }: Memory) => seconds(eventTime ?? createdAt) }
+          : { stored: ({ createdAt }: Memory) => seconds(createdAt) }),
         text: ({ text }) => short(text),
       },
       memories,
@@ -137,6 +152,7 @@ export async function get(id: string, given: In): Promise<void> {
     whole(memory.text),
     whole(JSON.stringify(memory.metadata)),
     `${memory.id}, stored ${memory.createdAt}, ${memory.tokens} tokens`,
+    ...(memory.eventTime === undefined ? [] : [`happened ${memory.eventTime}`]),
   ]);
 }
 

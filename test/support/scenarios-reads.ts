@@ -20,9 +20,11 @@ const wrong = (
 const inJson = (scenario: Scenario): Scenario => ({ ...scenario, jsonOnly: true });
 
 const LISTS: readonly Scenario[] = [
-  ...["ORDER_UNSPECIFIED", "NEWEST_FIRST", "OLDEST_FIRST"].map((order) =>
-    fine(`order ${order}`, "ListMemories", { namespace, order }),
-  ),
+  ...[
+    ...["ORDER_UNSPECIFIED", "NEWEST_FIRST", "OLDEST_FIRST"],
+    ...["EVENT_TIME_NEWEST_FIRST", "EVENT_TIME_OLDEST_FIRST"],
+  ].map((order) => fine(`order ${order}`, "ListMemories", { namespace, order })),
+  wrong("order 5", "ListMemories", ["order", /./, { namespace, order: 5 }]),
   inJson(wrong("order oldest", "ListMemories", ["order", /OLDEST_FIRST/, { namespace, order: "oldest" }])),
   ...[0, 101].map((page_size) =>
     wrong(`page_size ${page_size}`, "ListMemories", ["page_size", /1 to 100/, { namespace, page_size }]),
@@ -94,7 +96,7 @@ const RECALLS: readonly Scenario[] = [
   inJson({ ...fine("min_score null, which is absent", "Recall", recall({ min_score: null })) }),
   ...[
     ...["id", "id,score", "text,metadata,created_at,match,words,explanation", "score,score"],
-    "etag,updated_at,external_id,superseded_by,expire_time",
+    "etag,updated_at,external_id,superseded_by,expire_time,event_time",
   ].map((fields) => fine(`fields ${fields}`, "Recall", recall({ fields, mode: "HYBRID", explain: true }))),
   ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
     wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),

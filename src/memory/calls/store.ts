@@ -141,7 +141,9 @@ async function storeIdempotently(
     wishes,
     ...request
   }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
-    Pick<Writing, "text" | "metadata" | "eventAtMs" | "scope" | "wishes"> & { write(attempt: Attempt): Promise<Answered> },
+    Pick<Writing, "text" | "metadata" | "eventAtMs" | "scope" | "wishes"> & {
+      write(attempt: Attempt): Promise<Answered>;
+    },
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
   // A replay is not charged, so no charge proves that the key lives.

@@ -1,6 +1,7 @@
 import { type Subject, testerOf } from "../filter/matches.js";
 import type { JsonObject } from "../input/json-object.js";
 import type { Condition, Field, SystemField, Test } from "../ports/condition.js";
+import type { Times } from "../ports/event-order.js";
 import { Bits } from "./bits.js";
 import { Column } from "./column.js";
 import { grown } from "./grown.js";
@@ -84,6 +85,17 @@ export class FieldIndex {
   has(sequence: number): boolean {
     const row = this.#firstFrom(sequence);
     return row < this.#size && this.#sequences[row] === sequence && !this.#removed.has(row);
+  }
+
+  /** The times at which all its memories happened, also those that were removed. */
+  get times(): Times {
+    const [sequences, events] = [this.#sequences, this.#numbersOf("$event_time")];
+    return { sequences: sequences.subarray(0, this.#size), events };
+  }
+
+  /** The time at which a memory happened; undefined if it has none with this number. */
+  eventAtMsOf(sequence: number): number | undefined {
+    return this.has(sequence) ? this.#numbersOf("$event_time")[this.#firstFrom(sequence)] : undefined;
   }
 
   /** Removes a memory with all its values. Unknown numbers are ignored. */

@@ -6,6 +6,7 @@ import { coalesce } from "../pacing/coalesce.js";
 import { mapSome } from "../pacing/map-some.js";
 import { inPieces } from "../pacing/pieces.js";
 import { type Condition, testsOf } from "../ports/condition.js";
+import { type EventOrder, firstByEventTime, type Happened } from "../ports/event-order.js";
 import { type Entry, forgottenBy, type Log, type Numbered, type Seen } from "../ports/log.js";
 import { FieldIndex, type Ids } from "./field-index.js";
 import type { Selection } from "./selection.js";
@@ -92,6 +93,26 @@ export class LogFields {
       if (selected.unknown.length === 0) return selection;
       return selection.with(await this.#examine(selected.unknown, { condition, signal }));
     }
+  }
+
+  /** Lists the first of some memories in the order of their event times. */
+  async inEventOrder(selection: Selection, order: EventOrder): Promise<Happened[]> {
+    const { times } = await this.#indexOf(selection.last ?? 0);
+    return inPieces(firstByEventTime([times], selection, order), this.options.clock);
+  }
+
+  /** Looks up when memories happened, up to a number of the log; those that are gone are left out. */
+  async eventTimesOf(
+    sequences: readonly number[],
+    { until }: Pick<Selecting, "until">,
+  ): Promise<Map<number, number>> {
+    const index = await this.#indexOf(until);
+    return new Map(
+      sequences.flatMap((sequence) => {
+        const atMs = index.eventAtMsOf(sequence);
+        return atMs === undefined ? [] : [[sequence, atMs] as const];
+      }),
+    );
   }
 
   /** Answers the index when it has all entries up to a number. */

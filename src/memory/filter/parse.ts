@@ -21,13 +21,7 @@ export const FILTER_PATH_BYTES_MAX = 512;
 type FieldKind = "id" | "time" | "text" | "any";
 
 const TIMES: readonly unknown[] = ["$created_at", "$updated_at", "$event_time"];
-const SYSTEM_FIELDS: readonly string[] = [
-  "$id",
-  "$created_at",
-  "$updated_at",
-  "$event_time",
-  "$external_id",
-];
+const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$event_time", "$external_id"];
 const GROUPS: readonly string[] = ["$and", "$or", "$not"];
 /** Operators of each kind of field. An id has no order that a caller should rely on. */
 const EQUALITY: readonly string[] = ["$eq", "$ne", "$in", "$nin", "$exists", "$not"];

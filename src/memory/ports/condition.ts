@@ -38,6 +38,9 @@ export interface Filter {
   readonly key: string;
 }
 
+/** Condition that every memory meets. */
+export const ALWAYS: Condition = { kind: "not", of: { kind: "any", of: [] } };
+
 export function* testsOf(condition: Condition): Generator<Extract<Condition, { kind: "test" }>> {
   if (condition.kind === "test") yield condition;
   else if (condition.kind === "not") yield* testsOf(condition.of);

@@ -6,6 +6,7 @@ import { matches } from "../filter/matches.js";
 import type { Clock } from "../pacing/clock.js";
 import { inPieces } from "../pacing/pieces.js";
 import type { Condition, Filter } from "../ports/condition.js";
+import type { EventOrder, Happened } from "../ports/event-order.js";
 import type { Log } from "../ports/log.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
@@ -28,7 +29,7 @@ export interface Searchable {
   readonly index: VectorIndex;
   readonly clock: Clock;
   readonly words: Pick<LogWords, "hear">;
-  readonly fields: Pick<LogFields, "select">;
+  readonly fields: Pick<LogFields, "select" | "inEventOrder" | "eventTimesOf">;
   readonly hidden: Hidden;
   /** Answers the number of the last entry that its indexes have. */
   applied(): number;
@@ -122,6 +123,11 @@ export class Search {
       }
       return selected;
     });
+  }
+
+  /** Lists the first of the memories that it selected in the order of their event times. */
+  inEventOrder(selection: Selection, order: EventOrder): Promise<Happened[]> {
+    return this.of.fields.inEventOrder(selection, order);
   }
 
   /**

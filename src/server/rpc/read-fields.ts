@@ -52,7 +52,10 @@ export function orderOf(order: ListMemoriesRequest_Order): Order {
   if (order === ListMemoriesRequest_Order.OLDEST_FIRST) return "oldest";
   if (order === ListMemoriesRequest_Order.NEWEST_FIRST) return "newest";
   if (order === ListMemoriesRequest_Order.ORDER_UNSPECIFIED) return "newest";
-  throw invalid("order", "is neither NEWEST_FIRST nor OLDEST_FIRST");
+  if (order === ListMemoriesRequest_Order.EVENT_TIME_NEWEST_FIRST) return "event-newest";
+  if (order === ListMemoriesRequest_Order.EVENT_TIME_OLDEST_FIRST) return "event-oldest";
+  const known = "NEWEST_FIRST, OLDEST_FIRST, EVENT_TIME_NEWEST_FIRST and EVENT_TIME_OLDEST_FIRST";
+  throw invalid("order", `is none of ${known}`);
 }
 
 /** Translates a recalled memory: all of it, or the fields that were asked for. */
