@@ -3,6 +3,7 @@ import type { LogFields } from "../fields/log-fields.js";
 import type { Selection } from "../fields/selection.js";
 import { shownAmong } from "../fields/shown-among.js";
 import { matches } from "../filter/matches.js";
+import type { Recency } from "../input/recency.js";
 import type { Clock } from "../pacing/clock.js";
 import { inPieces } from "../pacing/pieces.js";
 import type { Condition, Filter } from "../ports/condition.js";
@@ -14,11 +15,15 @@ import type { Forgotten, Hidden } from "../versions/hidden.js";
 import type { Hearing } from "../words/hearing.js";
 import type { LogWords } from "../words/log-words.js";
 import { HEARD_CANDIDATES, NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest } from "./hybrid.js";
+import { canOthersBeBest, mayBeBestInTime, type NearInTime } from "./near-in-time.js";
 import { findNearby, type NewVersions, type Query, type Searched, scoreBest } from "./nearby.js";
+import { RECENCY_CANDIDATES } from "./recency.js";
 import type { Scored } from "./score.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
 const SEARCHES_MAX = 10;
+/** Times as many memories as before that are found in the next step of a search in which ages count. */
+const IN_TIME_STEP = 4;
 /** Maximum number of new versions that one search takes as candidates; it is done again if there are more. */
 const NEW_VERSIONS_MAX = 50;
 
@@ -55,6 +60,8 @@ export interface SelectOptions extends Showing, Timed {
 export interface HearOptions extends Showing, Timed {
   readonly text: string;
   readonly among?: Selection | undefined;
+  /** Number of memories to find; `HEARD_CANDIDATES` when left out. */
+  readonly wanted?: number | undefined;
 }
 
 export interface NearestOptions extends Query, Showing, Timed {}
@@ -66,7 +73,12 @@ export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal
   readonly wanted: number;
   /** Lowest score that they may have. */
   readonly minScore?: number | undefined;
+  /** How much their ages count; not at all when left out. */
+  readonly recency?: Recency | undefined;
 }
+
+/** A search by meaning in which ages count. */
+export type InTimeOptions = Omit<PlacedOptions, "hearing" | "recency"> & { readonly recency: Recency };
 
 /**
  * Searches a replica. If others replace or delete meanwhile what it finds, all of it is done again, because the new
@@ -148,10 +160,34 @@ export class Search {
     return steps.time("fetch", () => scoreBest(this.#searched, { ...query, ...found, newVersions }));
   }
 
+  /**
+   * Scores the memories of which the best `wanted` by their scores and ages are wanted, in no particular order. Some
+   * that are not among these may be missing.
+   */
+  async nearestInTime({ steps = untimed, ...query }: InTimeOptions): Promise<Scored[]> {
+    const found = await steps.time("search", () => this.#searchInTime(query));
+    const newVersions = this.#newVersionsBeside(found.nearby, query);
+    return steps.time("fetch", async () => {
+      const { vectors, signal } = query;
+      const of = { vectors, signal, error: found.error, newVersions };
+      const needed = mayBeBestInTime(found);
+      const scored = await scoreBest(this.#searched, { ...of, nearby: needed });
+      if (scored.length >= needed.size + newVersions.numbers.length) return scored;
+      // Others may be in the places of those that are missing.
+      const nearest = new Map([...found.nearby].slice(0, RECENCY_CANDIDATES));
+      const rest = new Map([...nearest].filter(([sequence]) => !needed.has(sequence)));
+      const none = { ...newVersions, numbers: [] };
+      return [...scored, ...(await scoreBest(this.#searched, { ...of, nearby: rest, newVersions: none }))];
+    });
+  }
+
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
+    const { recency } = query;
     const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
-    const nearby = await steps.time("search", () => this.#searchShown(near));
+    const nearby = await steps.time("search", () =>
+      recency === undefined ? this.#searchShown(near) : this.#nearInTime({ ...query, recency }),
+    );
     const hearing = await query.hearing;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
     const newVersions = this.#newVersionsBeside(nearby.nearby, query);
@@ -219,15 +255,49 @@ export class Search {
     }
   }
 
-  async #hearShown({ text, among, until, ...showing }: HearOptions & { readonly until: number }) {
-    for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
+  /**
+   * Searches as far as a memory can be among the best by score and age, if the search is exact: the memories beyond
+   * are less near than the last one found, and age adds the weight at most. Each step finds some times as many, so all
+   * steps together take little longer than the last, which finds all memories at most: some ten thousand.
+   */
+  async #searchInTime({
+    recency,
+    wanted,
+    minScore,
+    ...query
+  }: Omit<InTimeOptions, "steps">): Promise<NearInTime> {
+    const { index, fields } = this.of;
+    for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
+      const { nearby, error } = await this.#searchShown({ ...query, limit });
+      const times = await fields.eventTimesOf([...nearby.keys()], { until: this.of.applied() });
+      const found = { nearby, times, error, recency, wanted, minScore };
+      if (!index.isExact || nearby.size < limit || !canOthersBeBest(found)) return found;
+    }
+  }
+
+  /** Finds the nearest memories for an order by words as well, and those that age can bring among the best. */
+  async #nearInTime(query: Omit<InTimeOptions, "steps">) {
+    const found = await this.#searchInTime(query);
+    const nearest = [...found.nearby].slice(0, RECENCY_CANDIDATES);
+    const { error, times } = found;
+    return { nearby: new Map([...nearest, ...mayBeBestInTime(found)]), error, times };
+  }
+
+  async #hearShown({
+    text,
+    among,
+    until,
+    wanted = HEARD_CANDIDATES,
+    ...showing
+  }: HearOptions & { readonly until: number }) {
+    for (let limit = wanted; ; limit *= 2) {
       const hearing = await this.of.words.hear({ text, limit, among: among?.sequences, until });
       // Words may have read on further, and what of that is hidden is not known here yet.
       if (hearing.heard.some((sequence) => sequence > this.of.applied())) await this.of.current();
       if (this.#hidesNothing) return hearing;
       const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing));
-      if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
-      return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
+      if (hearing.heard.length >= limit && shown.length < wanted) continue;
+      return hearing.of(new Set(shown.slice(0, wanted)));
     }
   }
 }

@@ -19,7 +19,16 @@ import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
-import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from "./read-fields.js";
+import {
+  detailsOf,
+  foundOf,
+  measured,
+  modeOf,
+  onlyOf,
+  orderOf,
+  recencyOf,
+  stringsOf,
+} from "./read-fields.js";
 import type { Service } from "./service.js";
 import {
   batchMemories,
@@ -103,7 +112,8 @@ export function memoryService(
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
       const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;
-      const wanted = { query, topK, explain, minScore, minFit, includeSuperseded, fields: mask?.paths };
+      const floors = { minScore, minFit, recency: recencyOf(asked) };
+      const wanted = { query, topK, explain, ...floors, includeSuperseded, fields: mask?.paths };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
       call.hold(ANSWER_BYTES);

@@ -73,7 +73,7 @@ export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): num
 }
 
 /** Converts seconds and nanoseconds to milliseconds. */
-function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
+export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
   // Protobuf's binary form has more than the rules of these messages allow.
   if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
   return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
