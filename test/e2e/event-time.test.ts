@@ -1,5 +1,11 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { describe, expect } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
+import { FORMATS } from "../../cli/import/formats.js";
+import { importFile } from "../../cli/import/import-file.js";
+import { Recalld } from "../../clients/typescript/src/index.js";
 import { DATABASES } from "../support/databases.js";
 import type { Door, RpcName } from "../support/doors.js";
 import { onDatabase, openAccountAt } from "../support/on-database.js";
@@ -10,8 +16,51 @@ const APRIL = "2016-04-01T00:00:00Z";
 const BEFORE_1970 = "1066-10-14T09:00:00Z";
 const [NEWEST, OLDEST] = ["EVENT_TIME_NEWEST_FIRST", "EVENT_TIME_OLDEST_FIRST"];
 
+/** What happened ten years ago, in February, March and April. */
+const HISTORY = [
+  { text: "I hiked in the Alps.", time: "2016-02-14T09:30:00Z" },
+  { text: "I painted the kitchen.", time: "2016-03-05T09:30:00Z" },
+  { text: "I sold the car.", time: "2016-04-20T09:30:00Z" },
+];
+const secondsOf = (time: string) => Date.parse(time) / 1000;
+
+/** Writes a history as each program does. */
+const SOURCES: Readonly<Record<string, (history: typeof HISTORY) => string>> = {
+  mem0: (history) =>
+    JSON.stringify({
+      results: history.map(({ text, time }, i) => ({ id: `${i}`, memory: text, created_at: time })),
+    }),
+  chroma: (history) =>
+    JSON.stringify({
+      ids: history.map((_, i) => `${i}`),
+      documents: history.map(({ text }) => text),
+      metadatas: history.map(({ time }) => ({ timestamp: secondsOf(time) })),
+    }),
+  qdrant: (history) =>
+    JSON.stringify({
+      result: { points: history.map(({ text, time }, id) => ({ id, payload: { text, created_at: time } })) },
+    }),
+  supermemory: (history) =>
+    JSON.stringify({
+      memories: history.map(({ text, time }, i) => ({ id: `${i}`, content: text, createdAt: time })),
+    }),
+  claude: (history) =>
+    JSON.stringify([
+      { chat_messages: history.map(({ text, time }, i) => ({ uuid: `${i}`, text, created_at: time })) },
+    ]),
+  chatgpt: (history) => {
+    const nodes = history.map(({ text, time }, i) => {
+      const content = { parts: [text] };
+      const message = { id: `${i}`, author: { role: "user" }, content, create_time: secondsOf(time) };
+      return [`${i}`, { message, parent: i === 0 ? null : `${i - 1}` }];
+    });
+    return JSON.stringify([{ mapping: Object.fromEntries(nodes), current_node: "2" }]);
+  },
+  jsonl: (history) => history.map(({ text, time }) => JSON.stringify({ text, event_time: time })).join("\n"),
+};
+
 async function accountAt(door: Door) {
-  const { call: callAnywhere } = await openAccountAt(door);
+  const { key, call: callAnywhere } = await openAccountAt(door);
   const call = (rpc: RpcName, request: JsonObject = {}) => callAnywhere(rpc, { namespace, ...request });
   const store = async (text: string, event_time?: string, more: JsonObject = {}) =>
     String((await call("Store", { text, ...(event_time && { event_time }), ...more })).id);
@@ -30,7 +79,7 @@ async function accountAt(door: Door) {
       if (page_token === "") return all;
     }
   };
-  return { call, store, textsOf, get, pages };
+  return { key, call, store, textsOf, get, pages };
 }
 
 describe.each(DATABASES)("event times on $name", (database) => {
@@ -147,6 +196,73 @@ describe.each(DATABASES)("event times on $name", (database) => {
       expect(again.body).toEqual(first.body);
       expect(other.code).toBe("already_exists");
     }
+  });
+
+  test("age counts in a recall that asks for it, and hides nothing", async () => {
+    const { call, store } = await accountAt(here.door);
+    const ids = new Map<string, string>();
+    for (const time of [BEFORE_1970, MARCH, APRIL, "2016-04-11T00:00:00Z", "2100-01-01T00:00:00Z"]) {
+      ids.set(await store("I had tea with Ana.", time), time);
+    }
+    const other = await store("The invoice is paid.", "2100-01-01T00:00:00Z");
+    const recency = { half_life: "864000s", weight: 0.2, reference_time: "2016-04-11T00:00:00Z" };
+    for (const mode of ["COSINE", "HYBRID"]) {
+      const query = { query: "tea with Ana", mode, explain: true, top_k: 6 };
+      const plain = (await call("Recall", query)).results as JsonObject[];
+      expect(plain.map(({ id }) => id)).toEqual([...ids.keys(), other]);
+      expect(plain[0]?.explanation).not.toHaveProperty("recency");
+      const results = (await call("Recall", { ...query, recency })).results as JsonObject[];
+      const found = results.map(({ id, score, explanation }) => {
+        const { rank, recency: added } = explanation as { rank: number; recency: number };
+        return { time: ids.get(String(id)), score, rank, added };
+      });
+      const [tea] = plain as [JsonObject];
+      expect(found.map(({ time }) => time)).toEqual([
+        // What is to come has the age 0, as what happens at that time; of these the older memory comes first.
+        ...["2016-04-11T00:00:00Z", "2100-01-01T00:00:00Z", APRIL, MARCH, BEFORE_1970],
+        undefined,
+      ]);
+      const halfLives = [0, 0, 1, 3.66, 30_000, 0];
+      for (const [i, { added, rank, score }] of found.entries()) {
+        expect(added).toBeCloseTo(0.2 * 2 ** -(halfLives[i] as number), 3);
+        if (i < 5) expect(score).toBeCloseTo(tea.score as number, 6);
+        expect(rank).toBeGreaterThanOrEqual((score as number) + added - 1e-9);
+      }
+      const floor = { ...query, recency: { ...recency, weight: 0.5 }, min_score: 0.6 };
+      const high = (await call("Recall", floor)).results as JsonObject[];
+      expect(high.map(({ id }) => id)).not.toContain(other);
+      expect(high).toHaveLength(5);
+    }
+  });
+
+  test("histories of ten years ago, imported from each source, are found by what happened in March", async () => {
+    const { key, call } = await accountAt(here.door);
+    const server = new Recalld({ apiKey: key, baseUrl: here.server.url });
+    const folder = await mkdtemp(join(tmpdir(), "recalld-event-time-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const march = { after: "2016-02-29T23:59:59.999Z", before: "2016-04-01T00:00:00Z" };
+    const foundIn = async (namespace: string) => {
+      const { results } = await call("Recall", { namespace, query: "What did I do in March?", ...march });
+      return (results as JsonObject[]).map(({ text, event_time }) => [text, event_time]);
+    };
+    const importAs = async (from: string, content: string) => {
+      const file = join(folder, from);
+      await writeFile(file, content);
+      const report = await importFile({ file, from, namespace: from, server, show: () => {} });
+      expect(report).toMatchObject({ stored: 3, skipped: 0, refused: 0 });
+    };
+    for (const [from, fileOf] of Object.entries(SOURCES)) {
+      await importAs(from, fileOf(HISTORY));
+      expect(await foundIn(from)).toEqual([["I painted the kitchen.", "2016-03-05T09:30:00Z"]]);
+    }
+    expect(Object.keys(SOURCES).sort()).toEqual(
+      // The file of server-memory has no times.
+      FORMATS.filter((name) => !["recalld", "server-memory"].includes(name)).sort(),
+    );
+    let exported = "";
+    for await (const line of server.export({ namespace: "claude" }).lines()) exported += `${line}\n`;
+    await importAs("recalld", exported);
+    expect(await foundIn("recalld")).toEqual(await foundIn("claude"));
   });
 
   test("texts that are long end a page early, and the next page goes on there", async () => {

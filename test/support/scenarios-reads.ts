@@ -106,9 +106,52 @@ const RECALLS: readonly Scenario[] = [
   inJson(wrong("fields an array", "Recall", ["fields", /names with commas/, recall({ fields: ["id"] })])),
 ];
 
+const recency = { half_life: "2592000s", weight: 0.1 };
+
+/** Rules of how much the age of memories counts. */
+const RECENCIES: readonly Scenario[] = [
+  ...["COSINE", "HYBRID"].map((mode) => fine(`recency with ${mode}`, "Recall", recall({ mode, recency }))),
+  ...[0, 0.5].map((weight) =>
+    fine(`recency of the weight ${weight}`, "Recall", recall({ recency: { ...recency, weight } })),
+  ),
+  fine(
+    "recency counted from another time",
+    "Recall",
+    recall({ explain: true, recency: { ...recency, reference_time: "2016-03-05T09:30:00Z" } }),
+  ),
+  ...(
+    [
+      ["without a half-life", { weight: 0.1 }, "half_life", /missing/],
+      ["without a weight", { half_life: "1s" }, "weight", /missing/],
+      ["of the half-life 0", { ...recency, half_life: "0s" }, "half_life", /positive/],
+      ["of a half-life below 0", { ...recency, half_life: "-1s" }, "half_life", /positive/],
+      ["of a weight below 0", { ...recency, weight: -0.001 }, "weight", /from 0 to 0.5/],
+      ["of a weight above 0.5", { ...recency, weight: 0.501 }, "weight", /from 0 to 0.5/],
+    ] as const
+  ).map(([name, asked, field, says]) =>
+    wrong(`recency ${name}`, "Recall", [`recency.${field}`, says, recall({ recency: asked })]),
+  ),
+  inJson(
+    wrong("recency of a half-life without a unit", "Recall", [
+      "recency.half_life",
+      /./,
+      recall({ recency: { ...recency, half_life: "60" } }),
+    ]),
+  ),
+  inJson(
+    wrong("recency counted from no time", "Recall", [
+      "recency.reference_time",
+      /RFC 3339/,
+      recall({ recency: { ...recency, reference_time: "now" } }),
+    ]),
+  ),
+  inJson(wrong("recency a number", "Recall", ["recency", /a JSON object/, recall({ recency: 0.1 })])),
+];
+
 /** Rules of the calls that read several memories or whole namespaces, once for all doors. */
 export const READS: readonly Scenario[] = [
   ...RECALLS,
+  ...RECENCIES,
   ...LISTS,
   ...PREFIXES,
   ...SEVERAL,
