@@ -109,6 +109,12 @@ export function userCommands(): Command {
     .option("--before <TIME>", "only what happened before this time")
     .option("--min-score <SCORE>", "only memories with at least this score, 0 to 1", numberOf("--min-score"))
     .option("--min-fit <FIT>", "only memories that fit this well, 0 to 1.5", numberOf("--min-fit"))
+    .option(
+      "--half-life <DURATION>",
+      "newer memories stand higher: the age at which that counts half, such as 30d",
+      durationGiven,
+    )
+    .option("--recency-weight <WEIGHT>", "what the age adds at most, 0 to 0.5", numberOf("--recency-weight"))
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")

@@ -93,13 +93,23 @@ interface Recalling extends In {
   readonly before?: string;
   readonly minScore?: number;
   readonly minFit?: number;
+  readonly halfLife?: string;
+  readonly recencyWeight?: number;
   readonly fields?: string;
 }
+
+/** What a memory of the age 0 gets when only the half-life is given: it decides among memories that fit alike. */
+const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
   const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields } = given;
   const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
-  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields };
+  const { halfLife, recencyWeight } = given;
+  if (recencyWeight !== undefined && halfLife === undefined) {
+    throw new UsageError("--recency-weight is for --half-life, which is missing");
+  }
+  const recency = halfLife === undefined ? undefined : { halfLife, weight: recencyWeight ?? RECENCY_WEIGHT };
+  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, recency, fields };
   const answer = await connect(given).recall({ query: words.join(" "), ...asked });
   print(given, answer, () =>
     answer.results.length === 0

@@ -5096,7 +5096,7 @@ export const openapi: Record<string, unknown> = {
         "description": "What results are ordered by.\n\n- `COSINE`: The score alone: meaning.\n- `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores."
       },
       "Recency": {
-        "description": "How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are best without it.",
+        "description": "How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best.",
         "type": "object",
         "properties": {
           "half_life": {
@@ -5112,16 +5112,19 @@ export const openapi: Record<string, unknown> = {
             "maximum": 0.5
           },
           "reference_time": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "format": "date-time",
             "description": "The time at which the age is 0, from the year 1 to the year 9999; now, if left out."
           }
         },
         "required": [
           "half_life",
-          "weight",
-          "reference_time"
-        ]
+          "weight"
+        ],
+        "additionalProperties": false
       },
       "RecallResponse": {
         "type": "object",
@@ -5230,8 +5233,7 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "text",
-          "score",
-          "event_time"
+          "score"
         ]
       },
       "Match": {
@@ -5288,8 +5290,7 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "rank",
           "weight",
-          "matched",
-          "recency"
+          "matched"
         ]
       },
       "OmittedMemories": {
@@ -5441,8 +5442,7 @@ export const openapi: Record<string, unknown> = {
           "tokens",
           "created_at",
           "etag",
-          "updated_at",
-          "event_time"
+          "updated_at"
         ]
       },
       "GetMemoriesRequest": {

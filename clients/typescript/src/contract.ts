@@ -187,14 +187,14 @@ export interface RecallRequest {
  */
 export type Mode = "COSINE" | "HYBRID";
 
-/** How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `referenceTime`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are best without it. */
+/** How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `referenceTime`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best. */
 export interface Recency {
   /** The time in which what is added falls to a half: more than 0. In JSON a string like "2592000s", which is 30 days. */
   readonly halfLife: string;
   /** What is added for a memory of the age 0, from 0 to 0.5. */
   readonly weight: number;
   /** The time at which the age is 0, from the year 1 to the year 9999; now, if left out. */
-  readonly referenceTime: string;
+  readonly referenceTime?: string | Date | undefined;
 }
 
 export interface RecallResponse {
@@ -239,7 +239,7 @@ export interface RecallResult {
   /** When it expires, if it does. */
   readonly expireTime?: string;
   /** When what it tells of happened, if it was stored with an event time; in any recall. */
-  readonly eventTime: string;
+  readonly eventTime?: string;
 }
 
 /** A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`. */
@@ -260,7 +260,7 @@ export interface Explanation {
   /** The score and half the share of the query's words, which `minFit` is compared with. Only with `HYBRID`. */
   readonly fit?: number;
   /** What the memory's age adds to the rank. Only if the request has `recency`. */
-  readonly recency: number;
+  readonly recency?: number;
 }
 
 /** Memories that `minFit` has left out. */
@@ -317,7 +317,7 @@ export interface Memory {
   /** When it expires, if it does. */
   readonly expireTime?: string;
   /** When what it tells of happened, if it was stored with an event time. */
-  readonly eventTime: string;
+  readonly eventTime?: string;
 }
 
 export interface GetMemoriesRequest {

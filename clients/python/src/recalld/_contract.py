@@ -286,17 +286,16 @@ class RecallRequest(TypedDict):
     """Lets newer memories stand higher. It leaves none out, and `min_score` and `min_fit` do not count it. Left out, age does not matter."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recency:
-    """How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are best without it."""
+class Recency(TypedDict):
+    """How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best."""
 
-    half_life: str = ""
+    half_life: str | timedelta
     """The time in which what is added falls to a half: more than 0. In JSON a string like "2592000s", which is 30 days."""
 
-    weight: float = 0.0
+    weight: float
     """What is added for a memory of the age 0, from 0 to 0.5."""
 
-    reference_time: str = ""
+    reference_time: NotRequired[str | datetime | None]
     """The time at which the age is 0, from the year 1 to the year 9999; now, if left out."""
 
 
@@ -361,7 +360,7 @@ class RecallResult:
     expire_time: str | None = None
     """When it expires, if it does."""
 
-    event_time: str = ""
+    event_time: str | None = None
     """When what it tells of happened, if it was stored with an event time; in any recall."""
 
 
@@ -391,7 +390,7 @@ class Explanation:
     fit: float | None = None
     """The score and half the share of the query's words, which `min_fit` is compared with. Only with `HYBRID`."""
 
-    recency: float = 0.0
+    recency: float | None = None
     """What the memory's age adds to the rank. Only if the request has `recency`."""
 
 
@@ -470,7 +469,7 @@ class Memory:
     expire_time: str | None = None
     """When it expires, if it does."""
 
-    event_time: str = ""
+    event_time: str | None = None
     """When what it tells of happened, if it was stored with an event time."""
 
 

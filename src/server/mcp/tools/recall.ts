@@ -21,6 +21,11 @@ export const recall: Tool = {
         description: 'Only what happened, or was stored, after; such as "2026-01-31T00:00:00Z"',
       },
       before: { ...text, description: "Only what happened, or was stored, before" },
+      recency: {
+        type: "object",
+        description:
+          'Newer ones stand higher, such as {"half_life": "2592000s", "weight": 0.1}; default: age does not count',
+      },
       min_score: { type: "number", description: "Leave out scores below, 0 to 1" },
       min_fit: { type: "number", description: "Leave out fits below, 0 to 1.5; default: none" },
       namespace: NAMESPACE,
