@@ -16,15 +16,11 @@ export const recall: Tool = {
         type: "object",
         description: 'Only memories whose metadata match, such as {"source": "mail", "year": {"$gte": 2024}}',
       },
-      after: {
-        ...text,
-        description: 'Only what happened, or was stored, after; such as "2026-01-31T00:00:00Z"',
-      },
-      before: { ...text, description: "Only what happened, or was stored, before" },
+      after: { ...text, description: 'Only what happened after, such as "2026-01-31T00:00:00Z"' },
+      before: { ...text, description: "Only what happened before" },
       recency: {
         type: "object",
-        description:
-          'Newer ones stand higher, such as {"half_life": "2592000s", "weight": 0.1}; default: age does not count',
+        description: 'Ranks newer ones higher: {"half_life": "2592000s", "weight": 0.1}',
       },
       min_score: { type: "number", description: "Leave out scores below, 0 to 1" },
       min_fit: { type: "number", description: "Leave out fits below, 0 to 1.5; default: none" },

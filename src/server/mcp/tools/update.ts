@@ -4,7 +4,7 @@ export const update: Tool = {
   name: "memory_update",
   title: "Update a memory",
   description:
-    "Replaces the text, the metadata or the event time of one memory. Use it when a fact has changed or was wrong, in place of storing a second version; recall first to find the id.",
+    "Replaces the text or the metadata of one memory. Use it when a fact has changed or was wrong, in place of storing a second version; recall first to find the id.",
   inputSchema: {
     type: "object",
     properties: {
@@ -12,7 +12,7 @@ export const update: Tool = {
       text: { ...text, description: "The whole new text" },
       metadata: { type: "object", description: "All metadata, anew" },
       ttl: { ...text, description: 'New lifetime, such as "86400s"' },
-      event_time: { ...text, description: "When it happened" },
+      event_time: text,
       etag: { ...text, description: "Refuse if it was changed since" },
       namespace: NAMESPACE,
     },
