@@ -11,6 +11,8 @@ import { watch } from "./watch.js";
 
 const NAMESPACE_DEFAULT = "default";
 
+const ORDERS = ["newest_first", "oldest_first", "event_time_newest_first", "event_time_oldest_first"];
+
 const HELP = `
 The server is named by --url, RECALLD_URL or the profile that \`recalld signup\` writes; the key by
 RECALLD_API_KEY or the profile; the namespace by -n or RECALLD_NAMESPACE. The exit code is 0, or 1 if the
@@ -78,8 +80,9 @@ export function userCommands(): Command {
     )
     .option("--supersedes <ID>", "a memory that this one corrects; may be repeated", collect, [])
     .option("--ttl <DURATION>", "how long the memory lives, such as 90s, 1h or 7d", durationGiven)
+    .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z; else now")
     .action(memories.store);
-  inNamespace("update <ID> [TEXT...]", "gives a memory another text, metadata or expiry")
+  inNamespace("update <ID> [TEXT...]", "gives a memory another text, metadata, expiry or event time")
     .option("--file <PATH>", "reads the text from a file; - is the standard input")
     .option(
       "-m, --metadata <KEY=VALUE>",
@@ -90,6 +93,7 @@ export function userCommands(): Command {
     .option("--replace-metadata", "removes the metadata that --metadata does not name")
     .option("--ttl <DURATION>", "how long it lives from now, such as 90s, 1h or 7d", durationGiven)
     .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
+    .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z")
     .option("--etag <ETAG>", "updates only this version")
     .action(memories.update);
   inNamespace("recall <QUERY...>", "finds the memories that fit a question best, by meaning and words")
@@ -101,14 +105,26 @@ export function userCommands(): Command {
     )
     .option("--cosine", "the same as --mode cosine")
     .option(...FILTER)
-    .option("--after <TIME>", "only memories stored after this time")
-    .option("--before <TIME>", "only memories stored before this time")
+    .option("--after <TIME>", "only what happened after this time, or was stored if it has no other")
+    .option("--before <TIME>", "only what happened before this time")
     .option("--min-score <SCORE>", "only memories with at least this score, 0 to 1", numberOf("--min-score"))
     .option("--min-fit <FIT>", "only memories that fit this well, 0 to 1.5", numberOf("--min-fit"))
+    .option(
+      "--half-life <DURATION>",
+      "newer memories stand higher: the age at which that counts half, such as 30d",
+      durationGiven,
+    )
+    .option("--recency-weight <WEIGHT>", "what the age adds at most, 0 to 0.5", numberOf("--recency-weight"))
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")
     .option("--limit <COUNT>", "number of memories", wholeNumber, 20)
+    .addOption(
+      new Option(
+        "--order <ORDER>",
+        `by when they were stored or when they happened: ${ORDERS.join(", ")}`,
+      ).argParser(choiceOf("--order", ORDERS)),
+    )
     .option(...FILTER)
     .action(memories.list);
   inNamespace("count", "counts the memories of a namespace")

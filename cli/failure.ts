@@ -45,6 +45,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   id: "ID",
   ids: "ID",
   expire_time: "--expires",
+  event_time: "--at",
   position: "--from",
   apiKey: "the key",
 };
@@ -54,7 +55,10 @@ function inOptions({ code, message }: RecalldError | MemoryError): string {
   if (code !== "invalid_argument") {
     return message.replace("; set force ", "; set --force ").replace(": set baseUrl ", ": set --url ");
   }
-  return message.replace(/^(?!the )([a-z][A-Za-z_]*)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
+  const nested = message.replace(/^recency\.(half_life|weight)/, (_, field: string) => {
+    return field === "weight" ? "--recency-weight" : "--half-life";
+  });
+  return nested.replace(/^(?!the )([a-z][A-Za-z_]*)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
     const option = field.replace(/_|(?=[A-Z])/g, "-").toLowerCase();
     return `${OPTIONS[field] ?? `--${option}`}${dot === undefined ? "" : " "}`;
   });

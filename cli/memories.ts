@@ -1,4 +1,11 @@
-import type { Memory, Metadata, Mode, Namespace, OnConflict } from "../clients/typescript/src/index.js";
+import type {
+  Memory,
+  Metadata,
+  Mode,
+  Namespace,
+  OnConflict,
+  Order,
+} from "../clients/typescript/src/index.js";
 import { whole } from "../src/operator/show.js";
 import { type Common, connect, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
@@ -17,17 +24,18 @@ interface Storing extends In {
   readonly onConflict?: OnConflict;
   readonly supersedes: string[];
   readonly ttl?: string;
+  readonly at?: string;
 }
 
 /** Told of a text in a script that the server's model hardly knows. */
 const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
 
 export async function store(words: readonly string[], { file, ...given }: Storing): Promise<void> {
-  const { namespace, externalId, onConflict, ttl } = given;
+  const { namespace, externalId, onConflict, ttl, at: eventTime } = given;
   const metadata = metadataGiven(given.metadata);
   const text = await textGiven(words, file);
   const supersedes = given.supersedes.length > 0 ? given.supersedes : undefined;
-  const memory = { text, namespace, metadata, externalId, onConflict, ttl, supersedes };
+  const memory = { text, namespace, metadata, externalId, onConflict, ttl, supersedes, eventTime };
   const answer = await connect(given).store(memory);
   const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[answer.outcome ?? "CREATED"];
   const hint = answer.unreadShare === undefined ? [] : [UNREAD_HINT];
@@ -40,6 +48,7 @@ interface Updating extends In {
   readonly replaceMetadata?: boolean;
   readonly ttl?: string;
   readonly expires?: string;
+  readonly at?: string;
   readonly etag?: string;
 }
 
@@ -48,17 +57,17 @@ export async function update(
   words: readonly string[],
   { file, replaceMetadata, ...given }: Updating,
 ): Promise<void> {
-  const { namespace, ttl, expires: expireTime, etag } = given;
+  const { namespace, ttl, expires: expireTime, at: eventTime, etag } = given;
   const metadata = metadataGiven(given.metadata);
   if (replaceMetadata && metadata === undefined) throw new UsageError("--replace-metadata needs --metadata");
   const hasText = words.length > 0 || file !== undefined;
-  const isOther = metadata !== undefined || ttl !== undefined || expireTime !== undefined;
+  const isOther = [metadata, ttl, expireTime, eventTime].some((each) => each !== undefined);
   const text = hasText || !isOther ? await textGiven(words, file) : undefined;
   const merged = replaceMetadata ? undefined : metadata;
-  const updateMask = Object.entries({ text, metadata, expireTime, ttl })
+  const updateMask = Object.entries({ text, metadata, expireTime, ttl, eventTime })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name]) => (name === "metadata" && merged ? pathsOf(merged) : name));
-  const changes = { text, metadata, expireTime, ttl, etag, updateMask };
+  const changes = { text, metadata, expireTime, ttl, eventTime, etag, updateMask };
   const answer = await connect(given).update({ namespace, id, ...changes });
   const how = merged ? ", its metadata merged (--replace-metadata replaces it)" : "";
   print(given, answer, () => [`${id} updated in ${namespace}${how}`]);
@@ -84,13 +93,23 @@ interface Recalling extends In {
   readonly before?: string;
   readonly minScore?: number;
   readonly minFit?: number;
+  readonly halfLife?: string;
+  readonly recencyWeight?: number;
   readonly fields?: string;
 }
+
+/** What a memory of the age 0 gets when only the half-life is given: it decides among memories that fit alike. */
+const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
   const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields } = given;
   const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
-  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields };
+  const { halfLife, recencyWeight } = given;
+  if (recencyWeight !== undefined && halfLife === undefined) {
+    throw new UsageError("--recency-weight is for --half-life, which is missing");
+  }
+  const recency = halfLife === undefined ? undefined : { halfLife, weight: recencyWeight ?? RECENCY_WEIGHT };
+  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, recency, fields };
   const answer = await connect(given).recall({ query: words.join(" "), ...asked });
   print(given, answer, () =>
     answer.results.length === 0
@@ -107,12 +126,18 @@ export async function recall(words: readonly string[], given: Recalling): Promis
   );
 }
 
-export async function list(given: In & { limit: number; filter?: Metadata }): Promise<void> {
-  const { namespace, filter, limit } = given;
+interface Listing extends In {
+  readonly limit: number;
+  readonly filter?: Metadata;
+  readonly order?: Order;
+}
+
+export async function list(given: Listing): Promise<void> {
+  const { namespace, filter, limit, order } = given;
   const memories: Memory[] = [];
   const pageSize = Math.min(PAGE_SIZE_MAX, limit);
   if (limit > 0) {
-    for await (const memory of connect(given).memories({ namespace, filter, pageSize })) {
+    for await (const memory of connect(given).memories({ namespace, filter, order, pageSize })) {
       if (memories.push(memory) === limit) break;
     }
   }
@@ -120,7 +145,9 @@ export async function list(given: In & { limit: number; filter?: Metadata }): Pr
     tableOf(
       {
         id: ({ id }) => id,
-        stored: ({ createdAt }) => seconds(createdAt),
+        ...(order?.startsWith("EVENT")
+          ? { happened: ({ createdAt, eventTime }: Memory) => seconds(eventTime ?? createdAt) }
+          : { stored: ({ createdAt }: Memory) => seconds(createdAt) }),
         text: ({ text }) => short(text),
       },
       memories,
@@ -135,6 +162,7 @@ export async function get(id: string, given: In): Promise<void> {
     whole(memory.text),
     whole(JSON.stringify(memory.metadata)),
     `${memory.id}, stored ${memory.createdAt}, ${memory.tokens} tokens`,
+    ...(memory.eventTime === undefined ? [] : [`happened ${memory.eventTime}`]),
   ]);
 }
 

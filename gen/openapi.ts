@@ -435,7 +435,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "summary": "A namespace's memories, the newest or the oldest first by when they were stored or by when they happened, page by page",
         "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
         "parameters": [
           {
@@ -671,8 +671,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Updates one memory: its text, its metadata or some keys of it, or when it expires",
-        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, or the time at which the memory expires.",
+        "summary": "Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, the event time, or the time at which the memory expires.",
         "parameters": [
           {
             "name": "namespace",
@@ -758,6 +758,14 @@ export const openapi: Record<string, unknown> = {
                       "null"
                     ],
                     "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+                  },
+                  "event_time": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "format": "date-time",
+                    "description": "When what the text tells of happened, as for Store."
                   }
                 },
                 "additionalProperties": false,
@@ -841,6 +849,14 @@ export const openapi: Record<string, unknown> = {
                       "null"
                     ],
                     "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+                  },
+                  "event_time": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "format": "date-time",
+                    "description": "When what the text tells of happened, as for Store."
                   }
                 },
                 "additionalProperties": false,
@@ -3013,8 +3029,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Updates one memory: its text, its metadata or some keys of it, or when it expires",
-        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, or the time at which the memory expires.",
+        "summary": "Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, the event time, or the time at which the memory expires.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -3534,7 +3550,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "summary": "A namespace's memories, the newest or the oldest first by when they were stored or by when they happened, page by page",
         "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
         "responses": {
           "200": {
@@ -4565,6 +4581,14 @@ export const openapi: Record<string, unknown> = {
             ],
             "format": "double",
             "description": "Lists up to 3 memories that were there already and have at least this score for the text, from 0 to 1. Costs no second call."
+          },
+          "event_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "When what the text tells of happened, if that is not now: a time from the year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists and `after` and `before` of a recall compare it. Without one, a memory has the time when it was stored."
           }
         },
         "required": [
@@ -4609,7 +4633,7 @@ export const openapi: Record<string, unknown> = {
           "REPLACE",
           "KEEP"
         ],
-        "description": "What a store does if a memory has its external id.\n\n- `REFUSE`: The store fails with `already_exists`, which names the memory.\n- `REPLACE`: The memory keeps its id and gets the new text, metadata and expiry.\n- `KEEP`: The memory stays as it is and is the answer, which costs nothing."
+        "description": "What a store does if a memory has its external id.\n\n- `REFUSE`: The store fails with `already_exists`, which names the memory.\n- `REPLACE`: The memory keeps its id and gets the new text, metadata, expiry and event time.\n- `KEEP`: The memory stays as it is and is the answer, which costs nothing."
       },
       "StoreResponse": {
         "type": "object",
@@ -4800,6 +4824,14 @@ export const openapi: Record<string, unknown> = {
               "type": "string"
             },
             "description": "Ids of up to 16 memories of the namespace that this one corrects, as for Store."
+          },
+          "event_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "When what the text tells of happened, as for Store."
           }
         },
         "required": [
@@ -5008,7 +5040,7 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "format": "date-time",
-            "description": "Only memories that were stored after this time: `$created_at` is greater."
+            "description": "Only memories of what happened after this time: `$event_time` is greater, which is when a memory was stored, unless it has an event time of its own."
           },
           "before": {
             "type": [
@@ -5016,7 +5048,7 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "format": "date-time",
-            "description": "Only memories that were stored before this time: `$created_at` is less."
+            "description": "Only memories of what happened before this time: `$event_time` is less."
           },
           "fields": {
             "type": [
@@ -5035,6 +5067,17 @@ export const openapi: Record<string, unknown> = {
             "description": "The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query.",
             "minimum": 0,
             "maximum": 1.5
+          },
+          "recency": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Recency"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Lets newer memories stand higher. It leaves none out, and `min_score` and `min_fit` do not count it. Left out, age does not matter."
           }
         },
         "required": [
@@ -5051,6 +5094,37 @@ export const openapi: Record<string, unknown> = {
           "HYBRID"
         ],
         "description": "What results are ordered by.\n\n- `COSINE`: The score alone: meaning.\n- `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores."
+      },
+      "Recency": {
+        "description": "How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best.",
+        "type": "object",
+        "properties": {
+          "half_life": {
+            "type": "string",
+            "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+            "description": "The time in which what is added falls to a half: more than 0. In JSON a string like \"2592000s\", which is 30 days."
+          },
+          "weight": {
+            "type": "number",
+            "format": "double",
+            "description": "What is added for a memory of the age 0, from 0 to 0.5.",
+            "minimum": 0,
+            "maximum": 0.5
+          },
+          "reference_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "The time at which the age is 0, from the year 1 to the year 9999; now, if left out."
+          }
+        },
+        "required": [
+          "half_life",
+          "weight"
+        ],
+        "additionalProperties": false
       },
       "RecallResponse": {
         "type": "object",
@@ -5135,7 +5209,7 @@ export const openapi: Record<string, unknown> = {
           "updated_at": {
             "type": "string",
             "format": "date-time",
-            "description": "When its text, metadata or expiry was changed last."
+            "description": "When its text, metadata, expiry or event time was changed last."
           },
           "external_id": {
             "type": "string",
@@ -5149,6 +5223,11 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "date-time",
             "description": "When it expires, if it does."
+          },
+          "event_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When what it tells of happened, if it was stored with an event time; in any recall."
           }
         },
         "required": [
@@ -5183,7 +5262,7 @@ export const openapi: Record<string, unknown> = {
           "rank": {
             "type": "number",
             "format": "double",
-            "description": "What results are ordered by, the highest first: the score, and `weight` times the share of the query's words."
+            "description": "What results are ordered by, the highest first: the score, `weight` times the share of the query's words, and `recency`."
           },
           "weight": {
             "type": "number",
@@ -5201,6 +5280,11 @@ export const openapi: Record<string, unknown> = {
             "type": "number",
             "format": "double",
             "description": "The score and half the share of the query's words, which `min_fit` is compared with. Only with `HYBRID`."
+          },
+          "recency": {
+            "type": "number",
+            "format": "double",
+            "description": "What the memory's age adds to the rank. Only if the request has `recency`."
           }
         },
         "required": [
@@ -5330,7 +5414,7 @@ export const openapi: Record<string, unknown> = {
           "updated_at": {
             "type": "string",
             "format": "date-time",
-            "description": "When its text, metadata or expiry was changed last; when it was stored, if never."
+            "description": "When its text, metadata, expiry or event time was changed last; when it was stored, if never."
           },
           "external_id": {
             "type": "string",
@@ -5344,6 +5428,11 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "date-time",
             "description": "When it expires, if it does."
+          },
+          "event_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When what it tells of happened, if it was stored with an event time."
           }
         },
         "required": [
@@ -5477,7 +5566,7 @@ export const openapi: Record<string, unknown> = {
               "string",
               "null"
             ],
-            "description": "What to update: `text`, `metadata`, `metadata.KEY` for one key, and `expire_time` or `ttl`. Left out, it is all that is given. Metadata, a key and the expiry are removed if they are named here and not given. In JSON it is one string, with commas between the paths."
+            "description": "What to update: `text`, `metadata`, `metadata.KEY` for one key, `expire_time` or `ttl`, and `event_time`. Left out, it is all that is given. Metadata, a key, the expiry and the event time are removed if they are named here and not given. In JSON it is one string, with commas between the paths."
           },
           "etag": {
             "type": [
@@ -5485,6 +5574,14 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+          },
+          "event_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "When what the text tells of happened, as for Store."
           }
         },
         "required": [
@@ -5934,9 +6031,11 @@ export const openapi: Record<string, unknown> = {
         "enum": [
           "ORDER_UNSPECIFIED",
           "NEWEST_FIRST",
-          "OLDEST_FIRST"
+          "OLDEST_FIRST",
+          "EVENT_TIME_NEWEST_FIRST",
+          "EVENT_TIME_OLDEST_FIRST"
         ],
-        "description": "The order of a list.\n\n- `NEWEST_FIRST`: The newest first.\n- `OLDEST_FIRST`: The oldest first."
+        "description": "The order of a list.\n\n- `NEWEST_FIRST`: The newest first.\n- `OLDEST_FIRST`: The oldest first.\n- `EVENT_TIME_NEWEST_FIRST`: What happened last first, by `$event_time`; of equal times, what was stored last.\n- `EVENT_TIME_OLDEST_FIRST`: What happened first first; of equal times, what was stored first."
       },
       "ListMemoriesResponse": {
         "type": "object",

@@ -53,8 +53,8 @@ async function readAs(source: Source, from: string | undefined) {
 }
 
 function storingIn(namespace: string, server: Recalld): (storing: Storing) => Promise<{ already: boolean }> {
-  return async ({ text, metadata, externalId, expireTime }) => {
-    const memory = { namespace, text, metadata, externalId, expireTime };
+  return async ({ text, metadata, externalId, expireTime, eventTime }) => {
+    const memory = { namespace, text, metadata, externalId, expireTime, eventTime };
     const { outcome } = await server.store({ ...memory, onConflict: "KEEP" });
     return { already: outcome === "KEPT" };
   };

@@ -11,6 +11,8 @@ export interface Imported {
   /** The external id that it had in a namespace of recalld. */
   readonly externalId?: string;
   readonly expireTime?: string;
+  /** When it happened, or was said, as its source knows it: RFC 3339, of UTC. */
+  readonly eventTime?: string;
 }
 
 /** A part of a file that is no memory, as it holds no text, and why. */

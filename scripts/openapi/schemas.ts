@@ -38,8 +38,8 @@ const SOMETIMES = [
   ...["Key.last_used_at", "Key.expires_at", "Session.last_used_at", "Model.strong_score"],
   ...["RecallResult.words", "RecallResult.explanation"],
   ...["RecallResult.etag", "RecallResult.updated_at", "RecallResult.external_id"],
-  ...["RecallResult.superseded_by", "RecallResult.expire_time"],
-  ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],
+  ...["RecallResult.superseded_by", "RecallResult.expire_time", "RecallResult.event_time"],
+  ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time", "Memory.event_time"],
   ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar", "StoreResponse.unread_share"],
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
   ...["StoreBatchResult.stored", "StoreBatchResult.error", "StoredItem.outcome", "StoredItem.etag"],
@@ -48,6 +48,7 @@ const SOMETIMES = [
     "RecallResponse.considered",
     "RecallResponse.omitted",
     "Explanation.fit",
+    "Explanation.recency",
     "GetNamespaceResponse.first",
     "GetNamespaceResponse.last",
   ],
@@ -96,7 +97,7 @@ export function propertiesOf(message: DescMessage, fields: readonly DescField[])
 
 /** Tells whether callers write the message; else they read it. */
 export function isRequest({ name }: DescMessage): boolean {
-  return name.endsWith("Request") || name === "StoreItem";
+  return name.endsWith("Request") || ["StoreItem", "Recency"].includes(name);
 }
 
 function property(field: DescField, asked: boolean): Schema {

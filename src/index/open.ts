@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { unavailable } from "../errors.js";
 import type { Clock } from "../memory/pacing/clock.js";
 import { inPieces } from "../memory/pacing/pieces.js";
+import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
   Index,
   Indexes,
@@ -13,7 +14,7 @@ import type {
   WordHit,
   WordsFound,
 } from "../memory/ports/index.js";
-import type { Mark } from "../memory/ports/vectors.js";
+import type { Among, Mark } from "../memory/ports/vectors.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogIndex } from "./log-index.js";
 import type { Segment } from "./segment.js";
@@ -135,6 +136,22 @@ class SegmentIndexes implements Indexes {
 
   async sample(of: readonly Index[]): Promise<readonly number[]> {
     return inPieces(sampleOf(await segmentsOf(of)), this.options.clock);
+  }
+
+  async inEventOrder(of: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]> {
+    const times = (await segmentsOf(of)).map(({ times }) => times);
+    return inPieces(firstByEventTime(times, among, order), this.options.clock);
+  }
+
+  async eventTimesOf(of: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>> {
+    const segments = await segmentsOf(of);
+    return new Map(
+      sequences.flatMap((sequence) => {
+        const times = segments.map((segment) => segment.eventAtMsOf(sequence));
+        const atMs = times.find((each) => each !== undefined);
+        return atMs === undefined ? [] : [[sequence, atMs] as const];
+      }),
+    );
   }
 
   async select(of: readonly Index[], { condition, ids }: Selecting): Promise<Selection> {

@@ -7,7 +7,7 @@ import type { Flat, FlatArrays } from "./flat.js";
 import { type Range, Segment } from "./segment.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes whose checksum is computed before other work may get its turn: about a millisecond. */

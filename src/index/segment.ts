@@ -1,3 +1,4 @@
+import type { Times } from "../memory/ports/event-order.js";
 import type { IndexRow } from "../memory/ports/index.js";
 import { FieldPart } from "./fields/field-part.js";
 import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
@@ -137,6 +138,16 @@ export class Segment {
 
   has(sequence: number): boolean {
     return this.#rowOf(sequence) >= 0;
+  }
+
+  /** The times at which its memories happened; those that were removed have another time. */
+  get times(): Times {
+    return { sequences: this.sequences, events: this.fields.arrays.events };
+  }
+
+  /** The time at which a memory happened; undefined if it does not live here. */
+  eventAtMsOf(sequence: number): number | undefined {
+    return this.fields.arrays.events[this.#rowOf(sequence)];
   }
 
   /** Overwrites a memory in all arrays; false if it does not live here. */

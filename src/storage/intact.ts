@@ -10,6 +10,11 @@ export interface Sums {
   readonly head: number;
   /** Checksum of the part of the head that is erased with a memory; absent if it has none. */
   readonly label?: number;
+  /**
+   * Checksum of the event time; absent without one. It is none of the label's, because programs from before there
+   * were event times check that.
+   */
+  readonly event?: number;
   readonly text?: number;
   readonly vectors?: number;
 }
@@ -42,6 +47,7 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
     windows: "windows",
     externalId: "string?",
     expiresAtMs: "number?",
+    eventAtMs: "number?",
   },
   erased: REMAINDER,
   delete: { opId: "string", target: "number" },
@@ -107,9 +113,9 @@ function areWindows(value: unknown): boolean {
 
 export function sumsOf(entry: Fields): Sums {
   if (entry.op !== "store") return { head: headOf(entry) };
-  const label = labelOf(entry);
+  const [label, event] = [labelOf(entry), eventOf(entry)];
   const sums = { head: headOf(entry), text: textOf(entry), vectors: vectorsOf(entry) };
-  return label === undefined ? sums : { ...sums, label };
+  return { ...sums, ...(label !== undefined && { label }), ...(event !== undefined && { event }) };
 }
 
 /** Tells whether the parts that were read agree with the checksums. */
@@ -117,7 +123,7 @@ function agrees(entry: Fields, what: What, sums: unknown): boolean {
   const written = (sums ?? {}) as Partial<Sums>;
   if (written.head !== headOf(entry)) return false;
   if (entry.op !== "store") return true;
-  if (written.label !== labelOf(entry)) return false;
+  if (written.label !== labelOf(entry) || written.event !== eventOf(entry)) return false;
   if (hasText(what) && written.text !== textOf(entry)) return false;
   return !hasVectors(what) || written.vectors === vectorsOf(entry);
 }
@@ -133,6 +139,10 @@ function headOf({ op, opId, id, tokens, createdAtMs, updatedAtMs, target, to, ..
 function labelOf({ externalId, expiresAtMs }: Fields): number | undefined {
   if (externalId === undefined && expiresAtMs === undefined) return undefined;
   return crc32(JSON.stringify([externalId, expiresAtMs]));
+}
+
+function eventOf({ eventAtMs }: Fields): number | undefined {
+  return eventAtMs === undefined ? undefined : crc32(String(eventAtMs));
 }
 
 function textOf({ text, metadata }: Fields): number {

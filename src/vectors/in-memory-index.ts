@@ -6,6 +6,7 @@ import { Tail } from "./tail.js";
 /** An index without files: every search compares all vectors, and none is missed, whatever its size. */
 export class InMemoryIndex implements VectorIndex {
   readonly error = EXACT_ERROR;
+  readonly isExact = true;
   readonly waiting = 0;
   onLost: () => void = () => {};
   readonly #tail: Tail;

@@ -67,6 +67,10 @@ export class UsearchIndex implements VectorIndex {
     return this.#segments.all.length > 0 ? GRAPH_ERROR : EXACT_ERROR;
   }
 
+  get isExact(): boolean {
+    return this.#segments.all.length === 0;
+  }
+
   get waiting(): number {
     return this.#waiting;
   }

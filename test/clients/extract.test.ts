@@ -94,6 +94,28 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
     expect((await known("once")).sort()).toEqual(["Ana is allergic to peanuts.", "Ana lives in Lisbon."]);
   });
 
+  test("stores when something happened, and no day that is none", async () => {
+    const facts = () => ({
+      facts: [
+        { text: "Ana moved to Lisbon.", happened: "2016-03-05" },
+        { text: "Ana likes tea.", happened: null },
+        { text: "Ana bought a boat.", happened: "2016-13-05" },
+        { text: "Ana sold a boat.", happened: "in March" },
+      ],
+    });
+    const { lines, err } = await extract("happened", "I moved to Lisbon on 5 March 2016.", facts);
+    expect(lines, err).toHaveLength(4);
+    const times: Record<string, string | undefined> = {};
+    for await (const { text, eventTime } of recalld.memories({ namespace: "happened" }))
+      times[text] = eventTime;
+    expect(times).toEqual({
+      "Ana moved to Lisbon.": "2016-03-05T00:00:00Z",
+      "Ana likes tea.": undefined,
+      "Ana bought a boat.": undefined,
+      "Ana sold a boat.": undefined,
+    });
+  });
+
   test("supersedes what the model was shown, once, and no id that it made up", async () => {
     await recalld.store({ namespace: "super", text: "Ana works for a bank." });
     const foreign = await recalld.store({ namespace: "other", text: "Ben works for a bank." });

@@ -4,6 +4,8 @@ import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, aScope, entriesOf, memories, nextOf } from "./samples.js";
 
 const LATER_MS = 4_102_444_800_000;
+/** First and last millisecond that an event time may be. */
+const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999];
 
 /** Contract of every log about memories that replace, supersede and expire. */
 export function versionsContract(name: string, make: MakeDatabase): void {
@@ -19,11 +21,18 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       const first = aMemory({ externalId: "Ünï/1", expiresAtMs: LATER_MS });
       const second = nextOf(first, 1, { externalId: "Ünï/1", expiresAtMs: LATER_MS + 1 });
       const third = aMemory({ supersedes: [2] });
-      const logId = await write([first, second, third]);
+      const [fourth, fifth] = [FIRST_MS, LAST_MS].map((eventAtMs) => aMemory({ eventAtMs }));
+      const all = [first, second, third, fourth, fifth] as Stored[];
+      const logId = await write(all);
       await used.reopen();
       const read = await entriesOf(log(), { logId, from: 1, limit: 9 });
-      expect(read.map(({ entry }) => entry)).toEqual([first, second, third]);
-      expect((await log().last(logId))?.entry).toMatchObject({ supersedes: [2] });
+      expect(read.map(({ entry }) => entry)).toEqual(all);
+      const heads = await entriesOf(log(), { logId, from: 4, limit: 9, what: "head" });
+      expect(heads.map(({ entry }) => entry)).toMatchObject([
+        { eventAtMs: FIRST_MS },
+        { eventAtMs: LAST_MS },
+      ]);
+      expect((await log().last(logId))?.entry).toMatchObject({ eventAtMs: LAST_MS });
     });
 
     it("locates a memory by its last version, and never goes back to an older one", async () => {
@@ -55,7 +64,7 @@ export function versionsContract(name: string, make: MakeDatabase): void {
 
     it("leaves of an erased version what it did to others, and not the caller's id", async () => {
       const first = aMemory();
-      const given = { externalId: "secret", expiresAtMs: LATER_MS, supersedes: [1] };
+      const given = { externalId: "secret", expiresAtMs: LATER_MS, eventAtMs: FIRST_MS, supersedes: [1] };
       const second = aMemory(given);
       const logId = await write([first, second, nextOf(second, 2, { supersedes: [1] })]);
       await log().erase({ logId, sequences: [2] });

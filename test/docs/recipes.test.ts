@@ -42,7 +42,7 @@ describe.skipIf(missing !== "")(
       const recipe = async (n: number, before = "") =>
         (await run(recipes[n] as string, define + before)).map((line) => JSON.parse(line));
 
-      test("has a recipe for each block that is tested here", () => expect(recipes).toHaveLength(9));
+      test("has a recipe for each block that is tested here", () => expect(recipes).toHaveLength(11));
 
       test("keeps users apart", async () => {
         const [, , own, foreign] = await recipe(0);
@@ -67,20 +67,29 @@ describe.skipIf(missing !== "")(
         expect((Date.parse(memory.expire_time) - Date.now()) / 86_400_000).toBeCloseTo(14, 1);
       });
 
+      test("prefers what is recent, and finds what happened in March", async () => {
+        const painted = { text: "Ana painted the kitchen.", event_time: "2016-03-05T09:30:00Z" };
+        const [, recent] = await recipe(5);
+        expect(recent.results).toMatchObject([painted]);
+        const [march, listed] = await recipe(6);
+        expect(march.results).toMatchObject([painted]);
+        expect(listed.memories).toMatchObject([painted]);
+      });
+
       test("stores a document by its sections", async () => {
-        const [, found] = await recipe(5);
+        const [, found] = await recipe(7);
         expect(found.results).toMatchObject([{ metadata: { document: "manual-7", section: 2 } }]);
-        expect(await recipe(6)).toMatchObject([{ deleted: 2 }]);
+        expect(await recipe(8)).toMatchObject([{ deleted: 2 }]);
       });
 
       test("finds a code by its words, and nothing where nothing fits", async () => {
-        const [, , found, nothing] = await recipe(7);
+        const [, , found, nothing] = await recipe(9);
         expect(found.results[0].text).toMatch(/^ERR-4712/);
         expect(nothing).toMatchObject({ results: [], considered: 2 });
       });
 
       test("writes data that the evaluation reads", async () => {
-        await run(recipes[8] as string);
+        await run(recipes[10] as string);
         const data = new DataFolder(join(folder, "data"), "dev");
         expect(data.list()).toEqual([{ kind: "retrieval", name: "mine" }]);
         const { rows, queries } = data.retrieval("mine");

@@ -113,7 +113,8 @@ describe("the docs at /docs", () => {
 });
 
 test.each([
-  ["recency", "recipes#prefer-what-is-recent"],
+  ["recency", "api#recency"],
+  ["prefer what is recent", "recipes#prefer-what-is-recent"],
   ["price", "recipes#know-what-a-call-costs"],
   ["gdpr", "recipes#delete-a-user"],
   ["delete a user", "recipes#delete-a-user"],

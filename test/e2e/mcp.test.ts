@@ -116,6 +116,23 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(data.memories[0].text).toContain("QX-9917-B");
   });
 
+  it("stores when something happened, lists by it, finds it by it, and ranks what is newer higher", async () => {
+    const { call } = await open();
+    const times = ["2016-04-20T09:30:00Z", "2016-03-05T09:30:00Z"];
+    for (const event_time of times) await call("memory_store", { text: "Ada had tea.", event_time });
+    const listed = await call("memory_list", { order: "EVENT_TIME_OLDEST_FIRST" });
+    const timesOf = (memories: { event_time?: string }[]) => memories.map(({ event_time }) => event_time);
+    expect(timesOf(listed.data.memories)).toEqual(times.toReversed());
+    const march = { query: "tea", after: "2016-03-01T00:00:00Z", before: "2016-04-01T00:00:00Z" };
+    const found = await call("memory_recall", march);
+    expect(timesOf(found.data.memories)).toEqual(["2016-03-05T09:30:00Z"]);
+    const event_time = "2016-05-01T00:00:00Z";
+    await call("memory_update", { id: found.data.memories[0].id, event_time });
+    const recency = { half_life: "864000s", weight: 0.2, reference_time: event_time };
+    const newer = await call("memory_recall", { query: "tea", recency });
+    expect(timesOf(newer.data.memories)).toEqual([event_time, times[0]]);
+  });
+
   it("names what a stored memory resembles", async () => {
     const { call } = await open();
     const first = await call("memory_store", { text: "The office is closed on Friday." });

@@ -7,13 +7,16 @@ export interface Example {
   readonly createdAtMs: number;
 }
 
+/** Times that are those when the memory was stored: none has another. */
+const TIMES = ["$created_at", "$updated_at", "$event_time"];
+
 /** Tells whether a memory matches a filter, by reading the filter's JSON literally: slow, and nothing is shared. */
 export function naiveMatch(filter: JsonObject, memory: Example): boolean {
   return Object.entries(filter).every(([key, wanted]) => {
     if (key === "$and") return (wanted as JsonObject[]).every((each) => naiveMatch(each, memory));
     if (key === "$or") return (wanted as JsonObject[]).some((each) => naiveMatch(each, memory));
     if (key === "$not") return !naiveMatch(wanted as JsonObject, memory);
-    return meets(valuesAt(key, memory), wanted, key === "$created_at");
+    return meets(valuesAt(key, memory), wanted, TIMES.includes(key));
   });
 }
 
@@ -74,7 +77,7 @@ function order(a: Json, b: Json): number {
 
 function valuesAt(key: string, { id, metadata, createdAtMs }: Example): Json[] {
   if (key === "$id") return [id];
-  if (key === "$created_at" || key === "$updated_at") return [createdAtMs];
+  if (TIMES.includes(key)) return [createdAtMs];
   if (key === "$external_id") return [];
   const keys = key.split(/(?<!\\)\./).map((each) => each.replaceAll(/\\(.)/g, "$1"));
   return keys.reduce<Json[]>(

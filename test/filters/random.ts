@@ -55,7 +55,8 @@ export function filterOf(chance: Chance, { memories = 20, depth = 1 } = {}): Jso
     else if (kind < 0.4 && depth < 4) filter.$or = [inner(), inner()];
     else if (kind < 0.5 && depth < 4) filter.$not = inner();
     else if (kind < 0.55) filter.$id = { [chance.pick(["$eq", "$ne"])]: `mem_${chance.below(memories)}` };
-    else if (kind < 0.65) filter.$created_at = timesOf(chance);
+    else if (kind < 0.6) filter.$created_at = timesOf(chance);
+    else if (kind < 0.65) filter.$event_time = timesOf(chance);
     else if (kind < 0.7) filter.$external_id = { $exists: chance.next() < 0.5 };
     else put(filter, pathOf(chance), wantedOf(chance, depth));
   }

@@ -109,6 +109,8 @@ export class History {
         selected: [...among.sequences],
         filtered: await this.#indexes.searchWords([index], { text, limit: 10, among }),
         scored: await this.#indexes.scoreWords([index], found.query, some),
+        oldest: await this.#indexes.inEventOrder([index], among, { isNewestFirst: false, limit: 9 }),
+        times: await this.#indexes.eventTimesOf([index], [...this.#living.keys(), 1]),
         sample: await this.#indexes.sample([index]),
         size: index.size,
       };
@@ -177,7 +179,8 @@ export class History {
     const own = { [`path${sequence}end`]: `value${sequence}end` };
     const metadata = JSON.stringify({ color: this.#word(), size: this.#pick(5), ...own });
     const ids = { opId: `op${sequence}`, id: `mem_${sequence}`, externalId: `external${sequence}end` };
-    const memory = { op: "store", ...ids, text, metadata, tokens: 1, createdAtMs: 1_000 * sequence } as const;
+    const times = { createdAtMs: 1_000 * sequence, eventAtMs: 1_000 * this.#pick(40) };
+    const memory = { op: "store", ...ids, text, metadata, tokens: 1, ...times } as const;
     return { sequence, memory };
   }
 

@@ -28,6 +28,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     },
     waiting: 0,
     error: 1e-5,
+    isExact: true,
     onLost: () => {},
     restore: async () => undefined,
     reset: async () => rows.clear(),

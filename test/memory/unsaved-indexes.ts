@@ -29,7 +29,7 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}) {
   return { indexes, opened, discarded, wiped };
 }
 
-function openUnsaved(): Pick<Indexes, "openUnsaved" | "searchWords" | "scoreWords" | "sample" | "select"> {
+function openUnsaved(): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf"> {
   const indexes = openIndexes({
     folder: "/nowhere",
     clock: { yield: () => Promise.resolve() },
@@ -43,5 +43,7 @@ function openUnsaved(): Pick<Indexes, "openUnsaved" | "searchWords" | "scoreWord
     scoreWords: (of, query, sequences) => indexes.scoreWords(of, query, sequences),
     sample: (of) => indexes.sample(of),
     select: (of, by) => indexes.select(of, by),
+    inEventOrder: (of, among, order) => indexes.inEventOrder(of, among, order),
+    eventTimesOf: (of, sequences) => indexes.eventTimesOf(of, sequences),
   };
 }

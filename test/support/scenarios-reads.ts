@@ -20,9 +20,11 @@ const wrong = (
 const inJson = (scenario: Scenario): Scenario => ({ ...scenario, jsonOnly: true });
 
 const LISTS: readonly Scenario[] = [
-  ...["ORDER_UNSPECIFIED", "NEWEST_FIRST", "OLDEST_FIRST"].map((order) =>
-    fine(`order ${order}`, "ListMemories", { namespace, order }),
-  ),
+  ...[
+    ...["ORDER_UNSPECIFIED", "NEWEST_FIRST", "OLDEST_FIRST"],
+    ...["EVENT_TIME_NEWEST_FIRST", "EVENT_TIME_OLDEST_FIRST"],
+  ].map((order) => fine(`order ${order}`, "ListMemories", { namespace, order })),
+  wrong("order 5", "ListMemories", ["order", /./, { namespace, order: 5 }]),
   inJson(wrong("order oldest", "ListMemories", ["order", /OLDEST_FIRST/, { namespace, order: "oldest" }])),
   ...[0, 101].map((page_size) =>
     wrong(`page_size ${page_size}`, "ListMemories", ["page_size", /1 to 100/, { namespace, page_size }]),
@@ -94,7 +96,7 @@ const RECALLS: readonly Scenario[] = [
   inJson({ ...fine("min_score null, which is absent", "Recall", recall({ min_score: null })) }),
   ...[
     ...["id", "id,score", "text,metadata,created_at,match,words,explanation", "score,score"],
-    "etag,updated_at,external_id,superseded_by,expire_time",
+    "etag,updated_at,external_id,superseded_by,expire_time,event_time",
   ].map((fields) => fine(`fields ${fields}`, "Recall", recall({ fields, mode: "HYBRID", explain: true }))),
   ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
     wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
@@ -104,9 +106,52 @@ const RECALLS: readonly Scenario[] = [
   inJson(wrong("fields an array", "Recall", ["fields", /names with commas/, recall({ fields: ["id"] })])),
 ];
 
+const recency = { half_life: "2592000s", weight: 0.1 };
+
+/** Rules of how much the age of memories counts. */
+const RECENCIES: readonly Scenario[] = [
+  ...["COSINE", "HYBRID"].map((mode) => fine(`recency with ${mode}`, "Recall", recall({ mode, recency }))),
+  ...[0, 0.5].map((weight) =>
+    fine(`recency of the weight ${weight}`, "Recall", recall({ recency: { ...recency, weight } })),
+  ),
+  fine(
+    "recency counted from another time",
+    "Recall",
+    recall({ explain: true, recency: { ...recency, reference_time: "2016-03-05T09:30:00Z" } }),
+  ),
+  ...(
+    [
+      ["without a half-life", { weight: 0.1 }, "half_life", /missing/],
+      ["without a weight", { half_life: "1s" }, "weight", /missing/],
+      ["of the half-life 0", { ...recency, half_life: "0s" }, "half_life", /positive/],
+      ["of a half-life below 0", { ...recency, half_life: "-1s" }, "half_life", /positive/],
+      ["of a weight below 0", { ...recency, weight: -0.001 }, "weight", /from 0 to 0.5/],
+      ["of a weight above 0.5", { ...recency, weight: 0.501 }, "weight", /from 0 to 0.5/],
+    ] as const
+  ).map(([name, asked, field, says]) =>
+    wrong(`recency ${name}`, "Recall", [`recency.${field}`, says, recall({ recency: asked })]),
+  ),
+  inJson(
+    wrong("recency of a half-life without a unit", "Recall", [
+      "recency.half_life",
+      /./,
+      recall({ recency: { ...recency, half_life: "60" } }),
+    ]),
+  ),
+  inJson(
+    wrong("recency counted from no time", "Recall", [
+      "recency.reference_time",
+      /RFC 3339/,
+      recall({ recency: { ...recency, reference_time: "now" } }),
+    ]),
+  ),
+  inJson(wrong("recency a number", "Recall", ["recency", /a JSON object/, recall({ recency: 0.1 })])),
+];
+
 /** Rules of the calls that read several memories or whole namespaces, once for all doors. */
 export const READS: readonly Scenario[] = [
   ...RECALLS,
+  ...RECENCIES,
   ...LISTS,
   ...PREFIXES,
   ...SEVERAL,

@@ -69,6 +69,15 @@ const SINGLE: readonly Scenario[] = [
     jsonOnly,
   ),
 
+  ...["0001-01-01T00:00:00Z", "2016-03-05T09:30:00.123+01:00", "9999-12-31T23:59:59.999Z"].map((event_time) =>
+    taken(`event_time ${event_time}`, { event_time }),
+  ),
+  taken("event_time beside an expiry", { event_time: "2016-03-05T09:30:00Z", ttl: "60s" }),
+  ...["0000-12-31T23:59:59Z", "2016-03-05", "10000-01-01T00:00:00Z"].map((event_time) =>
+    refused(`event_time ${event_time}`, "event_time", { event_time }, jsonOnly),
+  ),
+  refused("event_time a number", "event_time", { event_time: 1_457_170_200 }, jsonOnly),
+
   taken("supersedes nothing", { supersedes: [] }),
   refused("supersedes 17", "supersedes", { supersedes: Array(17).fill(NOBODY) }, { says: /17 ids.*16/ }),
   refused("supersedes the same twice", "supersedes[1]", { supersedes: [NOBODY, NOBODY] }),
@@ -97,6 +106,11 @@ const SINGLE: readonly Scenario[] = [
       ["with a text too long", { text: "x".repeat(65_537) }, "text"],
       ["with metadata too long", { metadata: { a: "x".repeat(16_384) } }, "metadata"],
       ["with an id of another form", { id: "cat" }, "id"],
+      [
+        "that removes the event time and nothing else",
+        { text: undefined, update_mask: "event" },
+        "update_mask",
+      ],
       ["that expires in the past", { expire_time: "2001-01-01T00:00:00Z" }, "expire_time"],
     ] as const
   ).map(([what, request, field]): Scenario => {

@@ -89,6 +89,7 @@ it("reads what mem0's get_all answers, of each of its versions", async () => {
   const expected = results.map(({ id, memory, metadata, created_at, updated_at, run_id, role }) => ({
     sourceId: `mem0 ${id}`,
     text: memory,
+    eventTime: new Date(String(created_at)).toISOString(),
     metadata: {
       ...(metadata as object),
       ...origin("mem0", id, { created_at, updated_at, user_id: "ana", run_id, role }),
@@ -104,11 +105,13 @@ it("reads what mem0's get_all answers, of each of its versions", async () => {
 
 it("reads the documents of Supermemory", async () => {
   const facts = { type: "text", containerTags: ["user_ana"] };
-  const times = { createdAt: "2026-11-21T09:30:00.123Z", updatedAt: "2026-11-21T09:30:05.456Z" };
+  const eventTime = "2026-11-21T09:30:00.123Z";
+  const times = { createdAt: eventTime, updatedAt: "2026-11-21T09:30:05.456Z" };
   expect(await fixture("supermemory", "supermemory.json")).toEqual([
     {
       sourceId: "supermemory doc1",
       text: PEANUTS,
+      eventTime,
       metadata: {
         ...{ turn: 1, source: "chat" },
         ...origin("supermemory", "doc1", { customId: "fact-1", title: "Peanuts", ...facts, ...times }),
@@ -117,6 +120,7 @@ it("reads the documents of Supermemory", async () => {
     {
       sourceId: "supermemory doc2",
       text: KOELN,
+      eventTime,
       metadata: origin("supermemory", "doc2", {
         ...{ ...facts, type: "webpage", url: "https://example.org/koeln" },
         ...times,
@@ -165,16 +169,18 @@ it("names each bad line of a memory.jsonl, and reads all others", async () => {
 
 it("reads the branch of a ChatGPT conversation that is shown, without tools and instructions", async () => {
   const id = "6920a1b0-0000-8000-8000-000000000001";
-  const fact = (message: string, role: string, created_at: string) =>
-    origin("chatgpt", message, { conversation: "Peanuts", conversation_id: id, role, created_at });
+  const fact = (message: string, role: string, created_at: string) => {
+    const facts = { conversation: "Peanuts", conversation_id: id, role, created_at };
+    return { metadata: origin("chatgpt", message, facts), eventTime: created_at };
+  };
   expect(await fixture("chatgpt", "chatgpt.json")).toEqual([
-    { sourceId: "chatgpt u1", text: PEANUTS, metadata: fact("u1", "user", "2025-11-21T09:20:00.500Z") },
+    { sourceId: "chatgpt u1", text: PEANUTS, ...fact("u1", "user", "2025-11-21T09:20:00.500Z") },
     {
       sourceId: "chatgpt a2",
       text: "I will remember that. 🥜",
-      metadata: fact("a2", "assistant", "2025-11-21T09:20:20.250Z"),
+      ...fact("a2", "assistant", "2025-11-21T09:20:20.250Z"),
     },
-    { sourceId: "chatgpt u2", text: KOELN, metadata: fact("u2", "user", "2025-11-21T09:20:30.000Z") },
+    { sourceId: "chatgpt u2", text: KOELN, ...fact("u2", "user", "2025-11-21T09:20:30.000Z") },
     { sourceId: "chatgpt p", skipped: "it has no text" },
   ]);
 });
@@ -188,7 +194,7 @@ it("reads the messages of Claude's conversations, without thoughts and tools", a
     KOELN,
     "it has no text",
   ]);
-  expect(read[0]).toMatchObject({ sourceId: `claude ${id(11)}` });
+  expect(read[0]).toMatchObject({ sourceId: `claude ${id(11)}`, eventTime: "2026-11-21T09:30:00.123Z" });
   expect((read[1] as Imported).metadata.imported_from).toMatchObject({
     ...{ id: id(12), role: "assistant", conversation: "Peanuts" },
     ...{ conversation_id: "0b7c1f6e-0000-4000-8000-000000000001", created_at: "2026-11-21T09:30:05.000000Z" },
@@ -276,3 +282,43 @@ it("docs/command-line.md says where the file of each format comes from", async (
   const docs = await readFile(join(import.meta.dirname, "../../docs/command-line.md"), "utf8");
   for (const from of Object.keys(READERS)) expect(docs).toContain(`| \`${from}\``);
 });
+
+const MARCH = "2016-03-05T09:30:00.000Z";
+
+it.each<[string, string]>([
+  ["chroma", JSON.stringify({ ids: ["a"], documents: ["x"], metadatas: [{ created_at: MARCH }] })],
+  ["chroma", JSON.stringify({ ids: ["a"], documents: ["x"], metadatas: [{ timestamp: Date.parse(MARCH) }] })],
+  ["qdrant", pointsOf({ text: "x", created_at: "2016-03-05T10:30:00+01:00" })],
+  ["qdrant", pointsOf({ page_content: "x", metadata: { date: "2016-03-05 09:30:00" } })],
+  ["qdrant", pointsOf({ text: "x", timestamp: Date.parse(MARCH) / 1000 })],
+  ["mem0", JSON.stringify([{ id: "a", memory: "x", created_at: "2016-03-05T01:30:00-08:00" }])],
+  ["supermemory", JSON.stringify({ memories: [{ id: "a", content: "x", createdAt: MARCH }] })],
+  ["claude", JSON.stringify([{ chat_messages: [{ uuid: "a", text: "x", created_at: MARCH }] }])],
+  ["chatgpt", JSON.stringify([{ mapping: { a: chatGptNode(Date.parse(MARCH) / 1000) } }])],
+  ["jsonl", JSON.stringify({ text: "x", event_time: "2016-03-05T09:30:00Z" })],
+  ["recalld", exported([HEAD, JSON.stringify({ id: "mem_1", text: "x", metadata: {}, event_time: MARCH })])],
+  ["recalld", exported([HEAD, JSON.stringify({ id: "mem_1", text: "x", metadata: {}, created_at: MARCH })])],
+])("reads of %s when it happened: %s", async (from, content) => {
+  expect(await readAll(from, await fileOf(content))).toMatchObject([{ text: "x", eventTime: MARCH }]);
+});
+
+it.each([
+  ...["yesterday", "2016-02-30", "2016-03-05T25:00:00Z", "", "0000-01-01T00:00:00Z", 7, 1e18, null, true, {}],
+])("takes no time from what is none: %j", async (created_at) => {
+  const got = { ids: ["a"], documents: ["x"], metadatas: [{ created_at }] };
+  expect((await readAll("chroma", await fileOf(JSON.stringify(got))))[0]).not.toHaveProperty("eventTime");
+});
+
+it("refuses an event time of one's own that is none", async () => {
+  const lines = [{ text: "a", event_time: "March" }, { text: "b", event_time: null }, { text: "c" }];
+  const read = await readAll("jsonl", await fileOf(lines.map((line) => JSON.stringify(line)).join("\n")));
+  expect(read.map((each) => saidOf(each))).toEqual(["its event_time is no time", "b", "c"]);
+});
+
+function pointsOf(payload: object): string {
+  return JSON.stringify({ result: { points: [{ id: 1, payload }] } });
+}
+
+function chatGptNode(create_time: number): object {
+  return { message: { id: "a", author: { role: "user" }, content: { parts: ["x"] }, create_time } };
+}

@@ -76,6 +76,7 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
   const part = imported({
     ...{ program: PROGRAM, place, id: message.id, text },
     facts: { ...conversation, role, created_at: createdAt },
+    eventTime: createdAt ?? undefined,
   });
   yield createdAt === null ? refusal(part, "its create_time is no time") : part;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/memory/input/json-object.js";
 import type { Read, Source } from "../imported.js";
+import { timeOf } from "./event-time.js";
 import { idTextOf, imported, listOf, madeId, objectOf, otherFormat, placed, skip, textOf } from "./parts.js";
 
 /** Reads `conversations.json` of Claude's data export: a list of conversations with their messages in order. */
@@ -31,6 +32,7 @@ function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
         ...{ conversation: name, conversation_id: conversationId },
         ...{ role: message.sender, created_at: message.created_at },
       },
+      eventTime: timeOf(message.created_at),
     });
   }
 }

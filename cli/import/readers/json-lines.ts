@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../../src/memory/input/json-object.js";
 import type { Read, Source } from "../imported.js";
+import { timeOf } from "./event-time.js";
 import { lostIn } from "./json.js";
 import { idTextOf, madeId, objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
 
 const FORMAT = "jsonl";
 
 /**
- * Reads JSON Lines of one's own: objects with a `text`, and maybe `metadata`, `external_id` or `id`, and
- * `expire_time`. Memories keep these as they are.
+ * Reads JSON Lines of one's own: objects with a `text`, and maybe `metadata`, `external_id` or `id`,
+ * `expire_time` and `event_time`. Memories keep these as they are.
  */
 export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
   let isKnown = false;
@@ -26,6 +27,7 @@ export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
 
 function memoryOf(item: JsonObject, place: string): Read {
   const { text, metadata, id, external_id: externalId, expire_time: expireTime } = item;
+  const eventTime = timeOf(item.event_time);
   const sourceId = idTextOf(externalId ?? id) ?? madeId([place, text, metadata]);
   const part = { sourceId, place };
   const known = textOf(text);
@@ -34,8 +36,11 @@ function memoryOf(item: JsonObject, place: string): Read {
   if (lost !== undefined) return refusal(part, `it has the number ${lost.slice(0, 32)}`);
   if (metadata !== undefined && metadata !== null && objectOf(metadata) === undefined)
     return refusal(part, "its metadata is not an object");
+  if (item.event_time !== undefined && item.event_time !== null && eventTime === undefined)
+    return refusal(part, "its event_time is no time");
   return {
     ...{ ...part, text: known, metadata: objectOf(metadata) ?? {} },
     ...(typeof expireTime === "string" && { expireTime }),
+    ...(eventTime !== undefined && { eventTime }),
   };
 }

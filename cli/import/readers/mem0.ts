@@ -1,5 +1,6 @@
 import type { Json } from "../../../src/memory/input/json-object.js";
 import type { Read, Source } from "../imported.js";
+import { timeOf } from "./event-time.js";
 import {
   idTextOf,
   imported,
@@ -44,7 +45,7 @@ function memoryOf(value: unknown, place: string): Read {
   }
   return imported({
     ...{ program: "mem0", place, id: memory.id, text: textOf(memory.memory) },
-    ...{ metadata: memory.metadata, facts, expireTime },
+    ...{ metadata: memory.metadata, facts, expireTime, eventTime: timeOf(memory.created_at) },
   });
 }
 

@@ -106,6 +106,8 @@ export interface Described {
   /** More about its origin; members that are missing or null are left out. */
   readonly facts?: Readonly<Record<string, Json | undefined>>;
   readonly expireTime?: string | undefined;
+  /** When it happened, or was said, as RFC 3339 of UTC. */
+  readonly eventTime?: string | undefined;
 }
 
 /** Makes a memory of a text, its own metadata and its origin. */
@@ -124,12 +126,13 @@ export function imported({ program, place, text, metadata, facts = {}, ...more }
   // A memory that had been imported before keeps where it came from then.
   const before = own[ORIGIN] === undefined ? {} : { [ORIGIN]: own[ORIGIN] };
   const origin: JsonObject = { program, id, ...(Object.fromEntries(known) as JsonObject), ...before };
-  const { expireTime } = more;
+  const { expireTime, eventTime } = more;
   return {
     ...part,
     text,
     metadata: { ...own, [ORIGIN]: origin },
     ...(expireTime !== undefined && { expireTime }),
+    ...(eventTime !== undefined && { eventTime }),
   };
 }
 

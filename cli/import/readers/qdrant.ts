@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../../src/memory/input/json-object.js";
 import type { Read, Source } from "../imported.js";
+import { timeIn, timeOf } from "./event-time.js";
 import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
 
 /** Members of a document that say where it comes from. */
@@ -18,8 +19,16 @@ export async function* readQdrant(source: Source): AsyncGenerator<Read> {
   for (const { value, place } of points) {
     const point = objectOf(value);
     if (point === undefined) yield skip("qdrant", place, "it is not a point");
-    else yield imported({ program: "qdrant", place, id: point.id, ...parted(objectOf(point.payload) ?? {}) });
+    else {
+      const payload = objectOf(point.payload) ?? {};
+      yield imported({ program: "qdrant", place, id: point.id, ...parted(payload), ...timeOfPoint(payload) });
+    }
   }
+}
+
+/** Some programs keep a point's time beside its text, and some with the metadata in an object of their own. */
+function timeOfPoint(payload: JsonObject) {
+  return { ...timeIn(objectOf(payload.metadata) ?? {}), ...timeIn(payload) };
 }
 
 function parted(payload: JsonObject): { text: string | undefined; metadata: JsonObject } {
@@ -45,6 +54,7 @@ export async function* readChroma(source: Source): AsyncGenerator<Read> {
     yield imported({
       ...{ program: "chroma", place: `$.documents[${i}]`, id, text: textOf(documents[i]) },
       metadata: metadatas?.[i],
+      ...timeIn(objectOf(metadatas?.[i]) ?? {}),
     });
   }
 }
@@ -65,6 +75,7 @@ export async function* readSupermemory(source: Source): AsyncGenerator<Read> {
     const facts = Object.fromEntries(FACTS.map((name) => [name, document[name] as Json | undefined]));
     yield imported({
       ...{ program: "supermemory", place, id: document.id, metadata: document.metadata, facts },
+      eventTime: timeOf(document.createdAt),
       text: textOf(document.content) ?? textOf(document.summary),
     });
   }

@@ -9,7 +9,7 @@ const VERSION = 1;
 /**
  * Reads an export of recalld (ExportMemories), which is read twice: first all of it is compared with its
  * checksum. Memories keep their text, metadata, external id and expiry as they are; ids and other
- * times are given anew.
+ * times are given anew. What happened when it was stored has that time as its event time.
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Read> {
   const count = await check(source);
@@ -23,6 +23,7 @@ export async function* readRecalld(source: Source): AsyncGenerator<Read> {
 function memoryOf(line: string, place: string): Read {
   const memory = parsedObject(line) ?? {};
   const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
+  const { event_time: eventTime = memory.created_at } = memory;
   if (typeof id !== "string") return skip("recalld", place, "it is not a memory with an id");
   const lost = lostIn(metadata);
   if (lost !== undefined) return refusal({ sourceId: id, place }, `it has the number ${lost}`);
@@ -30,6 +31,7 @@ function memoryOf(line: string, place: string): Read {
     ...{ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} },
     ...(typeof externalId === "string" && { externalId }),
     ...(typeof expireTime === "string" && { expireTime }),
+    ...(typeof eventTime === "string" && { eventTime }),
   };
 }
 

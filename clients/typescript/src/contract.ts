@@ -25,13 +25,15 @@ export interface StoreRequest {
   readonly supersedes?: readonly string[] | undefined;
   /** Lists up to 3 memories that were there already and have at least this score for the text, from 0 to 1. Costs no second call. */
   readonly similarAbove?: number | undefined;
+  /** When what the text tells of happened, if that is not now: a time from the year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists and `after` and `before` of a recall compare it. Without one, a memory has the time when it was stored. */
+  readonly eventTime?: string | Date | undefined;
 }
 
 /**
  * What a store does if a memory has its external id.
  *
  * - `REFUSE`: The store fails with `already_exists`, which names the memory.
- * - `REPLACE`: The memory keeps its id and gets the new text, metadata and expiry.
+ * - `REPLACE`: The memory keeps its id and gets the new text, metadata, expiry and event time.
  * - `KEEP`: The memory stays as it is and is the answer, which costs nothing.
  */
 export type OnConflict = "REFUSE" | "REPLACE" | "KEEP";
@@ -103,6 +105,8 @@ export interface StoreItem {
   readonly ttl?: string | undefined;
   /** Ids of up to 16 memories of the namespace that this one corrects, as for Store. */
   readonly supersedes?: readonly string[] | undefined;
+  /** When what the text tells of happened, as for Store. */
+  readonly eventTime?: string | Date | undefined;
 }
 
 export interface StoreBatchResponse {
@@ -163,14 +167,16 @@ export interface RecallRequest {
   readonly filter?: Metadata | undefined;
   /** Whether memories that others superseded are results, too. */
   readonly includeSuperseded?: boolean | undefined;
-  /** Only memories that were stored after this time: `$created_at` is greater. */
+  /** Only memories of what happened after this time: `$event_time` is greater, which is when a memory was stored, unless it has an event time of its own. */
   readonly after?: string | Date | undefined;
-  /** Only memories that were stored before this time: `$created_at` is less. */
+  /** Only memories of what happened before this time: `$event_time` is less. */
   readonly before?: string | Date | undefined;
   /** The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case. */
   readonly fields?: string | readonly string[] | undefined;
   /** The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query. */
   readonly minFit?: number | undefined;
+  /** Lets newer memories stand higher. It leaves none out, and `minScore` and `minFit` do not count it. Left out, age does not matter. */
+  readonly recency?: Recency | undefined;
 }
 
 /**
@@ -180,6 +186,16 @@ export interface RecallRequest {
  * - `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores.
  */
 export type Mode = "COSINE" | "HYBRID";
+
+/** How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `referenceTime`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best. */
+export interface Recency {
+  /** The time in which what is added falls to a half: more than 0. In JSON a string like "2592000s", which is 30 days. */
+  readonly halfLife: string;
+  /** What is added for a memory of the age 0, from 0 to 0.5. */
+  readonly weight: number;
+  /** The time at which the age is 0, from the year 1 to the year 9999; now, if left out. */
+  readonly referenceTime?: string | Date | undefined;
+}
 
 export interface RecallResponse {
   /** Best first. Unless `minScore` or `minFit` asks for it, none is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer, or fewer match the filter. */
@@ -214,7 +230,7 @@ export interface RecallResult {
   readonly explanation?: Explanation;
   /** Names this version of the memory. This and the fields below are absent unless the request has `minScore`, `filter`, `after`, `before`, `includeSuperseded` or `fields`. */
   readonly etag?: string;
-  /** When its text, metadata or expiry was changed last. */
+  /** When its text, metadata, expiry or event time was changed last. */
   readonly updatedAt?: string;
   /** Your own id for it, if it has one. */
   readonly externalId?: string;
@@ -222,6 +238,8 @@ export interface RecallResult {
   readonly supersededBy?: string;
   /** When it expires, if it does. */
   readonly expireTime?: string;
+  /** When what it tells of happened, if it was stored with an event time; in any recall. */
+  readonly eventTime?: string;
 }
 
 /** A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`. */
@@ -233,7 +251,7 @@ export interface Match {
 
 /** Why a result stands where it does. */
 export interface Explanation {
-  /** What results are ordered by, the highest first: the score, and `weight` times the share of the query's words. */
+  /** What results are ordered by, the highest first: the score, `weight` times the share of the query's words, and `recency`. */
   readonly rank: number;
   /** What the words counted for in this recall, from 0 to 1; 0 when results are ordered by meaning alone. */
   readonly weight: number;
@@ -241,6 +259,8 @@ export interface Explanation {
   readonly matched: readonly string[];
   /** The score and half the share of the query's words, which `minFit` is compared with. Only with `HYBRID`. */
   readonly fit?: number;
+  /** What the memory's age adds to the rank. Only if the request has `recency`. */
+  readonly recency?: number;
 }
 
 /** Memories that `minFit` has left out. */
@@ -288,7 +308,7 @@ export interface Memory {
   readonly createdAt: string;
   /** Names this version of the memory: another version has another etag. */
   readonly etag: string;
-  /** When its text, metadata or expiry was changed last; when it was stored, if never. */
+  /** When its text, metadata, expiry or event time was changed last; when it was stored, if never. */
   readonly updatedAt: string;
   /** Your own id for it, if it has one. */
   readonly externalId?: string;
@@ -296,6 +316,8 @@ export interface Memory {
   readonly supersededBy?: string;
   /** When it expires, if it does. */
   readonly expireTime?: string;
+  /** When what it tells of happened, if it was stored with an event time. */
+  readonly eventTime?: string;
 }
 
 export interface GetMemoriesRequest {
@@ -329,10 +351,12 @@ export interface UpdateMemoryRequest {
   readonly expireTime?: string | Date | undefined;
   /** How long from now; in JSON a string like "3600s". */
   readonly ttl?: string | undefined;
-  /** What to update: `text`, `metadata`, `metadata.KEY` for one key, and `expireTime` or `ttl`. Left out, it is all that is given. Metadata, a key and the expiry are removed if they are named here and not given. In JSON it is one string, with commas between the paths. */
+  /** What to update: `text`, `metadata`, `metadata.KEY` for one key, `expireTime` or `ttl`, and `eventTime`. Left out, it is all that is given. Metadata, a key, the expiry and the event time are removed if they are named here and not given. In JSON it is one string, with commas between the paths. */
   readonly updateMask?: string | readonly string[] | undefined;
   /** The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any. */
   readonly etag?: string | undefined;
+  /** When what the text tells of happened, as for Store. */
+  readonly eventTime?: string | Date | undefined;
 }
 
 export interface UpdateMemoryResponse {
@@ -450,8 +474,10 @@ export interface ListMemoriesRequest {
  *
  * - `NEWEST_FIRST`: The newest first.
  * - `OLDEST_FIRST`: The oldest first.
+ * - `EVENT_TIME_NEWEST_FIRST`: What happened last first, by `$event_time`; of equal times, what was stored last.
+ * - `EVENT_TIME_OLDEST_FIRST`: What happened first first; of equal times, what was stored first.
  */
-export type Order = "NEWEST_FIRST" | "OLDEST_FIRST";
+export type Order = "NEWEST_FIRST" | "OLDEST_FIRST" | "EVENT_TIME_NEWEST_FIRST" | "EVENT_TIME_OLDEST_FIRST";
 
 export interface ListMemoriesResponse {
   /** In the order that the request asks for. */
@@ -829,6 +855,8 @@ export type Reason =
   | "STREAMS_LIMITED"
   /** The position is of another namespace, or of one that was dropped since. */
   | "POSITION_GONE"
+  /** The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`: delete memories, or ask the operator to raise it. */
+  | "INDEX_TOO_LARGE"
   /** The account broke off too many calls while the model read their texts. */
   | "ABANDONED_WORK";
 

@@ -12,6 +12,8 @@ export interface ExportedMemory {
   readonly metadata: Metadata;
   readonly createdAt: string;
   readonly tokens: number;
+  /** When it happened, if it was stored with an event time. */
+  readonly eventTime?: string;
   /** Base64 of each window's float32 numbers, in little-endian order; only if asked for. */
   readonly vectors?: readonly string[];
   /** Begin and end of each window; only of texts that have several. */

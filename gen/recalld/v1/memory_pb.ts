@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACIqYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAlCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkirAQKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3Bfa0IMCgpfbWluX3Njb3JlQgoKCF9taW5fZml0IroBCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBRIXCgpjb25zaWRlcmVkGAQgASgNSACIAQESLAoHb21pdHRlZBgFIAEoCzIbLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yaWVzQg0KC19jb25zaWRlcmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASL+AwoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJWCgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJEhAKA2ZpdBgEIAEoAUgAiAEBQgYKBF9maXQiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIukCCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYBiABKAkSLgoKdXBkYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLZXh0ZXJuYWxfaWQYCCABKAlIAIgBARIaCg1zdXBlcnNlZGVkX2J5GAkgASgJSAGIAQESNAoLZXhwaXJlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQFCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkipQEKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhYKA2lkcxgCIAMoCUIJukgGkgEDEIACEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHZHJ5X3J1bhgEIAEoCBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBSABKAgikQEKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEiMKB3NhbXBsZXMYAyADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYBCABKAkSFAoHbWF0Y2hlZBgFIAEoBUgAiAEBQgoKCF9tYXRjaGVkIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgNEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3QiuQIKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSJwoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlchIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBiABKAgiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJ7ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEicKBmZpbHRlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAMgASgIIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoDRIRCgluYW1lc3BhY2UYAiABKAkiSQoVV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEAoIcG9zaXRpb24YAiABKAkiyQIKFldhdGNoTmFtZXNwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJAoGc3RvcmVkGAIgASgLMhIucmVjYWxsZC52MS5NZW1vcnlIABI9CgdkZWxldGVkGAMgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRlbGV0ZWRIABI9Cgdkcm9wcGVkGAQgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRyb3BwZWRIABJBCgloZWFydGJlYXQYBSABKAsyLC5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuSGVhcnRiZWF0SAAaFQoHRGVsZXRlZBIKCgJpZBgBIAEoCRoJCgdEcm9wcGVkGgsKCUhlYXJ0YmVhdEIHCgVldmVudCJ5ChVFeHBvcnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIXCg9pbmNsdWRlX3ZlY3RvcnMYAiABKAgSJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCImChZFeHBvcnRNZW1vcmllc1Jlc3BvbnNlEgwKBGxpbmUYASABKAky+QkKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRJLCgpTdG9yZUJhdGNoEh0ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVxdWVzdBoeLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVNZW1vcnkSHy5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USVwoORGVsZXRlTWVtb3JpZXMSIS5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxHZXROYW1lc3BhY2USHy5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlc3BvbnNlIgOQAgESVgoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDUNvdW50TWVtb3JpZXMSIC5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXF1ZXN0GiEucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg5XYXRjaE5hbWVzcGFjZRIhLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0GiIucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlMAESWQoORXhwb3J0TWVtb3JpZXMSIS5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXNwb25zZTABQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSL1AwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBEi4KCmV2ZW50X3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACItYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAkSLgoKZXZlbnRfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkikgYKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBEjIKB3JlY2VuY3kYDSABKAsyIS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuUmVjZW5jeRqvAQoHUmVjZW5jeRI0CgloYWxmX2xpZmUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBrpIA8gBARIvCgZ3ZWlnaHQYAiABKAFCGrpIF8gBARISGQAAAAAAAOA/KQAAAAAAAAAASACIAQESMgoOcmVmZXJlbmNlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgkKB193ZWlnaHQiNAoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASCgoGQ09TSU5FEAESCgoGSFlCUklEEAJCCAoGX3RvcF9rQgwKCl9taW5fc2NvcmVCCgoIX21pbl9maXQiugEKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFEhcKCmNvbnNpZGVyZWQYBCABKA1IAIgBARIsCgdvbWl0dGVkGAUgASgLMhsucmVjYWxsZC52MS5PbWl0dGVkTWVtb3JpZXNCDQoLX2NvbnNpZGVyZWQiPgoPT21pdHRlZE1lbW9yaWVzEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5PbWl0dGVkTWVtb3J5IkYKDU9taXR0ZWRNZW1vcnkSCgoCaWQYASABKAkSDQoFc2NvcmUYAiABKAESDQoFd29yZHMYAyABKAESCwoDZml0GAQgASgBIsIECgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIAoFbWF0Y2gYBiABKAsyES5yZWNhbGxkLnYxLk1hdGNoEhIKBXdvcmRzGAcgASgBSACIAQESLAoLZXhwbGFuYXRpb24YCCABKAsyFy5yZWNhbGxkLnYxLkV4cGxhbmF0aW9uEhEKBGV0YWcYCSABKAlIAYgBARIzCgp1cGRhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEhgKC2V4dGVybmFsX2lkGAsgASgJSAOIAQESGgoNc3VwZXJzZWRlZF9ieRgMIAEoCUgEiAEBEjQKC2V4cGlyZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgFiAEBEjMKCmV2ZW50X3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAaIAQFCCAoGX3dvcmRzQgcKBV9ldGFnQg0KC191cGRhdGVkX2F0Qg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWVCDQoLX2V2ZW50X3RpbWUieAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCRIQCgNmaXQYBCABKAFIAIgBARIUCgdyZWNlbmN5GAUgASgBSAGIAQFCBgoEX2ZpdEIKCghfcmVjZW5jeSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUirQMKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIzCgpldmVudF90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgDiAEBQg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWVCDQoLX2V2ZW50X3RpbWUiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAki8QIKE1VwZGF0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBEhwKBHRleHQYAyABKAlCCbpIBnIEKICABEgBiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgt1cGRhdGVfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZXRhZxgIIAEoCRIuCgpldmVudF90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIICgZleHBpcnlCBwoFX3RleHQiTQoUVXBkYXRlTWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIqUBChVEZWxldGVNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIWCgNpZHMYAiADKAlCCbpIBpIBAxCAAhInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB2RyeV9ydW4YBCABKAgSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAUgASgIIpEBChZEZWxldGVNZW1vcmllc1Jlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUSDAoEbW9yZRgCIAEoCBIjCgdzYW1wbGVzGAMgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAQgASgJEhQKB21hdGNoZWQYBSABKAVIAIgBAUIKCghfbWF0Y2hlZCJHChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISDQoFZm9yY2UYAiABKAgiKgoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSJ2ChVMaXN0TmFtZXNwYWNlc1JlcXVlc3QSIQoJcGFnZV9zaXplGAEgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAIgASgJEhgKBnByZWZpeBgDIAEoCUIIukgFcgMogAJCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoDRINCgVieXRlcxgDIAEoAyI1ChNHZXROYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIisgEKFEdldE5hbWVzcGFjZVJlc3BvbnNlEigKCW5hbWVzcGFjZRgBIAEoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEi4KBWZpcnN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEi0KBGxhc3QYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCCAoGX2ZpcnN0QgcKBV9sYXN0IvMCChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJEicKBmZpbHRlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNAoFb3JkZXIYBSABKA4yJS5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QuT3JkZXISGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAYgASgIInwKBU9yZGVyEhUKEU9SREVSX1VOU1BFQ0lGSUVEEAASEAoMTkVXRVNUX0ZJUlNUEAESEAoMT0xERVNUX0ZJUlNUEAISGwoXRVZFTlRfVElNRV9ORVdFU1RfRklSU1QQAxIbChdFVkVOVF9USU1FX09MREVTVF9GSVJTVBAEQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJInsKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISJwoGZmlsdGVyGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYAyABKAgiPAoVQ291bnRNZW1vcmllc1Jlc3BvbnNlEhAKCG1lbW9yaWVzGAEgASgNEhEKCW5hbWVzcGFjZRgCIAEoCSJJChVXYXRjaE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIQCghwb3NpdGlvbhgCIAEoCSLJAgoWV2F0Y2hOYW1lc3BhY2VSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgZzdG9yZWQYAiABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeUgAEj0KB2RlbGV0ZWQYAyABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRGVsZXRlZEgAEj0KB2Ryb3BwZWQYBCABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRHJvcHBlZEgAEkEKCWhlYXJ0YmVhdBgFIAEoCzIsLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5IZWFydGJlYXRIABoVCgdEZWxldGVkEgoKAmlkGAEgASgJGgkKB0Ryb3BwZWQaCwoJSGVhcnRiZWF0QgcKBWV2ZW50InkKFUV4cG9ydE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhcKD2luY2x1ZGVfdmVjdG9ycxgCIAEoCBInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiYKFkV4cG9ydE1lbW9yaWVzUmVzcG9uc2USDAoEbGluZRgBIAEoCTL5CQoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEksKClN0b3JlQmF0Y2gSHS5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXF1ZXN0Gh4ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJNCglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlIgOQAgESUwoLR2V0TWVtb3JpZXMSHi5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVxdWVzdBofLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXNwb25zZSIDkAIBElEKDFVwZGF0ZU1lbW9yeRIfLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVzcG9uc2USUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJXCg5EZWxldGVNZW1vcmllcxIhLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1Jlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDEdldE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoNQ291bnRNZW1vcmllcxIgLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1JlcXVlc3QaIS5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -102,6 +102,16 @@ export type StoreRequest = Message<"recalld.v1.StoreRequest"> & {
    * @generated from field: optional double similar_above = 9;
    */
   similarAbove?: number | undefined;
+
+  /**
+   * When what the text tells of happened, if that is not now: a time from the
+   * year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists
+   * and `after` and `before` of a recall compare it. Without one, a memory has
+   * the time when it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp event_time = 10;
+   */
+  eventTime?: Timestamp | undefined;
 };
 
 /**
@@ -132,7 +142,8 @@ export enum StoreRequest_OnConflict {
   REFUSE = 1,
 
   /**
-   * The memory keeps its id and gets the new text, metadata and expiry.
+   * The memory keeps its id and gets the new text, metadata, expiry and
+   * event time.
    *
    * @generated from enum value: REPLACE = 2;
    */
@@ -414,6 +425,13 @@ export type StoreItem = Message<"recalld.v1.StoreItem"> & {
    * @generated from field: repeated string supersedes = 7;
    */
   supersedes: string[];
+
+  /**
+   * When what the text tells of happened, as for Store.
+   *
+   * @generated from field: google.protobuf.Timestamp event_time = 10;
+   */
+  eventTime?: Timestamp | undefined;
 };
 
 /**
@@ -643,14 +661,15 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
   includeSuperseded: boolean;
 
   /**
-   * Only memories that were stored after this time: `$created_at` is greater.
+   * Only memories of what happened after this time: `$event_time` is greater,
+   * which is when a memory was stored, unless it has an event time of its own.
    *
    * @generated from field: google.protobuf.Timestamp after = 9;
    */
   after?: Timestamp | undefined;
 
   /**
-   * Only memories that were stored before this time: `$created_at` is less.
+   * Only memories of what happened before this time: `$event_time` is less.
    *
    * @generated from field: google.protobuf.Timestamp before = 10;
    */
@@ -672,6 +691,14 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
    * @generated from field: optional double min_fit = 12;
    */
   minFit?: number | undefined;
+
+  /**
+   * Lets newer memories stand higher. It leaves none out, and `min_score` and
+   * `min_fit` do not count it. Left out, age does not matter.
+   *
+   * @generated from field: recalld.v1.RecallRequest.Recency recency = 13;
+   */
+  recency?: RecallRequest_Recency | undefined;
 };
 
 /**
@@ -680,6 +707,47 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 10);
+
+/**
+ * How much the age of a memory counts: `weight * 2^(-age / half_life)` is added
+ * to what results are ordered by. The age is the time from `$event_time` to
+ * `reference_time`, and 0 for what happens later. In a namespace of up to about
+ * 20,000 vectors all memories are compared so, in a larger one the 200 that are
+ * nearest to the query, and with `HYBRID` the 200 whose words fit best.
+ *
+ * @generated from message recalld.v1.RecallRequest.Recency
+ */
+export type RecallRequest_Recency = Message<"recalld.v1.RecallRequest.Recency"> & {
+  /**
+   * The time in which what is added falls to a half: more than 0. In JSON a
+   * string like "2592000s", which is 30 days.
+   *
+   * @generated from field: google.protobuf.Duration half_life = 1;
+   */
+  halfLife?: Duration | undefined;
+
+  /**
+   * What is added for a memory of the age 0, from 0 to 0.5.
+   *
+   * @generated from field: optional double weight = 2;
+   */
+  weight?: number | undefined;
+
+  /**
+   * The time at which the age is 0, from the year 1 to the year 9999; now, if
+   * left out.
+   *
+   * @generated from field: google.protobuf.Timestamp reference_time = 3;
+   */
+  referenceTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.RecallRequest.Recency.
+ * Use `create(RecallRequest_RecencySchema)` to create a new message.
+ */
+export const RecallRequest_RecencySchema: GenMessage<RecallRequest_Recency> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 10, 0);
 
 /**
  * What results are ordered by.
@@ -911,7 +979,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
   etag?: string | undefined;
 
   /**
-   * When its text, metadata or expiry was changed last.
+   * When its text, metadata, expiry or event time was changed last.
    *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 10;
    */
@@ -937,6 +1005,14 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
    * @generated from field: optional google.protobuf.Timestamp expire_time = 13;
    */
   expireTime?: Timestamp | undefined;
+
+  /**
+   * When what it tells of happened, if it was stored with an event time; in any
+   * recall.
+   *
+   * @generated from field: optional google.protobuf.Timestamp event_time = 14;
+   */
+  eventTime?: Timestamp | undefined;
 };
 
 /**
@@ -953,8 +1029,8 @@ export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
  */
 export type Explanation = Message<"recalld.v1.Explanation"> & {
   /**
-   * What results are ordered by, the highest first: the score, and `weight`
-   * times the share of the query's words.
+   * What results are ordered by, the highest first: the score, `weight` times
+   * the share of the query's words, and `recency`.
    *
    * @generated from field: double rank = 1;
    */
@@ -983,6 +1059,13 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
    * @generated from field: optional double fit = 4;
    */
   fit?: number | undefined;
+
+  /**
+   * What the memory's age adds to the rank. Only if the request has `recency`.
+   *
+   * @generated from field: optional double recency = 5;
+   */
+  recency?: number | undefined;
 };
 
 /**
@@ -1068,8 +1151,8 @@ export type Memory = Message<"recalld.v1.Memory"> & {
   etag: string;
 
   /**
-   * When its text, metadata or expiry was changed last; when it was stored, if
-   * never.
+   * When its text, metadata, expiry or event time was changed last; when it was
+   * stored, if never.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 7;
    */
@@ -1095,6 +1178,13 @@ export type Memory = Message<"recalld.v1.Memory"> & {
    * @generated from field: optional google.protobuf.Timestamp expire_time = 10;
    */
   expireTime?: Timestamp | undefined;
+
+  /**
+   * When what it tells of happened, if it was stored with an event time.
+   *
+   * @generated from field: optional google.protobuf.Timestamp event_time = 11;
+   */
+  eventTime?: Timestamp | undefined;
 };
 
 /**
@@ -1278,10 +1368,10 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * What to update: `text`, `metadata`, `metadata.KEY` for one key, and
-   * `expire_time` or `ttl`. Left out, it is all that is given. Metadata, a key
-   * and the expiry are removed if they are named here and not given. In JSON
-   * it is one string, with commas between the paths.
+   * What to update: `text`, `metadata`, `metadata.KEY` for one key,
+   * `expire_time` or `ttl`, and `event_time`. Left out, it is all that is given.
+   * Metadata, a key, the expiry and the event time are removed if they are named
+   * here and not given. In JSON it is one string, with commas between the paths.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */
@@ -1294,6 +1384,13 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
    * @generated from field: string etag = 8;
    */
   etag: string;
+
+  /**
+   * When what the text tells of happened, as for Store.
+   *
+   * @generated from field: google.protobuf.Timestamp event_time = 10;
+   */
+  eventTime?: Timestamp | undefined;
 };
 
 /**
@@ -1748,6 +1845,21 @@ export enum ListMemoriesRequest_Order {
    * @generated from enum value: OLDEST_FIRST = 2;
    */
   OLDEST_FIRST = 2,
+
+  /**
+   * What happened last first, by `$event_time`; of equal times, what was stored
+   * last.
+   *
+   * @generated from enum value: EVENT_TIME_NEWEST_FIRST = 3;
+   */
+  EVENT_TIME_NEWEST_FIRST = 3,
+
+  /**
+   * What happened first first; of equal times, what was stored first.
+   *
+   * @generated from enum value: EVENT_TIME_OLDEST_FIRST = 4;
+   */
+  EVENT_TIME_OLDEST_FIRST = 4,
 }
 
 /**
@@ -2130,15 +2242,16 @@ export const MemoryService: GenService<{
     output: typeof GetMemoriesResponseSchema;
   },
   /**
-   * Updates one memory: its text, its metadata or some keys of it, or when it
-   * expires. Once answered, the new text is found by the very next Recall, on
+   * Updates one memory: its text, its metadata or some keys of it, when it
+   * expires, or when it happened. Once answered, the new text is found by the very next Recall, on
    * any replica, and the old one never again: it is erased. A new text costs one
    * call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated
    * answer has the memory as it is by then.
    *
    * Also served as `PATCH /namespaces/{namespace}/memories/{id}`, where
    * `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and
-   * null removes a key, all metadata, or the time at which the memory expires.
+   * null removes a key, all metadata, the event time, or the time at which the
+   * memory expires.
    *
    * @generated from rpc recalld.v1.MemoryService.UpdateMemory
    */
@@ -2212,8 +2325,8 @@ export const MemoryService: GenService<{
     output: typeof GetNamespaceResponseSchema;
   },
   /**
-   * A namespace's memories, the newest or the oldest first, page by page.
-   * Costs nothing.
+   * A namespace's memories, the newest or the oldest first by when they were
+   * stored or by when they happened, page by page. Costs nothing.
    *
    * Also served as `GET /namespaces/{namespace}/memories`.
    *

@@ -18,6 +18,7 @@ interface FieldArrays extends Nodes {
   /** Milliseconds since 1970. */
   readonly created: Float64Array;
   readonly updated: Float64Array;
+  readonly events: Float64Array;
 }
 
 /** The fields of a segment's memories: each path, its different values in order, and the rows of each. */
@@ -53,7 +54,7 @@ export class FieldPart {
 
   /** Erases a row: its values' lists lose it, and values and paths that only it had are overwritten. */
   remove(row: number, overwritten: Overwritten): void {
-    const { valueStarts, values, created, updated } = this.arrays;
+    const { valueStarts, values, created, updated, events } = this.arrays;
     const [from, to] = [valueStarts[row] as number, valueStarts[row + 1] as number];
     for (let i = from; i < to; i++) {
       const node = values[i] as number;
@@ -61,7 +62,7 @@ export class FieldPart {
     }
     values.fill(0, from, to);
     overwritten(values, from, to);
-    for (const times of [created, updated]) {
+    for (const times of [created, updated, events]) {
       times[row] = 0;
       overwritten(times, row, row + 1);
     }
@@ -93,15 +94,19 @@ export class FieldPart {
   }
 }
 
-type Source = Nodes & Pick<FieldArrays, "created" | "updated">;
+type Source = Nodes & Pick<FieldArrays, "created" | "updated" | "events">;
 
 /** Makes a tree of one row: each node has it, or one child at least. */
-function arraysOf({ createdAtMs, updatedAtMs, parents, starts, keys }: RowFields): Source {
+function arraysOf({ createdAtMs, updatedAtMs, eventAtMs, parents, starts, keys }: RowFields): Source {
   const counts = new Uint32Array(parents.length).fill(1);
   // Each value has the first row, and only that.
   const zeros = new Uint32Array(parents.length);
-  const [created, updated] = [Float64Array.of(createdAtMs), Float64Array.of(updatedAtMs)];
-  return { parents, starts, keys, counts, offsets: zeros, postings: zeros, created, updated };
+  const times = {
+    created: Float64Array.of(createdAtMs),
+    updated: Float64Array.of(updatedAtMs),
+    events: Float64Array.of(eventAtMs),
+  };
+  return { parents, starts, keys, counts, offsets: zeros, postings: zeros, ...times };
 }
 
 function* build(sources: readonly MergeInput<Source>[], rows: number): Generator<void, FieldPart> {
@@ -109,7 +114,8 @@ function* build(sources: readonly MergeInput<Source>[], rows: number): Generator
   const lists = yield* valuesOfRows(nodes, rows);
   const created = yield* timesOf(sources, ({ created }) => created, rows);
   const updated = yield* timesOf(sources, ({ updated }) => updated, rows);
-  return new FieldPart({ ...nodes, ...lists, created, updated });
+  const events = yield* timesOf(sources, ({ events }) => events, rows);
+  return new FieldPart({ ...nodes, ...lists, created, updated, events });
 }
 
 /** Lists the values of each row. */

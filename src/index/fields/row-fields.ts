@@ -10,6 +10,8 @@ export interface FieldsOf {
   readonly createdAtMs: number;
   /** Undefined if it was never updated. */
   readonly updatedAtMs?: number | undefined;
+  /** Undefined if it happened when it was stored. */
+  readonly eventAtMs?: number | undefined;
   readonly externalId?: string | undefined;
 }
 
@@ -20,6 +22,7 @@ export interface FieldsOf {
 export interface RowFields {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  readonly eventAtMs: number;
   /** For each node, one more than its parent; 0 at the top. */
   readonly parents: Uint32Array;
   /** Where each node's key begins; one more for the end of the last. */
@@ -29,7 +32,7 @@ export interface RowFields {
 }
 
 /** Flattens the fields of a memory. */
-export function rowFieldsOf({ metadata, createdAtMs, updatedAtMs, externalId }: FieldsOf): RowFields {
+export function rowFieldsOf({ metadata, externalId, createdAtMs, ...times }: FieldsOf): RowFields {
   const nodes = new NodeWriter();
   const found: Found[] = [];
   addPaths(nodes, { parent: 0, objects: [JSON.parse(metadata) as JsonObject], found });
@@ -46,7 +49,8 @@ export function rowFieldsOf({ metadata, createdAtMs, updatedAtMs, externalId }: 
       addPaths(nodes, { parent: node, objects: values.flatMap(objectsIn), found });
     }
   }
-  return { createdAtMs, updatedAtMs: updatedAtMs ?? createdAtMs, ...nodes.finished() };
+  const { updatedAtMs = createdAtMs, eventAtMs = createdAtMs } = times;
+  return { createdAtMs, updatedAtMs, eventAtMs, ...nodes.finished() };
 }
 
 /** A path of a memory, and its values there: several if objects in an array have it. */

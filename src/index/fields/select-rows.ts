@@ -102,10 +102,13 @@ function findIds(test: Test, ids: Ids): Find {
   };
 }
 
+/** Column of each time. */
+const TIMES = { $created_at: "created", $updated_at: "updated", $event_time: "events" } as const;
+
 function findTimes(field: Exclude<SystemField, "$id" | "$external_id">, test: Test): Find {
   const passes = testerOf(test);
   return function* ({ fields: { arrays } }, into) {
-    const times = field === "$created_at" ? arrays.created : arrays.updated;
+    const times = arrays[TIMES[field]];
     for (let row = 0; row < times.length; row++) {
       if (passes(times[row] as number, false)) into.add(row);
       if (row % SLICE === SLICE - 1) yield;

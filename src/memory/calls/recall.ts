@@ -4,6 +4,7 @@ import { parseFields, type ResultField } from "../input/fields.js";
 import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/json-object.js";
 import { scopeOf } from "../input/namespace.js";
+import { parseRecency, type RecencyRequest } from "../input/recency.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
@@ -13,7 +14,8 @@ import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log } from "../ports/log.js";
 import { untimed } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
-import { type Ranked, rank } from "../search/score.js";
+import { RECENCY_CANDIDATES } from "../search/recency.js";
+import { type Ranked, rank, rankInTime } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
@@ -44,7 +46,7 @@ export interface RecallRequest extends PaidRequest {
   readonly mode?: RecallMode | undefined;
   /** Filter of the memories that may be found; see docs/filters.md. */
   readonly filter?: JsonObject | undefined;
-  /** Instants that the memories must be stored after and before, in milliseconds since 1970. */
+  /** Instants that the memories must have happened after and before, in milliseconds since 1970. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
   /** True if each result must say why it stands where it does. */
@@ -53,6 +55,8 @@ export interface RecallRequest extends PaidRequest {
   readonly minScore?: number | undefined;
   /** Lowest fit that a result may have; only in the mode `hybrid`. */
   readonly minFit?: number | undefined;
+  /** How much the age of memories counts; not at all if left out. */
+  readonly recency?: RecencyRequest | undefined;
   /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
   /** Names of the fields that results are answered with; all if left out. */
@@ -77,6 +81,8 @@ interface Explanation {
   readonly matched: readonly string[];
   /** Number that says how well the memory fits the query by itself; undefined in an order by meaning alone. */
   readonly fit?: number | undefined;
+  /** What the age of the memory adds to the rank; undefined if ages do not count. */
+  readonly recency?: number | undefined;
 }
 
 export interface Recalled {
@@ -108,6 +114,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
+  const recency = parseRecency(request.recency, ports.clock.wallMs());
   const fields = parseFields(request.fields);
   const filter = narrowed(parseFilter(request.filter), request);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
@@ -129,7 +136,8 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const ordered = await replica.searching(async (search) => {
         const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
         const asked = { among, includeSuperseded, steps };
-        const hearing = mode === "hybrid" ? search.hear({ ...asked, text }) : undefined;
+        const heard = recency && { wanted: RECENCY_CANDIDATES };
+        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, ...heard }) : undefined;
         hearing?.catch(() => {});
         const query = {
           ...asked,
@@ -137,6 +145,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
           wanted: topK,
           explain,
           minScore,
+          recency,
           signal,
         };
         return hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query);
@@ -164,8 +173,15 @@ interface Ordering extends PlacedOptions {
 
 async function byMeaning(
   search: Search,
-  { explain, wanted, minScore = 0, ...query }: Omit<Ordering, "hearing">,
+  { explain, wanted, minScore = 0, recency, ...query }: Omit<Ordering, "hearing">,
 ): Promise<Found[]> {
+  if (recency !== undefined) {
+    const scored = await search.nearestInTime({ ...query, wanted, minScore, recency });
+    return rankInTime(scored, { recency, limit: wanted, minScore }).map(({ recency, ...each }) => {
+      const explanation = { rank: each.score + recency, weight: 0, matched: [], recency };
+      return { ...each, ...(explain && { explanation }) };
+    });
+  }
   const scored = await search.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
   const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
   if (!explain) return ranked;
@@ -174,9 +190,10 @@ async function byMeaning(
 
 async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<Found[]> {
   const { weight, placed } = await search.placed(query);
-  return placed.map(({ share, matched, rank, ...each }) => {
+  return placed.map(({ share, matched, rank, recency, ...each }) => {
     const fit = fitOf({ score: each.score, words: share });
-    return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched, fit } }) };
+    const explanation = { rank, weight, matched, fit, ...(recency !== undefined && { recency }) };
+    return { ...each, words: share, ...(explain && { explanation }) };
   });
 }
 

@@ -5,6 +5,7 @@ import {
   parseIdempotencyKey,
 } from "../idempotency/idempotency.js";
 import { authorize } from "../input/authorize.js";
+import { parseTimeOfYears } from "../input/event-time.js";
 import { newMemoryId } from "../input/id.js";
 import type { JsonObject } from "../input/json-object.js";
 import { canonicalMetadata, parseMetadata } from "../input/metadata.js";
@@ -24,6 +25,8 @@ export type { Answered } from "../idempotency/idempotency.js";
 export interface StoreRequest extends PaidRequest, WishRequest {
   readonly text: string;
   readonly metadata?: JsonObject | undefined;
+  /** Time at which what it tells of happened, in milliseconds since 1970; when it is stored, if left out. */
+  readonly eventAtMs?: number | undefined;
   /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -46,14 +49,15 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
   const text = parseText("text", request.text);
   const scope = scopeOf(request);
   const metadata = parseMetadata(request.metadata);
+  const eventAtMs = parseTimeOfYears("event_time", request.eventAtMs);
   const wishes = parseWishes(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const write = (attempt?: Attempt) =>
-    writeMemory(ports, { ...request, text, metadata, scope, attempt, wishes });
+    writeMemory(ports, { ...request, text, metadata, eventAtMs, scope, attempt, wishes });
   const outcome =
     request.idempotencyKey === undefined
       ? { answered: await write(), replayed: false }
-      : await storeIdempotently(ports, { ...request, text, metadata, scope, write, wishes });
+      : await storeIdempotently(ports, { ...request, text, metadata, eventAtMs, scope, write, wishes });
   const { answered, replayed } = outcome;
   const { namespace } = scope;
   if (!replayed && isPaid(answered))
@@ -64,6 +68,7 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
 interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {
   readonly text: string;
   readonly metadata: string;
+  readonly eventAtMs: number | undefined;
   readonly scope: Scope;
   /** Absent if no other attempt can store the same memory. */
   readonly attempt: Attempt | undefined;
@@ -77,7 +82,7 @@ function isPaid({ outcome }: Answered): boolean {
 }
 
 async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
-  const { caller, text, metadata, scope, attempt, wishes, steps = untimed } = writing;
+  const { caller, text, metadata, eventAtMs, scope, attempt, wishes, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;
   // What is there already, or forbids the store, costs neither a call nor the model's time.
   const view = wishes && (await viewNow(ports, { caller, scope }));
@@ -90,7 +95,10 @@ async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered
     );
     await Promise.all([embed(namespaces.generationOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();
-    const memory = { op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const;
+    const memory = {
+      ...({ op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const),
+      ...(eventAtMs !== undefined && { eventAtMs }),
+    };
     // If it is too late for the caller, it is too late for the log.
     signal.throwIfAborted();
     const memoryIn = async (generation: Generation) => {
@@ -127,17 +135,23 @@ async function storeIdempotently(
     caller,
     text,
     metadata,
+    eventAtMs,
     scope,
     write,
     wishes,
     ...request
   }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
-    Pick<Writing, "text" | "metadata" | "scope" | "wishes"> & { write(attempt: Attempt): Promise<Answered> },
+    Pick<Writing, "text" | "metadata" | "eventAtMs" | "scope" | "wishes"> & {
+      write(attempt: Attempt): Promise<Answered>;
+    },
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
-  const more = wishes === undefined ? [] : [wishes.asked];
+  const more = [
+    ...(wishes === undefined ? [] : [wishes.asked]),
+    ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
+  ];
   const asked = { scope, idempotencyKey, content: [text, canonicalMetadata(metadata), ...more] };
   const undo = async (answered: Answered) => {
     if (isPaid(answered)) await quota.refund(caller);

@@ -2,6 +2,7 @@ import { invalid } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
 import { type Attempt, parseIdempotencyKey } from "../idempotency/idempotency.js";
 import { authorize, authorizeFree } from "../input/authorize.js";
+import { parseTimeOfYears } from "../input/event-time.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { newMemoryId, parseMemoryId } from "../input/id.js";
 import type { JsonObject } from "../input/json-object.js";
@@ -28,6 +29,8 @@ export interface UpdateRequest extends PaidRequest {
   readonly text?: string | undefined;
   readonly metadata?: JsonObject | undefined;
   readonly expiry?: Expiry | undefined;
+  /** Time at which what it tells of happened, in milliseconds since 1970. */
+  readonly eventAtMs?: number | undefined;
   /** Paths of what is updated; if left out, all that is given. */
   readonly mask?: readonly string[] | undefined;
   /** True if `metadata` is a JSON merge patch. */
@@ -83,26 +86,32 @@ interface Wanted extends Omit<Changes, "text"> {
 }
 
 function parseChanges(request: UpdateRequest, nowMs: number): Wanted {
-  const { text, metadata, expiry, merges = false, etag = "" } = request;
+  const { text, metadata, expiry, eventAtMs, merges = false, etag = "" } = request;
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
-  const { text: changesText, expiry: changesExpiry } = mask;
-  if (!changesText && !changesExpiry && mask.metadata.length === 0) {
+  const { text: changesText, expiry: changesExpiry, eventTime: changesEvent } = mask;
+  if (!changesText && !changesExpiry && !changesEvent && mask.metadata.length === 0) {
     throw invalid("update_mask", "names nothing to update");
   }
   // The part alone must keep the bounds, so that it is refused before anything is read.
   parseMetadata(metadata);
   const asked = [text, metadata, expiry, request.mask, merges, etag];
+  const more = eventAtMs === undefined ? [] : [eventAtMs];
   return {
     text: changesText ? parseText("text", text ?? "") : undefined,
     metadata: metadataChange(mask, { given: metadata ?? {}, merges }),
     expiresAtMs: changesExpiry ? (parseExpiry(expiry, nowMs) ?? null) : undefined,
-    asked: JSON.stringify(asked.map((it) => it ?? null)),
+    eventAtMs: changesEvent ? (parseTimeOfYears("event_time", eventAtMs) ?? null) : undefined,
+    asked: JSON.stringify([...asked.map((it) => it ?? null), ...more]),
   };
 }
 
-function impliedMask({ text, metadata, expiry }: UpdateRequest): Mask {
-  const none = { text: text !== undefined, expiry: expiry !== undefined };
-  return { ...none, metadata: metadata === undefined ? [] : "all" };
+function impliedMask({ text, metadata, expiry, eventAtMs }: UpdateRequest): Mask {
+  const given = {
+    text: text !== undefined,
+    expiry: expiry !== undefined,
+    eventTime: eventAtMs !== undefined,
+  };
+  return { ...given, metadata: metadata === undefined ? [] : "all" };
 }
 
 function metadataChange(

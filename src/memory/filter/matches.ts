@@ -20,6 +20,8 @@ export interface Subject {
   readonly createdAtMs: number;
   /** Undefined if it was never updated. */
   readonly updatedAtMs?: number | undefined;
+  /** Undefined if it happened when it was stored. */
+  readonly eventAtMs?: number | undefined;
   readonly externalId?: string | undefined;
 }
 
@@ -47,6 +49,7 @@ function eachOf(
   if (field === "$id") see(subject.id, false);
   else if (field === "$created_at") see(subject.createdAtMs, false);
   else if (field === "$updated_at") see(subject.updatedAtMs ?? subject.createdAtMs, false);
+  else if (field === "$event_time") see(subject.eventAtMs ?? subject.createdAtMs, false);
   else if (field !== "$external_id") eachValue(parsed(), field, see);
   else if (subject.externalId !== undefined) see(subject.externalId, false);
 }

@@ -20,7 +20,8 @@ export const FILTER_PATH_BYTES_MAX = 512;
 
 type FieldKind = "id" | "time" | "text" | "any";
 
-const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$external_id"];
+const TIMES: readonly unknown[] = ["$created_at", "$updated_at", "$event_time"];
+const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$event_time", "$external_id"];
 const GROUPS: readonly string[] = ["$and", "$or", "$not"];
 /** Operators of each kind of field. An id has no order that a caller should rely on. */
 const EQUALITY: readonly string[] = ["$eq", "$ne", "$in", "$nin", "$exists", "$not"];
@@ -192,7 +193,7 @@ function shown(key: string): string {
 function kindOf(field: Field): FieldKind {
   if (field === "$id") return "id";
   if (field === "$external_id") return "text";
-  return field === "$created_at" || field === "$updated_at" ? "time" : "any";
+  return TIMES.includes(field) ? "time" : "any";
 }
 
 /** Parses a value that a field of this kind can be equal to. `at` is where the filter has it. */

@@ -5,7 +5,7 @@ import { suggestion } from "../../suggest.js";
 const RESULT_FIELDS = [
   ...(["id", "text", "score", "metadata", "created_at"] as const),
   ...(["match", "words", "explanation"] as const),
-  ...(["etag", "updated_at", "external_id", "superseded_by", "expire_time"] as const),
+  ...(["etag", "updated_at", "external_id", "superseded_by", "expire_time", "event_time"] as const),
 ] as const;
 
 export type ResultField = (typeof RESULT_FIELDS)[number];

@@ -9,7 +9,9 @@ export interface Page<T> {
 }
 
 /** Contents of a page token: the list it belongs to, and the position at which to continue. */
-export type PagePosition = readonly [list: "memories" | "oldest" | "namespaces", ...where: string[]];
+export type PagePosition = readonly [list: List, ...where: string[]];
+
+type List = "memories" | "oldest" | "event-newest" | "event-oldest" | "namespaces";
 
 /** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {
@@ -32,6 +34,12 @@ export function parsePageToken(
 /** Parses the number of an entry in a page token. */
 export function parsePlace(value: string | undefined): number {
   if (!/^[1-9]\d{0,14}$/.test(value ?? "")) throw badToken();
+  return Number(value);
+}
+
+/** Parses the time of an entry in a page token, in milliseconds since 1970. */
+export function parseTimePlace(value: string | undefined): number {
+  if (!/^(0|-?[1-9]\d{0,14})$/.test(value ?? "")) throw badToken();
   return Number(value);
 }
 

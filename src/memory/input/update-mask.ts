@@ -9,21 +9,22 @@ const KEY_PREFIX = "metadata.";
 export interface Mask {
   readonly text: boolean;
   readonly expiry: boolean;
+  readonly eventTime: boolean;
   /** All metadata, some of its keys, or none. */
   readonly metadata: "all" | readonly string[];
 }
 
 /**
- * Parses the paths of an update: `text`, `metadata`, `metadata.KEY`, `expire_time` or `ttl`. What follows
- * `metadata.` is one key, whatever characters it has.
+ * Parses the paths of an update: `text`, `metadata`, `metadata.KEY`, `expire_time`, `ttl` or `event_time`. What
+ * follows `metadata.` is one key, whatever characters it has.
  */
 export function parseMask(paths: readonly string[]): Mask {
   if (paths.length > MASK_PATHS_MAX) {
     throw invalid("update_mask", `has ${paths.length} paths; the limit is ${MASK_PATHS_MAX}`);
   }
   for (const path of paths) {
-    if (!/^(text|metadata|metadata\..+|expire_time|ttl)$/su.test(path)) {
-      const served = "text, metadata, metadata.KEY, expire_time and ttl";
+    if (!/^(text|metadata|metadata\..+|expire_time|ttl|event_time)$/su.test(path)) {
+      const served = "text, metadata, metadata.KEY, expire_time, ttl and event_time";
       throw invalid(
         "update_mask",
         `has the path ${shownPath(path)}; those that can be updated are ${served}`,
@@ -37,6 +38,7 @@ export function parseMask(paths: readonly string[]): Mask {
   return {
     text: paths.includes("text"),
     expiry: paths.includes("expire_time") || paths.includes("ttl"),
+    eventTime: paths.includes("event_time"),
     metadata: paths.includes("metadata") ? "all" : keys,
   };
 }

@@ -1,4 +1,4 @@
-/** Instants in milliseconds since 1970; a memory that was stored at one of them is out. */
+/** Instants in milliseconds since 1970; what happened at one of them is out. */
 interface Between {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
@@ -12,7 +12,7 @@ export const CONTAINER = Symbol("container");
 export type Value = Scalar | typeof CONTAINER;
 
 /** Fields of a memory beside its metadata. Times are milliseconds since 1970. */
-export type SystemField = "$id" | "$created_at" | "$updated_at" | "$external_id";
+export type SystemField = "$id" | "$created_at" | "$updated_at" | "$event_time" | "$external_id";
 /** Object of a test: a field of the memory, or the keys that lead to a place in its metadata. */
 export type Field = SystemField | readonly string[];
 
@@ -38,22 +38,25 @@ export interface Filter {
   readonly key: string;
 }
 
+/** Condition that every memory meets. */
+export const ALWAYS: Condition = { kind: "not", of: { kind: "any", of: [] } };
+
 export function* testsOf(condition: Condition): Generator<Extract<Condition, { kind: "test" }>> {
   if (condition.kind === "test") yield condition;
   else if (condition.kind === "not") yield* testsOf(condition.of);
   else for (const each of condition.of) yield* testsOf(each);
 }
 
-/** Narrows a filter to memories that were stored between two instants. */
+/** Narrows a filter to memories of what happened between two instants. */
 export function narrowed(filter: Filter | undefined, { after, before }: Between): Filter | undefined {
   const tests: Condition[] = [];
-  if (after !== undefined) tests.push(created({ op: "gt", than: after }));
-  if (before !== undefined) tests.push(created({ op: "lt", than: before }));
+  if (after !== undefined) tests.push(happened({ op: "gt", than: after }));
+  if (before !== undefined) tests.push(happened({ op: "lt", than: before }));
   if (tests.length === 0) return filter;
   const of = filter === undefined ? tests : [...tests, filter.condition];
   return { condition: { kind: "all", of }, key: JSON.stringify([filter?.key, after, before]) };
 }
 
-function created(test: { op: "gt" | "lt"; than: number }): Condition {
-  return { kind: "test", field: "$created_at", test };
+function happened(test: { op: "gt" | "lt"; than: number }): Condition {
+  return { kind: "test", field: "$event_time", test };
 }

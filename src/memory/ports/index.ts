@@ -1,4 +1,5 @@
 import type { Condition } from "./condition.js";
+import type { EventOrder, Happened } from "./event-order.js";
 import type { Seen } from "./log.js";
 import type { Among, Mark } from "./vectors.js";
 
@@ -42,6 +43,10 @@ export interface Indexes {
   sample(of: readonly Index[]): Promise<readonly number[]>;
   /** Selects the memories that match a condition. */
   select(of: readonly Index[], by: Selecting): Promise<Selection>;
+  /** Lists the first of some memories in the order of their event times. */
+  inEventOrder(of: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]>;
+  /** When memories happened, in milliseconds since 1970. Those that no index has are left out. */
+  eventTimesOf(of: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>>;
 }
 
 /** The words and fields of one log's memories. A search sees every change that was asked for before it. */

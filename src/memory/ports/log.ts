@@ -39,6 +39,8 @@ export interface Stored {
   readonly externalId?: string;
   /** Time from which the memory is hidden, soon to be erased. */
   readonly expiresAtMs?: number;
+  /** Time at which what it tells of happened; absent if that is when it was stored. */
+  readonly eventAtMs?: number;
 }
 
 /**

@@ -41,6 +41,8 @@ export interface VectorIndex {
   readonly waiting: number;
   /** Bound of the error of a hit's similarity. */
   readonly error: number;
+  /** True if a search without a bound of its depth misses none of the nearest. */
+  readonly isExact: boolean;
   /** Called if some of its files had to be erased, because a vector could not be overwritten in them. */
   onLost: () => void;
   /** Fills the empty index from its files; undefined if it has none that can be trusted. */

@@ -1,8 +1,10 @@
+import type { Recency } from "../input/recency.js";
 import { Piece } from "../pacing/bounds.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Hearing, type Judged, UNHEARD } from "./hearing.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
+import { recencyBounds, recencyOfMemory } from "./recency.js";
 import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "./score.js";
 
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
@@ -35,13 +37,19 @@ export interface FoundBoth {
   readonly wanted: number;
   /** Lowest score that they may have; the weight of words does not depend on it. */
   readonly minScore?: number | undefined;
+  /** How much ages count; not at all when left out. */
+  readonly recency?: Recency | undefined;
+  /** When memories happened, as far as it is known before their records are read. */
+  readonly times?: ReadonlyMap<number, number> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A memory in the order by meaning and words. */
 export interface Placed extends Ranked, Judged {
-  /** Its score, and its share of the query's words times their weight. */
+  /** Its score, its share of the query's words times their weight, and what its age adds. */
   readonly rank: number;
+  /** What its age adds; undefined if ages do not count. */
+  readonly recency?: number | undefined;
 }
 
 export interface Placement {
@@ -76,6 +84,8 @@ interface Candidate extends Judged {
   readonly pairs: readonly Pair[] | undefined;
   readonly lowest: number;
   readonly highest: number;
+  /** Bounds of what its age adds. */
+  readonly added: { readonly lowest: number; readonly highest: number };
 }
 
 interface Scoring extends Judged {
@@ -83,8 +93,11 @@ interface Scoring extends Judged {
   readonly isNear: boolean;
 }
 
+const NOTHING_ADDED = { lowest: 0, highest: 0 };
+
 /** Gathers the candidates of both ways, with their words. */
-async function gather({ vectors, nearby, hearing, error, newVersions }: FoundBoth): Promise<Candidate[]> {
+async function gather(found: FoundBoth): Promise<Candidate[]> {
+  const { vectors, nearby, hearing, error, newVersions, recency, times } = found;
   const sequences = [...new Set([...nearby.keys(), ...hearing.heard, ...newVersions.numbers])];
   const judged = await hearing.judge(sequences);
   const off = error + SCORE_ERROR;
@@ -99,7 +112,8 @@ async function gather({ vectors, nearby, hearing, error, newVersions }: FoundBot
     const lowest = near === undefined ? 0 : clamp(near.similarity - off);
     const highest = near === undefined ? (isNew ? 1 : beyond) : clamp(near.similarity + off);
     const bounds = { isNear: near !== undefined || isNew, lowest, highest };
-    return { sequence, pairs: near?.pairs, ...bounds, ...(judged.get(sequence) ?? UNHEARD) };
+    const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
+    return { sequence, pairs: near?.pairs, ...bounds, added, ...(judged.get(sequence) ?? UNHEARD) };
   });
 }
 
@@ -112,11 +126,13 @@ function mayBeBest(candidates: readonly Candidate[], { wanted, mean, minScore = 
   ];
   const weight = { lowest: weightOf(bestHighest, mean), highest: weightOf(bestLowest, mean) };
   const sure = candidates.filter(({ lowest }) => lowest >= minScore);
-  const sorted = sure.map(({ lowest, share }) => lowest + weight.lowest * share).sort((a, b) => b - a);
+  const ranks = sure.map(({ lowest, share, added }) => lowest + weight.lowest * share + added.lowest);
+  const sorted = ranks.sort((a, b) => b - a);
   const bar = (sorted[wanted - 1] ?? 0) - RANK_ERROR;
   return candidates.filter(
-    ({ isNear, highest, share }) =>
-      (highest >= minScore && highest + weight.highest * share >= bar) || (isNear && highest >= bestLowest),
+    ({ isNear, highest, share, added }) =>
+      (highest >= minScore && highest + weight.highest * share + added.highest >= bar) ||
+      (isNear && highest >= bestLowest),
   );
 }
 
@@ -148,20 +164,26 @@ async function scoreAll(
   return all;
 }
 
-interface Placing extends Pick<FoundBoth, "wanted" | "minScore"> {
+interface Placing extends Pick<FoundBoth, "wanted" | "minScore" | "recency"> {
   readonly mean: number;
 }
 
 /** Orders by rank; of equals, the older comes first. */
-function place(scorings: readonly Scoring[], { wanted, mean, minScore = 0 }: Placing): Placement {
+function place(
+  scorings: readonly Scoring[],
+  { wanted, mean, minScore = 0, recency: counted }: Placing,
+): Placement {
   const living = latestOf(scorings, ({ scored }) => scored);
   const near = living.filter(({ isNear }) => isNear);
   const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
   const high = living.filter(({ scored }) => scored.score >= minScore);
-  const ranked = high.map((each) => ({ ...each, rank: each.scored.score + weight * each.share }));
+  const ranked = high.map((each) => {
+    const recency = counted && recencyOfMemory(counted, each.scored.entry);
+    return { ...each, recency, rank: each.scored.score + weight * each.share + (recency ?? 0) };
+  });
   ranked.sort((a, b) => b.rank - a.rank || a.scored.sequence - b.scored.sequence);
-  const placed = ranked.slice(0, wanted).map(({ scored, share, matched, rank }) => {
-    return { ...withMatch(scored), share, matched, rank };
+  const placed = ranked.slice(0, wanted).map(({ scored, share, matched, rank, recency }) => {
+    return { ...withMatch(scored), share, matched, rank, recency };
   });
   return { weight, placed };
 }

@@ -1,6 +1,8 @@
+import type { Recency } from "../input/recency.js";
 import type { Window } from "../ports/embedder.js";
 import { type Numbered, type Seen, type Stored, seen } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
+import { recencyOfMemory } from "./recency.js";
 
 /** A memory that an index found. */
 export interface Candidate extends Numbered<Stored> {
@@ -54,6 +56,21 @@ export function rank(scored: readonly Scored[], limit: number): Ranked[] {
   const living = latestOf(scored, (each) => each);
   const best = living.sort((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
   return best.map(withMatch);
+}
+
+interface RankingInTime {
+  readonly recency: Recency;
+  readonly limit: number;
+  /** Lowest score that they may have, which age does not count for. */
+  readonly minScore: number;
+}
+
+/** Answers the `limit` best by their scores and what their ages add to these, as `rank` does. */
+export function rankInTime(scored: readonly Scored[], { recency, limit, minScore }: RankingInTime) {
+  const high = latestOf(scored, (each) => each).filter(({ score }) => score >= minScore);
+  const ranked = high.map((each) => ({ ...each, recency: recencyOfMemory(recency, each.entry) }));
+  ranked.sort((a, b) => b.score + b.recency - a.score - a.recency || a.sequence - b.sequence);
+  return ranked.slice(0, limit).map(({ recency, ...each }) => ({ ...withMatch(each), recency }));
 }
 
 /** Names the part of a scored memory, the whole text if there is no other. */

@@ -1,8 +1,10 @@
 import { unavailable } from "../../errors.js";
 import { matches } from "../filter/matches.js";
+import type { Recency } from "../input/recency.js";
 import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
+import type { EventOrder, Happened } from "../ports/event-order.js";
 import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
@@ -12,11 +14,15 @@ import type { ChangesDuring, RunningSearches } from "../versions/changes-during.
 import { Hearing } from "./hearing.js";
 import { HEARD_CANDIDATES, NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest } from "./hybrid.js";
 import type { MeanCosine } from "./mean-cosine.js";
+import { canOthersBeBest, mayBeBestInTime, type NearInTime } from "./near-in-time.js";
 import { findNearby, type NewVersions, type Query, type Searched, scoreBest } from "./nearby.js";
+import { RECENCY_CANDIDATES } from "./recency.js";
 import type { Scored } from "./score.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
 const SEARCHES_MAX = 10;
+/** Times as many memories as before that are found in the next step of a search in which ages count. */
+const IN_TIME_STEP = 4;
 /** Maximum number of new versions that one search takes as candidates; it is done again if there are more. */
 const NEW_VERSIONS_MAX = 50;
 /** Ids that are looked up at a time. */
@@ -66,6 +72,8 @@ export interface SelectOptions extends Showing, Timed {
 export interface HearOptions extends Showing, Timed {
   readonly text: string;
   readonly among?: Selection | undefined;
+  /** Number of memories to find; `HEARD_CANDIDATES` when left out. */
+  readonly wanted?: number | undefined;
 }
 
 export interface NearestOptions extends Query, Showing, Timed {}
@@ -77,7 +85,12 @@ export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal
   readonly wanted: number;
   /** Lowest score that they may have. */
   readonly minScore?: number | undefined;
+  /** How much their ages count; not at all when left out. */
+  readonly recency?: Recency | undefined;
 }
+
+/** A search by meaning in which ages count. */
+export type InTimeOptions = Omit<PlacedOptions, "hearing" | "recency"> & { readonly recency: Recency };
 
 /**
  * Searches a replica. If others replace or delete meanwhile what it finds, all of it is done again, because the new
@@ -129,12 +142,24 @@ export class Search {
     });
   }
 
+  /** Lists the first of the memories that it selected in the order of their event times. */
+  async inEventOrder(selection: Selection, order: EventOrder, showing: Showing): Promise<Happened[]> {
+    const { indexes } = await this.#sources(showing);
+    return this.of.guard(this.of.indexes.inEventOrder(indexes, selection, order));
+  }
+
   /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
-  hear({ steps = untimed, text, among, ...showing }: HearOptions): Promise<Hearing> {
+  hear({
+    steps = untimed,
+    text,
+    among,
+    wanted = HEARD_CANDIDATES,
+    ...showing
+  }: HearOptions): Promise<Hearing> {
     const { indexes: all, guard } = this.of;
     return steps.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
-      const query = { text, limit: HEARD_CANDIDATES, among };
+      const query = { text, limit: wanted, among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
       const heard = found.heard.filter(({ sequence }) => this.#isShown(sequence, showing));
       return new Hearing(
@@ -155,10 +180,34 @@ export class Search {
     return steps.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
   }
 
+  /**
+   * Scores the memories of which the best `wanted` by their scores and ages are wanted, in no particular order. Some
+   * that are not among these may be missing.
+   */
+  async nearestInTime({ steps = untimed, ...query }: InTimeOptions): Promise<Scored[]> {
+    const { searched, ...found } = await steps.time("search", () => this.#searchInTime(query));
+    const newVersions = await this.#newVersionsBeside(found.nearby, query);
+    return steps.time("fetch", async () => {
+      const { vectors, signal } = query;
+      const of = { vectors, signal, error: found.error, newVersions };
+      const needed = mayBeBestInTime(found);
+      const scored = await scoreBest(searched, { ...of, nearby: needed });
+      if (scored.length >= needed.size + newVersions.numbers.length) return scored;
+      // Others may be in the places of those that are missing.
+      const nearest = new Map([...found.nearby].slice(0, RECENCY_CANDIDATES));
+      const rest = new Map([...nearest].filter(([sequence]) => !needed.has(sequence)));
+      const none = { ...newVersions, numbers: [] };
+      return [...scored, ...(await scoreBest(searched, { ...of, nearby: rest, newVersions: none }))];
+    });
+  }
+
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
+    const { recency } = query;
     const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
-    const { searched, fits, ...found } = await steps.time("search", () => this.#searchShown(near));
+    const { searched, fits, ...found } = await steps.time("search", async () =>
+      recency === undefined ? await this.#searchShown(near) : await this.#nearInTime({ ...query, recency }),
+    );
     const hearing = await query.hearing;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
@@ -271,8 +320,33 @@ export class Search {
       searched,
       nearby,
       error,
+      isExact: vectors.every((each) => each.isExact),
       fits: (some: readonly Float32Array[]) => (vectors[0] as VectorIndex).fits(some),
     };
+  }
+
+  /**
+   * Searches as far as a memory can be among the best by score and age, if the search is exact: the memories beyond
+   * are less near than the last one found, and age adds the weight at most. Each step finds some times as many, so all
+   * steps together take little longer than the last, which finds all memories at most: some ten thousand.
+   */
+  async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "steps">) {
+    const { guard, indexes: all } = this.of;
+    for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
+      const { isExact, ...shown } = await this.#searchShown({ ...query, limit });
+      const { indexes } = await this.#sources(query);
+      const times = await guard(all.eventTimesOf(indexes, [...shown.nearby.keys()]));
+      const found = { ...shown, times, recency, wanted, minScore } satisfies NearInTime;
+      if (!isExact || shown.nearby.size < limit || !canOthersBeBest(found)) return found;
+    }
+  }
+
+  /** Finds the nearest memories for an order by words as well, and those that age can bring among the best. */
+  async #nearInTime(query: Omit<InTimeOptions, "steps">) {
+    const found = await this.#searchInTime(query);
+    const nearest = [...found.nearby].slice(0, RECENCY_CANDIDATES);
+    const { searched, fits, error, times } = found;
+    return { searched, fits, nearby: new Map([...nearest, ...mayBeBestInTime(found)]), error, times };
   }
 }
 

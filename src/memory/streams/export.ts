@@ -188,14 +188,15 @@ class Exporting {
 function lineOf(
   memory: Extract<Entry<"text">, { op: "store" }> & Partial<Pick<Stored, "vectors" | "windows">>,
 ) {
-  const { id, text, metadata, createdAtMs, updatedAtMs, externalId, expiresAtMs, tokens } = memory;
-  const { vectors, windows } = memory;
+  const { id, text, metadata, createdAtMs, updatedAtMs, externalId, expiresAtMs } = memory;
+  const { eventAtMs, tokens, vectors, windows } = memory;
   const head = JSON.stringify({ id, text }).slice(0, -1);
   const tail = JSON.stringify({
     created_at: new Date(createdAtMs).toISOString(),
     ...(updatedAtMs !== undefined && { updated_at: new Date(updatedAtMs).toISOString() }),
     ...(externalId !== undefined && { external_id: externalId }),
     ...(expiresAtMs !== undefined && { expire_time: new Date(expiresAtMs).toISOString() }),
+    ...(eventAtMs !== undefined && { event_time: new Date(eventAtMs).toISOString() }),
     tokens,
     ...(windows && { windows: windows.map(({ start, end }) => [start, end]) }),
     ...(vectors && { vectors: vectorsOf({ ...memory, vectors }).map(inBase64) }),

@@ -14,6 +14,8 @@ export interface Changes {
   readonly metadata?: ((old: JsonObject) => JsonObject) | undefined;
   /** The new time from which it is hidden; null for none. */
   readonly expiresAtMs?: number | null | undefined;
+  /** The new time at which it happened; null for none of its own. */
+  readonly eventAtMs?: number | null | undefined;
 }
 
 export interface Update {
@@ -55,14 +57,16 @@ export async function updatable(view: LogView, { id, etag }: Pick<Update, "id" |
 }
 
 function changed(old: Stored, { opId, changes }: Update): Stored {
-  const { vectors, windows, supersedes, expiresAtMs = null, ...rest } = old;
+  const { vectors, windows, supersedes, expiresAtMs = null, eventAtMs = null, ...rest } = old;
   const { text = { text: old.text, vectors, ...(windows && { windows }), tokens: old.tokens } } = changes;
   const expires = changes.expiresAtMs === undefined ? expiresAtMs : changes.expiresAtMs;
+  const event = changes.eventAtMs === undefined ? eventAtMs : changes.eventAtMs;
   const metadata = changes.metadata?.(JSON.parse(old.metadata) as JsonObject);
   return {
     ...{ ...rest, opId, ...text },
     ...(metadata !== undefined && { metadata: parseMetadata(metadata) }),
     ...(expires !== null && { expiresAtMs: expires }),
+    ...(event !== null && { eventAtMs: event }),
   };
 }
 

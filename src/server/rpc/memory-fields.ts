@@ -27,8 +27,10 @@ export function versionOf(entry: Shown) {
   };
 }
 
-/** Makes the fields of a memory that every answer has. */
-export function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {
-  const createdAt = timestampFromMs(createdAtMs);
-  return { id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt };
+/** Makes the fields of a memory that every answer has if the memory has them. */
+export function shared({ id, text, metadata, createdAtMs, eventAtMs }: Seen["text"]) {
+  return {
+    ...{ id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt: timestampFromMs(createdAtMs) },
+    ...(eventAtMs !== undefined && { eventTime: timestampFromMs(eventAtMs) }),
+  };
 }

@@ -19,9 +19,26 @@ import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
-import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from "./read-fields.js";
+import {
+  detailsOf,
+  foundOf,
+  measured,
+  modeOf,
+  onlyOf,
+  orderOf,
+  recencyOf,
+  stringsOf,
+} from "./read-fields.js";
 import type { Service } from "./service.js";
-import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
+import {
+  batchMemories,
+  batchResult,
+  eventAtMsOf,
+  expiryOf,
+  similarTextsOf,
+  storedOf,
+  wishesOf,
+} from "./store-fields.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
@@ -54,6 +71,7 @@ export function memoryService(
         text,
         namespace,
         metadata,
+        eventAtMs: eventAtMsOf(asked),
         ...wishesOf(asked),
       };
       const { replayed, ...answer } = await store(ports, request);
@@ -68,8 +86,12 @@ export function memoryService(
       tellReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
     },
-    async updateMemory({ namespace, id, text, metadata, expiry, updateMask, etag }, call) {
-      const changes = { text, metadata, expiry: expiryOf(expiry), mask: updateMask?.paths, etag };
+    async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...times }, call) {
+      const { expiry } = times;
+      const changes = {
+        ...{ text, metadata, expiry: expiryOf(expiry), eventAtMs: eventAtMsOf(times) },
+        ...{ mask: updateMask?.paths, etag },
+      };
       // A patch that says null of all metadata removes it.
       const merges = call.isPatch && metadata !== undefined;
       const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
@@ -90,7 +112,8 @@ export function memoryService(
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
       const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;
-      const wanted = { query, topK, explain, minScore, minFit, includeSuperseded, fields: mask?.paths };
+      const floors = { minScore, minFit, recency: recencyOf(asked) };
+      const wanted = { query, topK, explain, ...floors, includeSuperseded, fields: mask?.paths };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
       call.hold(ANSWER_BYTES);

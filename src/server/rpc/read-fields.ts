@@ -13,8 +13,10 @@ import type { Found, Recalled } from "../../memory/calls/recall.js";
 import type { Order } from "../../memory/calls/several/list.js";
 import { instantOf } from "../../memory/filter/instant.js";
 import type { ResultField } from "../../memory/input/fields.js";
+import type { RecencyRequest } from "../../memory/input/recency.js";
 import type { Measured } from "../../memory/ports/log.js";
 import { shared, textsOf, versionOf } from "./memory-fields.js";
+import { msOf } from "./store-fields.js";
 
 /** First and last second of a Timestamp, since 1970. */
 const SECONDS_MIN = -62_135_596_800n;
@@ -29,6 +31,17 @@ export function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
   if (mode === RecallRequest_Mode.COSINE) return "cosine";
   if (mode === RecallRequest_Mode.HYBRID) return "hybrid";
   throw invalid("mode", "is neither COSINE nor HYBRID");
+}
+
+/** Translates how much the age of memories counts. */
+export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyRequest | undefined {
+  if (recency === undefined) return undefined;
+  const { halfLife, weight, referenceTime } = recency;
+  return {
+    halfLifeMs: halfLife && msOf("recency.half_life", halfLife),
+    weight,
+    referenceAtMs: timeOf("recency.reference_time", referenceTime),
+  };
 }
 
 /** Translates which memories a recall may find. */
@@ -52,7 +65,10 @@ export function orderOf(order: ListMemoriesRequest_Order): Order {
   if (order === ListMemoriesRequest_Order.OLDEST_FIRST) return "oldest";
   if (order === ListMemoriesRequest_Order.NEWEST_FIRST) return "newest";
   if (order === ListMemoriesRequest_Order.ORDER_UNSPECIFIED) return "newest";
-  throw invalid("order", "is neither NEWEST_FIRST nor OLDEST_FIRST");
+  if (order === ListMemoriesRequest_Order.EVENT_TIME_NEWEST_FIRST) return "event-newest";
+  if (order === ListMemoriesRequest_Order.EVENT_TIME_OLDEST_FIRST) return "event-oldest";
+  const known = "NEWEST_FIRST, OLDEST_FIRST, EVENT_TIME_NEWEST_FIRST and EVENT_TIME_OLDEST_FIRST";
+  throw invalid("order", `is none of ${known}`);
 }
 
 /** Translates a recalled memory: all of it, or the fields that were asked for. */

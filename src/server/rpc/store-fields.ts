@@ -41,7 +41,10 @@ export function wishesOf({
 /** Translates the memories of a batch. */
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
   return memories.map(({ text, metadata, ...asked }, i) =>
-    ofItem(`memories[${i}]`, () => ({ text, metadata, ...wishesOf(asked) })),
+    ofItem(`memories[${i}]`, () => ({
+      ...{ text, metadata, eventAtMs: eventAtMsOf(asked) },
+      ...wishesOf(asked),
+    })),
   );
 }
 
@@ -64,8 +67,13 @@ export function expiryOf(expiry: {
   return { atMs: Math.floor(msOf("expire_time", value)) };
 }
 
+/** Translates when something happened; parts of a millisecond do not count. */
+export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): number | undefined {
+  return eventTime && Math.floor(msOf("event_time", eventTime));
+}
+
 /** Converts seconds and nanoseconds to milliseconds. */
-function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
+export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
   // Protobuf's binary form has more than the rules of these messages allow.
   if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
   return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;

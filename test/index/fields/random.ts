@@ -75,6 +75,7 @@ export function subjectOf(chance: Chance, sequence: number): Subject {
     id: `mem_${sequence}`,
     metadata: withNegativeZeros(JSON.stringify(metadata)),
     createdAtMs: createdOf(sequence),
+    eventAtMs: chance.next() < 0.3 ? createdOf(sequence) - chance.pick([500, 1e11, 5e13]) : undefined,
     updatedAtMs: chance.next() < 0.3 ? createdOf(sequence) + 500 : undefined,
     externalId: chance.next() < 0.5 ? externalIdOf(sequence) : undefined,
   };
@@ -114,7 +115,7 @@ export function conditionOf(chance: Chance, sequences: number, depth = 0): Condi
   }
   const field = fieldOf(chance);
   if (field === "$id") return { kind: "test", field, test: idTestOf(chance, sequences) };
-  if (field === "$created_at" || field === "$updated_at") {
+  if (field === "$created_at" || field === "$updated_at" || field === "$event_time") {
     return { kind: "test", field, test: timeTestOf(chance, sequences) };
   }
   return { kind: "test", field, test: testOf(chance, sequences) };
@@ -123,7 +124,10 @@ export function conditionOf(chance: Chance, sequences: number, depth = 0): Condi
 function fieldOf(chance: Chance): Field {
   const kind = chance.next();
   if (kind < 0.3) {
-    return chance.pick<Field>(["$id", "$created_at", "$updated_at", "$external_id", ["text"], ["number"]]);
+    return chance.pick<Field>([
+      ...(["$id", "$created_at", "$updated_at", "$event_time", "$external_id"] as const),
+      ...[["text"], ["number"]],
+    ]);
   }
   return Array.from({ length: 1 + chance.below(2) }, () => chance.pick(KEYS));
 }
@@ -134,7 +138,7 @@ function idTestOf(chance: Chance, sequences: number): Test {
 }
 
 function timeTestOf(chance: Chance, sequences: number): Test {
-  const time = () => createdOf(chance.below(sequences)) + chance.pick([0, 500]);
+  const time = () => createdOf(chance.below(sequences)) + chance.pick([0, 500, -500, -1e11]);
   if (chance.next() < 0.2) return { op: "in", values: new Set([time(), time()]) };
   return chance.next() < 0.1 ? { op: "exists" } : { op: chance.pick(ORDERS), than: time() };
 }

@@ -50,7 +50,11 @@ export function MemoryFacts({ namespace, memory }: { namespace: string; memory: 
 }
 
 /** Shows the facts that only some memories have. */
-function MoreFacts({ memory: { createdAt, updatedAt, expireTime, externalId } }: { memory: Memory }) {
+function MoreFacts({
+  memory: { createdAt, updatedAt, eventTime, expireTime, externalId },
+}: {
+  memory: Memory;
+}) {
   const isUpdated = updatedAt && createdAt && timestampMs(updatedAt) > timestampMs(createdAt);
   return (
     <>
@@ -58,6 +62,12 @@ function MoreFacts({ memory: { createdAt, updatedAt, expireTime, externalId } }:
         <>
           <dt>Updated</dt>
           <dd>{dateTime(updatedAt)}</dd>
+        </>
+      )}
+      {eventTime && (
+        <>
+          <dt>Happened</dt>
+          <dd>{dateTime(eventTime)}</dd>
         </>
       )}
       {expireTime && (

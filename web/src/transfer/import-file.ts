@@ -97,13 +97,14 @@ async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal)
 }
 
 function requestOf(memory: Imported) {
-  const { text, metadata, expireTime } = memory;
+  const { text, metadata, expireTime, eventTime } = memory;
   const expiry = expireTime && {
     expiry: { case: "expireTime" as const, value: timestampFromDate(new Date(expireTime)) },
   };
   return {
     ...{ text, metadata, externalId: externalIdOf(memory), onConflict: OnConflict.KEEP },
     ...expiry,
+    ...(eventTime !== undefined && { eventTime: timestampFromDate(new Date(eventTime)) }),
   };
 }
 

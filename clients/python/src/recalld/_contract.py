@@ -39,7 +39,7 @@ OnConflict = Literal["REFUSE", "REPLACE", "KEEP"]
 """What a store does if a memory has its external id.
 
 - `REFUSE`: The store fails with `already_exists`, which names the memory.
-- `REPLACE`: The memory keeps its id and gets the new text, metadata and expiry.
+- `REPLACE`: The memory keeps its id and gets the new text, metadata, expiry and event time.
 - `KEEP`: The memory stays as it is and is the answer, which costs nothing.
 """
 
@@ -61,11 +61,13 @@ Mode = Literal["COSINE", "HYBRID"]
 """
 
 
-Order = Literal["NEWEST_FIRST", "OLDEST_FIRST"]
+Order = Literal["NEWEST_FIRST", "OLDEST_FIRST", "EVENT_TIME_NEWEST_FIRST", "EVENT_TIME_OLDEST_FIRST"]
 """The order of a list.
 
 - `NEWEST_FIRST`: The newest first.
 - `OLDEST_FIRST`: The oldest first.
+- `EVENT_TIME_NEWEST_FIRST`: What happened last first, by `$event_time`; of equal times, what was stored last.
+- `EVENT_TIME_OLDEST_FIRST`: What happened first first; of equal times, what was stored first.
 """
 
 
@@ -96,6 +98,9 @@ class StoreRequest(TypedDict):
 
     similar_above: NotRequired[float | None]
     """Lists up to 3 memories that were there already and have at least this score for the text, from 0 to 1. Costs no second call."""
+
+    event_time: NotRequired[str | datetime | None]
+    """When what the text tells of happened, if that is not now: a time from the year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists and `after` and `before` of a recall compare it. Without one, a memory has the time when it was stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +183,9 @@ class StoreItem(TypedDict):
 
     supersedes: NotRequired[Sequence[str] | None]
     """Ids of up to 16 memories of the namespace that this one corrects, as for Store."""
+
+    event_time: NotRequired[str | datetime | None]
+    """When what the text tells of happened, as for Store."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,16 +271,32 @@ class RecallRequest(TypedDict):
     """Whether memories that others superseded are results, too."""
 
     after: NotRequired[str | datetime | None]
-    """Only memories that were stored after this time: `$created_at` is greater."""
+    """Only memories of what happened after this time: `$event_time` is greater, which is when a memory was stored, unless it has an event time of its own."""
 
     before: NotRequired[str | datetime | None]
-    """Only memories that were stored before this time: `$created_at` is less."""
+    """Only memories of what happened before this time: `$event_time` is less."""
 
     fields: NotRequired[str | Sequence[str] | None]
     """The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case."""
 
     min_fit: NotRequired[float | None]
     """The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query."""
+
+    recency: NotRequired[Recency | None]
+    """Lets newer memories stand higher. It leaves none out, and `min_score` and `min_fit` do not count it. Left out, age does not matter."""
+
+
+class Recency(TypedDict):
+    """How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best."""
+
+    half_life: str | timedelta
+    """The time in which what is added falls to a half: more than 0. In JSON a string like "2592000s", which is 30 days."""
+
+    weight: float
+    """What is added for a memory of the age 0, from 0 to 0.5."""
+
+    reference_time: NotRequired[str | datetime | None]
+    """The time at which the age is 0, from the year 1 to the year 9999; now, if left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,7 +349,7 @@ class RecallResult:
     """Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `filter`, `after`, `before`, `include_superseded` or `fields`."""
 
     updated_at: str | None = None
-    """When its text, metadata or expiry was changed last."""
+    """When its text, metadata, expiry or event time was changed last."""
 
     external_id: str | None = None
     """Your own id for it, if it has one."""
@@ -335,6 +359,9 @@ class RecallResult:
 
     expire_time: str | None = None
     """When it expires, if it does."""
+
+    event_time: str | None = None
+    """When what it tells of happened, if it was stored with an event time; in any recall."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,7 +379,7 @@ class Explanation:
     """Why a result stands where it does."""
 
     rank: float = 0.0
-    """What results are ordered by, the highest first: the score, and `weight` times the share of the query's words."""
+    """What results are ordered by, the highest first: the score, `weight` times the share of the query's words, and `recency`."""
 
     weight: float = 0.0
     """What the words counted for in this recall, from 0 to 1; 0 when results are ordered by meaning alone."""
@@ -362,6 +389,9 @@ class Explanation:
 
     fit: float | None = None
     """The score and half the share of the query's words, which `min_fit` is compared with. Only with `HYBRID`."""
+
+    recency: float | None = None
+    """What the memory's age adds to the rank. Only if the request has `recency`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -428,7 +458,7 @@ class Memory:
     """Names this version of the memory: another version has another etag."""
 
     updated_at: str = ""
-    """When its text, metadata or expiry was changed last; when it was stored, if never."""
+    """When its text, metadata, expiry or event time was changed last; when it was stored, if never."""
 
     external_id: str | None = None
     """Your own id for it, if it has one."""
@@ -438,6 +468,9 @@ class Memory:
 
     expire_time: str | None = None
     """When it expires, if it does."""
+
+    event_time: str | None = None
+    """When what it tells of happened, if it was stored with an event time."""
 
 
 class GetMemoriesRequest(TypedDict):
@@ -483,10 +516,13 @@ class UpdateMemoryRequest(TypedDict):
     """How long from now; in JSON a string like "3600s"."""
 
     update_mask: NotRequired[str | Sequence[str] | None]
-    """What to update: `text`, `metadata`, `metadata.KEY` for one key, and `expire_time` or `ttl`. Left out, it is all that is given. Metadata, a key and the expiry are removed if they are named here and not given. In JSON it is one string, with commas between the paths."""
+    """What to update: `text`, `metadata`, `metadata.KEY` for one key, `expire_time` or `ttl`, and `event_time`. Left out, it is all that is given. Metadata, a key, the expiry and the event time are removed if they are named here and not given. In JSON it is one string, with commas between the paths."""
 
     etag: NotRequired[str | None]
     """The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."""
+
+    event_time: NotRequired[str | datetime | None]
+    """When what the text tells of happened, as for Store."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -726,6 +762,8 @@ Reason = Literal[
     "STREAMS_LIMITED",
     # The position is of another namespace, or of one that was dropped since.
     "POSITION_GONE",
+    # The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`: delete memories, or ask the operator to raise it.
+    "INDEX_TOO_LARGE",
     # The account broke off too many calls while the model read their texts.
     "ABANDONED_WORK",
 ]
@@ -820,6 +858,7 @@ __all__ = [
     "RecallRequest",
     "RecallResponse",
     "RecallResult",
+    "Recency",
     "Similar",
     "SimilarMemory",
     "StoreBatchRequest",

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 MASKS = ("fields", "update_mask")
 # Where a time may stand: fields of the request and of its memories, but nothing within metadata or a filter.
-OWN_FIELD = re.compile(r"(memories\[\d+\]\.)?\w+")
+OWN_FIELD = re.compile(r"((memories\[\d+\]|recency)\.)?\w+")
 
 
 def to_wire(request: Mapping[str, object]) -> bytes:

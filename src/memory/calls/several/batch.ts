@@ -12,6 +12,7 @@ export interface BatchItem {
   readonly text: string;
   /** JSON of an object. */
   readonly metadata: string;
+  readonly eventAtMs: number | undefined;
   /** Absent in a store that depends on nothing. */
   readonly wishes: Wishes | undefined;
 }

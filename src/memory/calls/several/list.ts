@@ -19,10 +19,10 @@ import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { endOf, type LogEnd } from "../end-of.js";
 import type { NamespaceRequest } from "../ports.js";
+import { digestOf } from "./digest.js";
+import { type EventTimeOrder, listByEventTime } from "./list-by-event-time.js";
 import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
 import { byteLengthOf, newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
-
-const [FIRST, SECOND] = [0x811c9dc5, 0x01000193];
 
 /** Memories read at a time: few, because the page may have no room for them. */
 const READ_MANY = 16;
@@ -36,13 +36,15 @@ interface ListMatchingRequest extends ListRequest {
 interface PageOf extends Matching {
   readonly filter: Filter;
   readonly includeSuperseded: boolean;
-  readonly order: Order;
+  readonly order: StoredOrder;
   /** Number of the memory that the page begins with; undefined for the first page. */
   readonly place: number | undefined;
   readonly size: number;
 }
 
-export type Order = "newest" | "oldest";
+/** Order of when memories were stored. */
+type StoredOrder = "newest" | "oldest";
+export type Order = StoredOrder | EventTimeOrder;
 
 interface ListRequest extends NamespaceRequest {
   readonly pageSize?: number | undefined;
@@ -66,7 +68,7 @@ const LISTS = { newest: "memories", oldest: "oldest" } as const;
  */
 export async function listMemories(
   { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
-  { caller, ...request }: ListRequest,
+  { caller, ...request }: ListRequest & { readonly order?: StoredOrder | undefined },
 ): Promise<Page<Shown>> {
   const scope = scopeOf({ caller, ...request });
   const { order = "newest" } = request;
@@ -96,12 +98,15 @@ function placeIn(end: LogEnd, [base, place]: string[]): number {
  */
 export async function listMatching(
   ports: ReadingPorts,
-  { filter: given, signal, ...request }: ListMatchingRequest,
+  { filter: given, signal, order = "newest", ...request }: ListMatchingRequest,
 ): Promise<Page<Shown>> {
   const filter = parseFilter(given);
-  if (filter === undefined) return listMemories(ports, request);
+  if (order === "event-newest" || order === "event-oldest") {
+    return listByEventTime(ports, { ...request, order, filter, signal });
+  }
+  if (filter === undefined) return listMemories(ports, { ...request, order });
   const scope = scopeOf(request);
-  const { order = "newest", includeSuperseded = false } = request;
+  const { includeSuperseded = false } = request;
   const size = parsePageSize(request.pageSize);
   const token = parsePageToken(request.pageToken, [LISTS[order], 3]);
   await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
@@ -149,15 +154,4 @@ async function readMatchingPage(
     }
   }
   return { items, next: undefined };
-}
-
-/** Makes a short word of a filter's key, for page tokens: two filters of one caller have different ones. */
-function digestOf(key: string): string {
-  let [low, high] = [FIRST, SECOND];
-  for (let i = 0; i < key.length; i++) {
-    const unit = key.charCodeAt(i);
-    low = Math.imul(low ^ unit, 0x85ebca6b);
-    high = Math.imul(high ^ unit, 0xc2b2ae35) ^ (low >>> 15);
-  }
-  return (low >>> 0).toString(36) + (high >>> 0).toString(36);
 }

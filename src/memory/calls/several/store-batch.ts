@@ -6,6 +6,7 @@ import {
   Unfinished,
 } from "../../idempotency/idempotency.js";
 import { authorize } from "../../input/authorize.js";
+import { parseTimeOfYears } from "../../input/event-time.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
 import type { JsonObject } from "../../input/json-object.js";
 import { canonicalMetadata, parseMetadata } from "../../input/metadata.js";
@@ -28,6 +29,7 @@ export const BATCH_MAX = 256;
 export interface BatchMemory extends Omit<WishRequest, "similarAbove"> {
   readonly text: string;
   readonly metadata?: JsonObject | undefined;
+  readonly eventAtMs?: number | undefined;
 }
 
 export interface StoreBatchRequest extends PaidRequest {
@@ -101,6 +103,7 @@ async function parseMemories(memories: readonly BatchMemory[], clock: Clock): Pr
     ofItem(`memories[${i}]`, () => ({
       text: parseText("text", memory.text),
       metadata: parseMetadata(memory.metadata),
+      eventAtMs: parseTimeOfYears("event_time", memory.eventAtMs),
       wishes: parseWishes(memory, nowMs),
     })),
   );
@@ -127,7 +130,11 @@ async function storeIdempotently(
     canonicalMetadata(metadata),
   ]);
   const wished = parsed.map(({ wishes }) => wishes?.asked ?? null);
-  const more = wished.some((each) => each !== null) ? [JSON.stringify(wished)] : [];
+  const times = parsed.map(({ eventAtMs }) => eventAtMs ?? null);
+  const more = [
+    ...(wished.some((each) => each !== null) ? [JSON.stringify(wished)] : []),
+    ...(times.some((each) => each !== null) ? [`event_time ${JSON.stringify(times)}`] : []),
+  ];
   const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], several: true };
   let written: Written | undefined;
   const attempted = async (attempt: Attempt): Promise<Answered> => {

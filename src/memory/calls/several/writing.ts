@@ -129,7 +129,7 @@ export class Writing {
 
   /** Makes a memory, or the condition under which it is appended, if its text could be embedded. */
   #memoryOf(
-    { id, text, metadata, wishes }: BatchItem,
+    { id, text, metadata, eventAtMs, wishes }: BatchItem,
     { embedded, nowMs }: { embedded: Embedded; nowMs: number },
   ): (Stored | Conditional)[] {
     if (embedded.status === "rejected") {
@@ -138,6 +138,7 @@ export class Writing {
     }
     const memory: Stored = {
       ...{ op: "store", opId: id, id, text, metadata, createdAtMs: nowMs },
+      ...(eventAtMs !== undefined && { eventAtMs }),
       ...embedded.value,
     };
     if (wishes === undefined) {

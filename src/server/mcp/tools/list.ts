@@ -7,6 +7,9 @@ const PAGE_SIZE = 20;
 /** Tokens that each memory of a page needs at least, so that its id has room. */
 const TOKENS_EACH = 20;
 
+/** Orders by when memories were stored, and by when they happened. */
+const ORDERS = ["NEWEST_FIRST", "OLDEST_FIRST", "EVENT_TIME_NEWEST_FIRST", "EVENT_TIME_OLDEST_FIRST"];
+
 export const list: Tool = {
   name: "memory_list",
   title: "List or read memories",
@@ -18,7 +21,7 @@ export const list: Tool = {
       ids: { ...texts, description: "Read these, and list nothing" },
       page_size: { type: "integer", description: `1 to 100; default ${PAGE_SIZE}` },
       page_token: { ...text, description: "next_page_token of the page before" },
-      order: { ...text, enum: ["NEWEST_FIRST", "OLDEST_FIRST"] },
+      order: { ...text, enum: ORDERS },
       namespace: NAMESPACE,
       max_tokens: MAX_TOKENS,
     },

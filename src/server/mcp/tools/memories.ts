@@ -7,7 +7,8 @@ const SCORE_DECIMALS = 3;
 
 /** Shows a memory of an RPC's answer as a model needs it: without what is empty. */
 export function shown(memory: Json): Showable {
-  const { id, text, score, metadata, created_at, updated_at, expire_time, superseded_by } = memory;
+  const { id, text, score, metadata, created_at, ...version } = memory;
+  const { updated_at, event_time, expire_time, superseded_by } = version;
   return {
     id: String(id),
     text: String(text),
@@ -15,6 +16,7 @@ export function shown(memory: Json): Showable {
     ...(Object.keys(metadata ?? {}).length > 0 && { metadata: metadata as Json }),
     created_at,
     ...(updated_at !== undefined && updated_at !== created_at && { updated_at }),
+    ...(event_time !== undefined && { event_time }),
     ...(expire_time !== undefined && { expire_time }),
     ...(superseded_by !== undefined && { superseded_by }),
   };

@@ -16,6 +16,7 @@ export const store: Tool = {
       text: { ...text, description: "What to remember" },
       metadata: { type: "object", description: "Optional labels, such as source" },
       ttl: { ...text, description: 'Lifetime, such as "86400s"; default: for ever' },
+      event_time: { ...text, description: "When it happened, as RFC 3339; default: now" },
       supersedes: { ...texts, description: "Ids of memories that this one replaces; they are hidden" },
       namespace: NAMESPACE,
     },

@@ -12,6 +12,7 @@ export const update: Tool = {
       text: { ...text, description: "The whole new text" },
       metadata: { type: "object", description: "All metadata, anew" },
       ttl: { ...text, description: 'New lifetime, such as "86400s"' },
+      event_time: text,
       etag: { ...text, description: "Refuse if it was changed since" },
       namespace: NAMESPACE,
     },

@@ -31,6 +31,7 @@ export interface EntryRecord {
   readonly supersedes?: readonly number[];
   readonly externalId?: string;
   readonly expiresAt?: Date;
+  readonly eventAt?: Date;
   readonly target?: number;
   readonly to?: string;
   readonly sums?: Sums;
@@ -50,11 +51,14 @@ export function toRecord(_id: string, entry: Appended): EntryRecord {
 
 function recordOf(_id: string, entry: Appended): EntryRecord {
   if (entry.op !== "store" && entry.op !== "erased") return { _id, ...entry };
-  const { createdAtMs, updatedAtMs, expiresAtMs, ...fields } = entry as Omit<Stored, "op"> & { op: string };
+  const { createdAtMs, updatedAtMs, expiresAtMs, eventAtMs, ...fields } = entry as Omit<Stored, "op"> & {
+    op: string;
+  };
   const times = {
     createdAt: new Date(createdAtMs),
     ...(updatedAtMs !== undefined && { updatedAt: new Date(updatedAtMs) }),
     ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs) }),
+    ...(eventAtMs !== undefined && { eventAt: new Date(eventAtMs) }),
   };
   if (entry.op === "erased") return { _id, ...fields, ...times };
   const { vectors, ...rest } = fields;
@@ -79,7 +83,7 @@ function indexedOf(entry: Appended) {
 
 /** Converts a document that was read with `projectionOf(what)`. */
 export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<W> {
-  const { _id, vector, bytes, createdAt, updatedAt, expiresAt, ...rest } = record;
+  const { _id, vector, bytes, createdAt, updatedAt, expiresAt, eventAt, ...rest } = record;
   const { follows, operation, unerased, special, ...fields } = rest;
   try {
     const read = {
@@ -88,6 +92,7 @@ export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<
       ...(createdAt && { createdAtMs: createdAt.getTime() }),
       ...(updatedAt && { updatedAtMs: updatedAt.getTime() }),
       ...(expiresAt && { expiresAtMs: expiresAt.getTime() }),
+      ...(eventAt && { eventAtMs: eventAt.getTime() }),
     };
     return intact(read, what);
   } catch (error) {

@@ -1,0 +1,60 @@
+import type { Among } from "./vectors.js";
+
+/** Memories looked at before other work may get its turn. */
+const SLICE = 16_384;
+/** Times as many as are wanted that are held before all but the best of them are let go. */
+const HELD = 4;
+
+/** A memory, and when it happened in milliseconds since 1970. */
+export interface Happened {
+  readonly sequence: number;
+  readonly atMs: number;
+}
+
+/** Memories in the order of the log, and when each happened. */
+export interface Times {
+  readonly sequences: Float64Array;
+  readonly events: Float64Array;
+}
+
+/** Which memories are wanted in the order of their event times; of equal times, log numbers decide in the same way. */
+export interface EventOrder {
+  readonly isNewestFirst: boolean;
+  /** The memory behind which they begin; the first of all if left out. */
+  readonly behind?: Happened | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Finds the first `limit` of some memories in the order of their event times. It looks at all of them, holds a few
+ * times as many as are wanted, and yields often. Rows may be removed meanwhile, and are found nevertheless.
+ */
+export function* firstByEventTime(
+  parts: readonly Times[],
+  among: Among,
+  { isNewestFirst, behind, limit }: EventOrder,
+): Generator<void, Happened[]> {
+  const sign = isNewestFirst ? -1 : 1;
+  const compare = (a: Happened, b: Happened) => sign * (a.atMs - b.atMs || a.sequence - b.sequence);
+  let held: Happened[] = [];
+  let last: Happened | undefined;
+  for (const { sequences, events } of parts) {
+    for (let from = 0; from < sequences.length; from += SLICE) {
+      const to = Math.min(sequences.length, from + SLICE);
+      const wanted = among.between(sequences[from] as number, sequences[to - 1] as number);
+      for (let i = 0, row = from; i < wanted.length && row < to; row++) {
+        const sequence = sequences[row] as number;
+        if (sequence !== wanted[i]) continue;
+        i++;
+        const each = { sequence, atMs: events[row] as number };
+        if (behind !== undefined && compare(each, behind) <= 0) continue;
+        if (last !== undefined && compare(each, last) >= 0) continue;
+        if (held.push(each) < HELD * limit) continue;
+        held = held.sort(compare).slice(0, limit);
+        last = held.at(-1);
+      }
+      yield;
+    }
+  }
+  return held.sort(compare).slice(0, limit);
+}

@@ -1,0 +1,25 @@
+import type { Recency } from "../input/recency.js";
+import type { Seen } from "../ports/log.js";
+
+/**
+ * Memories that are looked at when age counts. Where the search is exact, all others are looked at as well, as far as
+ * they can be among the best.
+ */
+export const RECENCY_CANDIDATES = 200;
+
+/** What an age adds to the rank of a memory: from the whole weight to nothing. What happens later has the age 0. */
+export function recencyOf({ halfLifeMs, weight, referenceAtMs }: Recency, eventAtMs: number): number {
+  return weight * 2 ** (-Math.max(0, referenceAtMs - eventAtMs) / halfLifeMs);
+}
+
+/** What the age of a memory adds to its rank. */
+export function recencyOfMemory(recency: Recency, { eventAtMs, createdAtMs }: Seen["head"]): number {
+  return recencyOf(recency, eventAtMs ?? createdAtMs);
+}
+
+/** Bounds of what the age of a memory adds: one value if it is known when it happened. */
+export function recencyBounds(recency: Recency, eventAtMs: number | undefined) {
+  if (eventAtMs === undefined) return { lowest: 0, highest: recency.weight };
+  const value = recencyOf(recency, eventAtMs);
+  return { lowest: value, highest: value };
+}

@@ -1,0 +1,202 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parseFilter } from "../../src/memory/filter/parse.js";
+import { parseRecency, type Recency } from "../../src/memory/input/recency.js";
+import type { Filter } from "../../src/memory/ports/condition.js";
+import type { Stored } from "../../src/memory/ports/log.js";
+import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";
+import { rankInTime } from "../../src/memory/search/score.js";
+import type { Search } from "../../src/memory/search/search.js";
+import { chanceOf } from "../support/chance.js";
+import { cloud } from "../vectors/clouds.js";
+import { DIMENSIONS, House, memoryOf, scopeOf, until } from "./room.js";
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse("2026-11-01T00:00:00Z");
+const COUNT = 3_000;
+const points = cloud(COUNT, { dimensions: DIMENSIONS });
+const queries = cloud(6, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
+
+/** Memories of ten years, some of them of days to come, and some with no time but when they were stored. */
+function memoriesOf(seed: number): Stored[] {
+  const chance = chanceOf(seed);
+  return points.map((point) => {
+    const eventAtMs = NOW_MS + 5 * DAY_MS - Math.floor(chance.next() * 3_650 * DAY_MS);
+    return memoryOf(point, {
+      createdAtMs: NOW_MS - chance.below(300) * DAY_MS,
+      ...(chance.next() < 0.8 && { eventAtMs }),
+      metadata: JSON.stringify({ group: point.sequence % 3 }),
+      // Few enough that all of them are found by their words.
+      text: point.sequence % 100 === 0 ? `sailing trip ${point.sequence}` : `note ${point.sequence}`,
+    });
+  });
+}
+
+const memories = memoriesOf(1);
+const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
+
+/** All memories with their exact scores and what their ages add, best first; each age is worked out anew. */
+function bruteForce(query: Float32Array, { halfLifeMs, weight, referenceAtMs }: Recency) {
+  const all = memories.map((memory, i) => {
+    const score = Math.min(1, Math.max(0, cosine(query, points[i]?.vector as Float32Array)));
+    const age = Math.max(0, referenceAtMs - (memory.eventAtMs ?? memory.createdAtMs));
+    return { sequence: i + 1, score, recency: weight * 0.5 ** (age / halfLifeMs) };
+  });
+  return all.sort((a, b) => b.score + b.recency - a.score - a.recency || a.sequence - b.sequence);
+}
+
+const RECENCIES: readonly Recency[] = [0.02, 0.1, 0.5].flatMap((weight) =>
+  [7, 365].map((days) => ({ halfLifeMs: days * DAY_MS, weight, referenceAtMs: NOW_MS })),
+);
+
+async function openedWith(tailRowsMax: number) {
+  const house = await House.open({ tailRowsMax });
+  onTestFinished(() => house.close());
+  const logId = await house.write("n", memories);
+  const room = house.room();
+  const searching = <T>(work: (search: Search) => Promise<T>) =>
+    room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+      await replica.current();
+      return replica.searching(work);
+    }) as Promise<T>;
+  const isSealed = () => house.hasSnapshot(logId);
+  return { room, searching, isSealed };
+}
+
+/** The best by score and age, as a recall has them. */
+async function best(search: Search, query: Float32Array, recency: Recency, more: object = {}) {
+  const options = { vectors: [query], wanted: 10, minScore: 0, recency, ...more };
+  const scored = await search.nearestInTime(options);
+  expect(scored.length).toBeLessThanOrEqual(RECENCY_CANDIDATES);
+  return rankInTime(scored, { recency, limit: options.wanted, minScore: options.minScore });
+}
+
+const sequencesOf = (some: readonly { sequence: number }[]) => some.map(({ sequence }) => sequence);
+
+describe("where a search is exact", () => {
+  test("the best by score and age are those of all memories, also far from the nearest", async () => {
+    const { searching } = await openedWith(COUNT);
+    let farther = 0;
+    for (const query of queries) {
+      const nearest = new Set(
+        sequencesOf(bruteForce(query, { ...(RECENCIES[0] as Recency), weight: 0 })).slice(0, 200),
+      );
+      for (const recency of RECENCIES) {
+        const expected = bruteForce(query, recency).slice(0, 10);
+        const found = await searching((search) => best(search, query, recency));
+        expect(sequencesOf(found)).toEqual(sequencesOf(expected));
+        for (const [i, { score, recency: added }] of found.entries()) {
+          expect(score).toBeCloseTo(expected[i]?.score as number, 5);
+          expect(added).toBeCloseTo(expected[i]?.recency as number, 9);
+        }
+        farther += expected.filter(({ sequence }) => !nearest.has(sequence)).length;
+      }
+    }
+    // Otherwise the 200 nearest would have been enough, and nothing was tried.
+    expect(farther).toBeGreaterThan(5);
+  });
+
+  test("a floor compares scores alone, and a filter and what is superseded hold as well", async () => {
+    const { searching, room } = await openedWith(COUNT + 1);
+    const recency = RECENCIES.at(-1) as Recency;
+    const [query] = queries as [Float32Array];
+    const all = bruteForce(query, recency);
+    const high = all.filter(({ score }) => score >= 0.6).slice(0, 10);
+    expect(sequencesOf(high)).not.toEqual(sequencesOf(all.slice(0, 10)));
+    const floored = await searching((search) => best(search, query, recency, { minScore: 0.6 }));
+    expect(sequencesOf(floored)).toEqual(sequencesOf(high));
+    const grouped = await searching(async (search) => {
+      const among = await search.select(parseFilter({ group: 1 }) as Filter);
+      return best(search, query, recency, { among });
+    });
+    const ofGroup = all.filter(({ sequence }) => sequence % 3 === 1);
+    expect(sequencesOf(grouped)).toEqual(sequencesOf(ofGroup.slice(0, 10)));
+    const supersedes = sequencesOf(all.slice(0, 4));
+    const far = (points[(all.at(-1)?.sequence as number) - 1] as (typeof points)[0]).vector;
+    const newer = memoryOf({ sequence: COUNT + 1, vector: far }, { supersedes, eventAtMs: 0 });
+    await room.append("n", newer);
+    const shown = await searching((search) => best(search, query, recency));
+    expect(sequencesOf(shown)).toEqual(sequencesOf(all.slice(4, 14)));
+  });
+
+  test("by meaning and words, too, age adds to the rank of all", async () => {
+    const { searching } = await openedWith(COUNT);
+    for (const query of queries) {
+      for (const recency of RECENCIES) {
+        const { placement, judged } = await searching(async (search) => {
+          const hearing = search.hear({ text: "a sailing trip", wanted: RECENCY_CANDIDATES });
+          const options = { vectors: [query], wanted: 10, hearing, recency };
+          const all = memories.map((_, i) => i + 1);
+          return { placement: await search.placed(options), judged: await (await hearing).judge(all) };
+        });
+        const ranked = bruteForce(query, recency).map(({ sequence, score, recency: added }) => {
+          return { sequence, rank: score + placement.weight * (judged.get(sequence)?.share ?? 0) + added };
+        });
+        ranked.sort((a, b) => b.rank - a.rank || a.sequence - b.sequence);
+        expect(sequencesOf(placement.placed)).toEqual(sequencesOf(ranked.slice(0, 10)));
+        for (const [i, { rank }] of placement.placed.entries())
+          expect(rank).toBeCloseTo(ranked[i]?.rank as number, 5);
+      }
+    }
+  });
+});
+
+test("where it is not, age orders the 200 nearest", async () => {
+  const { searching, room, isSealed } = await openedWith(500);
+  await searching(async () => {});
+  await until(isSealed);
+  const recency = RECENCIES.find(({ weight }) => weight === 0.5) as Recency;
+  let others = 0;
+  for (const query of queries) {
+    const found = await searching(async (search) => {
+      const nearest = await search.nearest({ vectors: [query], limit: 200 });
+      return { nearest, best: await best(search, query, recency) };
+    });
+    const ranked = found.nearest.map(({ sequence, score, entry }) => {
+      return { sequence, rank: score + recencyOf(recency, entry.eventAtMs ?? entry.createdAtMs) };
+    });
+    ranked.sort((a, b) => b.rank - a.rank || a.sequence - b.sequence);
+    expect(sequencesOf(found.best)).toEqual(sequencesOf(ranked.slice(0, 10)));
+    const all = new Set(sequencesOf(bruteForce(query, recency).slice(0, 10)));
+    others += found.best.filter(({ sequence }) => !all.has(sequence)).length;
+  }
+  // Otherwise it would have looked at all memories.
+  expect(others).toBeGreaterThan(0);
+  expect(room.troubles).toEqual([]);
+});
+
+describe("what an age adds", () => {
+  const recency = { halfLifeMs: DAY_MS, weight: 0.4, referenceAtMs: NOW_MS };
+
+  test.each([
+    [0, 0.4],
+    [1, 0.2],
+    [2, 0.1],
+    [-5, 0.4],
+    [1e6, 0],
+  ])("is, after %d half-lives, %d", (days, added) => {
+    expect(recencyOf(recency, NOW_MS - days * DAY_MS)).toBeCloseTo(added, 12);
+  });
+
+  test.each([
+    [{ halfLifeMs: undefined }, "recency.half_life"],
+    [{ halfLifeMs: 0 }, "recency.half_life"],
+    [{ halfLifeMs: -1 }, "recency.half_life"],
+    [{ halfLifeMs: Number.NaN }, "recency.half_life"],
+    [{ weight: undefined }, "recency.weight"],
+    [{ weight: -0.1 }, "recency.weight"],
+    [{ weight: 0.51 }, "recency.weight"],
+    [{ weight: Number.NaN }, "recency.weight"],
+    [{ referenceAtMs: 1e18 }, "recency.reference_time"],
+  ])("is refused: %j", (wrong, field) => {
+    const asked = { halfLifeMs: 1, weight: 0.1, referenceAtMs: undefined, ...wrong };
+    expect(() => parseRecency(asked, NOW_MS)).toThrow(
+      expect.objectContaining({ code: "invalid_argument", field }),
+    );
+  });
+
+  test("counts from now, unless another time is given", () => {
+    const asked = { halfLifeMs: 1, weight: 0.1, referenceAtMs: undefined };
+    expect(parseRecency(asked, NOW_MS)).toEqual({ ...asked, referenceAtMs: NOW_MS });
+    expect(parseRecency(undefined, NOW_MS)).toBeUndefined();
+  });
+});
