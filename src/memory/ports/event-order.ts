@@ -1,9 +1,9 @@
 import type { Among } from "./vectors.js";
 
 /** Memories looked at before other work may get its turn. */
-const SLICE = 16_384;
+const SLICE = 4_096;
 /** Times as many as are wanted that are held before all but the best of them are let go. */
-const HELD = 4;
+const HELD = 8;
 
 /** A memory, and when it happened in milliseconds since 1970. */
 export interface Happened {
@@ -38,23 +38,33 @@ export function* firstByEventTime(
   const compare = (a: Happened, b: Happened) => sign * (a.atMs - b.atMs || a.sequence - b.sequence);
   let held: Happened[] = [];
   let last: Happened | undefined;
-  for (const { sequences, events } of parts) {
-    for (let from = 0; from < sequences.length; from += SLICE) {
-      const to = Math.min(sequences.length, from + SLICE);
-      const wanted = among.between(sequences[from] as number, sequences[to - 1] as number);
-      for (let i = 0, row = from; i < wanted.length && row < to; row++) {
-        const sequence = sequences[row] as number;
-        if (sequence !== wanted[i]) continue;
-        i++;
-        const each = { sequence, atMs: events[row] as number };
-        if (behind !== undefined && compare(each, behind) <= 0) continue;
-        if (last !== undefined && compare(each, last) >= 0) continue;
-        if (held.push(each) < HELD * limit) continue;
-        held = held.sort(compare).slice(0, limit);
-        last = held.at(-1);
-      }
-      yield;
+  const slices = parts.flatMap((part) => slicesOf(part));
+  // Most memories happened in the order of the log: from its other end each would be better than all before it.
+  if (isNewestFirst) slices.reverse();
+  for (const { sequences, events, from, to } of slices) {
+    const wanted = among.between(sequences[from] as number, sequences[to - 1] as number);
+    for (let i = 0, row = from; i < wanted.length && row < to; row++) {
+      const sequence = sequences[row] as number;
+      if (sequence !== wanted[i]) continue;
+      i++;
+      const atMs = events[row] as number;
+      // Most are not among the first: no object is made of those.
+      if (last !== undefined && sign * (atMs - last.atMs) > 0) continue;
+      const each = { sequence, atMs };
+      if (behind !== undefined && compare(each, behind) <= 0) continue;
+      if (last !== undefined && compare(each, last) >= 0) continue;
+      if (held.push(each) < HELD * limit) continue;
+      held = held.sort(compare).slice(0, limit);
+      last = held.at(-1);
     }
+    yield;
   }
   return held.sort(compare).slice(0, limit);
+}
+
+function slicesOf({ sequences, events }: Times) {
+  return Array.from({ length: Math.ceil(sequences.length / SLICE) }, (_, i) => {
+    const from = i * SLICE;
+    return { sequences, events, from, to: Math.min(sequences.length, from + SLICE) };
+  });
 }
