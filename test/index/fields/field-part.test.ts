@@ -52,7 +52,7 @@ function expectErased(segments: Segments, removed: readonly number[]): void {
   expect(found.filter(([, sequence]) => !segments.living.has(Number(sequence)))).toEqual([]);
   for (const sequence of removed.slice(-40)) {
     expect(segments.hold(keyOf(KIND.number, numberOnlyIn(sequence)).subarray(1))).toBe(false);
-    for (const time of [createdOf(sequence), createdOf(sequence) + 500, createdOf(sequence) - 500]) {
+    for (const time of [createdOf(sequence), createdOf(sequence) + 500, createdOf(sequence) - 250]) {
       expect(segments.hold(new Uint8Array(Float64Array.of(time).buffer))).toBe(false);
     }
   }

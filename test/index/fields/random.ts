@@ -75,7 +75,7 @@ export function subjectOf(chance: Chance, sequence: number): Subject {
     id: `mem_${sequence}`,
     metadata: withNegativeZeros(JSON.stringify(metadata)),
     createdAtMs: createdOf(sequence),
-    eventAtMs: chance.next() < 0.3 ? createdOf(sequence) - chance.pick([500, 1e11, 5e13]) : undefined,
+    eventAtMs: chance.next() < 0.3 ? createdOf(sequence) - chance.pick([250, 1e11, 5e13]) : undefined,
     updatedAtMs: chance.next() < 0.3 ? createdOf(sequence) + 500 : undefined,
     externalId: chance.next() < 0.5 ? externalIdOf(sequence) : undefined,
   };
@@ -138,7 +138,7 @@ function idTestOf(chance: Chance, sequences: number): Test {
 }
 
 function timeTestOf(chance: Chance, sequences: number): Test {
-  const time = () => createdOf(chance.below(sequences)) + chance.pick([0, 500, -500, -1e11]);
+  const time = () => createdOf(chance.below(sequences)) + chance.pick([0, 500, -250, -1e11]);
   if (chance.next() < 0.2) return { op: "in", values: new Set([time(), time()]) };
   return chance.next() < 0.1 ? { op: "exists" } : { op: chance.pick(ORDERS), than: time() };
 }
