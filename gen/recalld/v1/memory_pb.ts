@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACIqYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAlCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkirAQKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3Bfa0IMCgpfbWluX3Njb3JlQgoKCF9taW5fZml0IroBCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBRIXCgpjb25zaWRlcmVkGAQgASgNSACIAQESLAoHb21pdHRlZBgFIAEoCzIbLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yaWVzQg0KC19jb25zaWRlcmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASL+AwoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJWCgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJEhAKA2ZpdBgEIAEoAUgAiAEBQgYKBF9maXQiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIukCCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYBiABKAkSLgoKdXBkYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLZXh0ZXJuYWxfaWQYCCABKAlIAIgBARIaCg1zdXBlcnNlZGVkX2J5GAkgASgJSAGIAQESNAoLZXhwaXJlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQFCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkipQEKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhYKA2lkcxgCIAMoCUIJukgGkgEDEIACEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHZHJ5X3J1bhgEIAEoCBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBSABKAgikQEKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEiMKB3NhbXBsZXMYAyADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYBCABKAkSFAoHbWF0Y2hlZBgFIAEoBUgAiAEBQgoKCF9tYXRjaGVkIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgNEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3QiuQIKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSJwoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlchIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBiABKAgiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJ7ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEicKBmZpbHRlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAMgASgIIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoDRIRCgluYW1lc3BhY2UYAiABKAkiSQoVV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEAoIcG9zaXRpb24YAiABKAkiyQIKFldhdGNoTmFtZXNwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJAoGc3RvcmVkGAIgASgLMhIucmVjYWxsZC52MS5NZW1vcnlIABI9CgdkZWxldGVkGAMgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRlbGV0ZWRIABI9Cgdkcm9wcGVkGAQgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRyb3BwZWRIABJBCgloZWFydGJlYXQYBSABKAsyLC5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuSGVhcnRiZWF0SAAaFQoHRGVsZXRlZBIKCgJpZBgBIAEoCRoJCgdEcm9wcGVkGgsKCUhlYXJ0YmVhdEIHCgVldmVudCJ5ChVFeHBvcnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIXCg9pbmNsdWRlX3ZlY3RvcnMYAiABKAgSJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCImChZFeHBvcnRNZW1vcmllc1Jlc3BvbnNlEgwKBGxpbmUYASABKAky+QkKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRJLCgpTdG9yZUJhdGNoEh0ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVxdWVzdBoeLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVNZW1vcnkSHy5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USVwoORGVsZXRlTWVtb3JpZXMSIS5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxHZXROYW1lc3BhY2USHy5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlc3BvbnNlIgOQAgESVgoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDUNvdW50TWVtb3JpZXMSIC5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXF1ZXN0GiEucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg5XYXRjaE5hbWVzcGFjZRIhLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0GiIucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlMAESWQoORXhwb3J0TWVtb3JpZXMSIS5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXNwb25zZTABQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSKsBAoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBEi8KCW9uX3NlY3JldBgUIAEoDjIcLnJlY2FsbGQudjEuU2VjcmV0cy5PblNlY3JldBI0Cgpvbl9zaW1pbGFyGBUgASgOMiAucmVjYWxsZC52MS5TaW1pbGFyaXR5Lk9uU2ltaWxhciJMCgpPbkNvbmZsaWN0EhsKF09OX0NPTkZMSUNUX1VOU1BFQ0lGSUVEEAASCgoGUkVGVVNFEAESCwoHUkVQTEFDRRACEggKBEtFRVAQA0IICgZleHBpcnlCEAoOX3NpbWlsYXJfYWJvdmUikgMKDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAUgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAYgASgJSAGIAQESJAoHc2ltaWxhchgHIAEoCzITLnJlY2FsbGQudjEuU2ltaWxhchIZCgx1bnJlYWRfc2hhcmUYCCABKAFIAogBARImCghyZWRhY3RlZBgUIAEoCzIULnJlY2FsbGQudjEuUmVkYWN0ZWQiRwoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASCwoHQ1JFQVRFRBABEgwKCFJFUExBQ0VEEAISCAoES0VQVBADQgoKCF9vdXRjb21lQgcKBV9ldGFnQg8KDV91bnJlYWRfc2hhcmUiUwoHU2VjcmV0cyJICghPblNlY3JldBIZChVPTl9TRUNSRVRfVU5TUEVDSUZJRUQQABIJCgVTVE9SRRABEgoKBlJFREFDVBACEgoKBlJFRlVTRRADIlkKClNpbWlsYXJpdHkiSwoJT25TaW1pbGFyEhoKFk9OX1NJTUlMQVJfVU5TUEVDSUZJRUQQABIJCgVTVE9SRRABEggKBEtFRVAQAhINCglTVVBFUlNFREUQAyJDCghSZWRhY3RlZBIoCgdzZWNyZXRzGAEgAygLMhcucmVjYWxsZC52MS5Gb3VuZFNlY3JldBINCgVjb3VudBgCIAEoBSJGCgtGb3VuZFNlY3JldBIMCgRraW5kGAEgASgJEg0KBWZpZWxkGAIgASgJEg0KBXN0YXJ0GAMgASgFEgsKA2VuZBgEIAEoBSI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASJqChFTdG9yZUJhdGNoUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEjUKCG1lbW9yaWVzGAIgAygLMhUucmVjYWxsZC52MS5TdG9yZUl0ZW1CDLpICcgBAZIBAxCAAiLXAgoJU3RvcmVJdGVtEhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIpCghtZXRhZGF0YRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoLZXh0ZXJuYWxfaWQYAyABKAlCCLpIBXIDKIACEjgKC29uX2NvbmZsaWN0GAQgASgOMiMucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QuT25Db25mbGljdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABISCgpzdXBlcnNlZGVzGAcgAygJEi8KCW9uX3NlY3JldBgUIAEoDjIcLnJlY2FsbGQudjEuU2VjcmV0cy5PblNlY3JldEIICgZleHBpcnkiVgoSU3RvcmVCYXRjaFJlc3BvbnNlEi0KB3Jlc3VsdHMYASADKAsyHC5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJImwKEFN0b3JlQmF0Y2hSZXN1bHQSKAoGc3RvcmVkGAEgASgLMhYucmVjYWxsZC52MS5TdG9yZWRJdGVtSAASJAoFZXJyb3IYAiABKAsyEy5yZWNhbGxkLnYxLlByb2JsZW1IAEIICgZyZXN1bHQijQIKClN0b3JlZEl0ZW0SCgoCaWQYASABKAkSDgoGdG9rZW5zGAIgASgFEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBCABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBSABKAlIAYgBARIZCgx1bnJlYWRfc2hhcmUYBiABKAFIAogBARImCghyZWRhY3RlZBgUIAEoCzIULnJlY2FsbGQudjEuUmVkYWN0ZWRCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkirAQKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3Bfa0IMCgpfbWluX3Njb3JlQgoKCF9taW5fZml0IroBCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBRIXCgpjb25zaWRlcmVkGAQgASgNSACIAQESLAoHb21pdHRlZBgFIAEoCzIbLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yaWVzQg0KC19jb25zaWRlcmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASL+AwoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJWCgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJEhAKA2ZpdBgEIAEoAUgAiAEBQgYKBF9maXQiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIukCCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYBiABKAkSLgoKdXBkYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLZXh0ZXJuYWxfaWQYCCABKAlIAIgBARIaCg1zdXBlcnNlZGVkX2J5GAkgASgJSAGIAQESNAoLZXhwaXJlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQFCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSLyAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJEi8KCW9uX3NlY3JldBgUIAEoDjIcLnJlY2FsbGQudjEuU2VjcmV0cy5PblNlY3JldEIICgZleHBpcnlCBwoFX3RleHQidQoUVXBkYXRlTWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEiYKCHJlZGFjdGVkGBQgASgLMhQucmVjYWxsZC52MS5SZWRhY3RlZCJJChNEZWxldGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASIiChREZWxldGVNZW1vcnlSZXNwb25zZRIKCgJpZBgBIAEoCSKlAQoVRGVsZXRlTWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFgoDaWRzGAIgAygJQgm6SAaSAQMQgAISJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdkcnlfcnVuGAQgASgIEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgFIAEoCCKRAQoWRGVsZXRlTWVtb3JpZXNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFEgwKBG1vcmUYAiABKAgSIwoHc2FtcGxlcxgDIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgEIAEoCRIUCgdtYXRjaGVkGAUgASgFSACIAQFCCgoIX21hdGNoZWQiRwoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEg0KBWZvcmNlGAIgASgIIioKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUidgoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCRIYCgZwcmVmaXgYAyABKAlCCLpIBXIDKIACQgwKCl9wYWdlX3NpemUiXAoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRIpCgpuYW1lc3BhY2VzGAEgAygLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj8KCU5hbWVzcGFjZRIRCgluYW1lc3BhY2UYASABKAkSEAoIbWVtb3JpZXMYAiABKA0SDQoFYnl0ZXMYAyABKAMiNQoTR2V0TmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACIrIBChRHZXROYW1lc3BhY2VSZXNwb25zZRIoCgluYW1lc3BhY2UYASABKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIuCgVmaXJzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARItCgRsYXN0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgBiAEBQggKBl9maXJzdEIHCgVfbGFzdCK5AgoTTGlzdE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEiEKCXBhZ2Vfc2l6ZRgCIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgDIAEoCRInCgZmaWx0ZXIYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKBW9yZGVyGAUgASgOMiUucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0Lk9yZGVyEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgGIAEoCCJCCgVPcmRlchIVChFPUkRFUl9VTlNQRUNJRklFRBAAEhAKDE5FV0VTVF9GSVJTVBABEhAKDE9MREVTVF9GSVJTVBACQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJInsKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISJwoGZmlsdGVyGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYAyABKAgiPAoVQ291bnRNZW1vcmllc1Jlc3BvbnNlEhAKCG1lbW9yaWVzGAEgASgNEhEKCW5hbWVzcGFjZRgCIAEoCSJJChVXYXRjaE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIQCghwb3NpdGlvbhgCIAEoCSLJAgoWV2F0Y2hOYW1lc3BhY2VSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgZzdG9yZWQYAiABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeUgAEj0KB2RlbGV0ZWQYAyABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRGVsZXRlZEgAEj0KB2Ryb3BwZWQYBCABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRHJvcHBlZEgAEkEKCWhlYXJ0YmVhdBgFIAEoCzIsLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5IZWFydGJlYXRIABoVCgdEZWxldGVkEgoKAmlkGAEgASgJGgkKB0Ryb3BwZWQaCwoJSGVhcnRiZWF0QgcKBWV2ZW50InkKFUV4cG9ydE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhcKD2luY2x1ZGVfdmVjdG9ycxgCIAEoCBInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiYKFkV4cG9ydE1lbW9yaWVzUmVzcG9uc2USDAoEbGluZRgBIAEoCTL5CQoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEksKClN0b3JlQmF0Y2gSHS5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXF1ZXN0Gh4ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJNCglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlIgOQAgESUwoLR2V0TWVtb3JpZXMSHi5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVxdWVzdBofLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXNwb25zZSIDkAIBElEKDFVwZGF0ZU1lbW9yeRIfLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVzcG9uc2USUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJXCg5EZWxldGVNZW1vcmllcxIhLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1Jlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDEdldE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoNQ291bnRNZW1vcmllcxIgLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1JlcXVlc3QaIS5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -102,6 +102,24 @@ export type StoreRequest = Message<"recalld.v1.StoreRequest"> & {
    * @generated from field: optional double similar_above = 9;
    */
   similarAbove?: number | undefined;
+
+  /**
+   * What to do if the text or a string of the metadata has what looks like a
+   * secret, such as a service's key, a private key, a JWT or a card number. Left
+   * out, it is what the server is set to (`ON_SECRET`).
+   *
+   * @generated from field: recalld.v1.Secrets.OnSecret on_secret = 20;
+   */
+  onSecret: Secrets_OnSecret;
+
+  /**
+   * What to do if a memory is there with at least the score `similar_above`,
+   * which must be set then; not together with `external_id`. Left out, it is
+   * STORE.
+   *
+   * @generated from field: recalld.v1.Similarity.OnSimilar on_similar = 21;
+   */
+  onSimilar: Similarity_OnSimilar;
 };
 
 /**
@@ -216,6 +234,14 @@ export type StoreResponse = Message<"recalld.v1.StoreResponse"> & {
    * @generated from field: optional double unread_share = 8;
    */
   unreadShare?: number | undefined;
+
+  /**
+   * What was redacted, because `on_secret` or the server asks for it. Absent if
+   * nothing was.
+   *
+   * @generated from field: recalld.v1.Redacted redacted = 20;
+   */
+  redacted?: Redacted | undefined;
 };
 
 /**
@@ -253,7 +279,8 @@ export enum StoreResponse_Outcome {
   REPLACED = 2,
 
   /**
-   * The memory with the external id stays as it is.
+   * The memory with the external id stays as it is, or the similar one of
+   * `on_similar`.
    *
    * @generated from enum value: KEPT = 3;
    */
@@ -265,6 +292,192 @@ export enum StoreResponse_Outcome {
  */
 export const StoreResponse_OutcomeSchema: GenEnum<StoreResponse_Outcome> = /*@__PURE__*/
   enumDesc(file_recalld_v1_memory, 1, 0);
+
+/**
+ * Holds the enum of `on_secret`: two enums of one message cannot share a name.
+ *
+ * @generated from message recalld.v1.Secrets
+ */
+export type Secrets = Message<"recalld.v1.Secrets"> & {
+};
+
+/**
+ * Describes the message recalld.v1.Secrets.
+ * Use `create(SecretsSchema)` to create a new message.
+ */
+export const SecretsSchema: GenMessage<Secrets> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 2);
+
+/**
+ * What a call does if its text or metadata has what looks like a secret.
+ *
+ * @generated from enum recalld.v1.Secrets.OnSecret
+ */
+export enum Secrets_OnSecret {
+  /**
+   * What the server is set to.
+   *
+   * @generated from enum value: ON_SECRET_UNSPECIFIED = 0;
+   */
+  ON_SECRET_UNSPECIFIED = 0,
+
+  /**
+   * It stores them as they are, and does not look for secrets.
+   *
+   * @generated from enum value: STORE = 1;
+   */
+  STORE = 1,
+
+  /**
+   * It stores `[REDACTED]` in the place of each secret; the answer tells kind
+   * and place of each. A key of the metadata cannot be redacted: such a call
+   * fails as with REFUSE.
+   *
+   * @generated from enum value: REDACT = 2;
+   */
+  REDACT = 2,
+
+  /**
+   * It fails with `invalid_argument` and the reason SECRET_FOUND, whose
+   * details tell kind and place of each secret, and costs nothing.
+   *
+   * @generated from enum value: REFUSE = 3;
+   */
+  REFUSE = 3,
+}
+
+/**
+ * Describes the enum recalld.v1.Secrets.OnSecret.
+ */
+export const Secrets_OnSecretSchema: GenEnum<Secrets_OnSecret> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 2, 0);
+
+/**
+ * Holds the enum of `on_similar`.
+ *
+ * @generated from message recalld.v1.Similarity
+ */
+export type Similarity = Message<"recalld.v1.Similarity"> & {
+};
+
+/**
+ * Describes the message recalld.v1.Similarity.
+ * Use `create(SimilaritySchema)` to create a new message.
+ */
+export const SimilaritySchema: GenMessage<Similarity> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 3);
+
+/**
+ * What a store does if a memory that says the same is there already.
+ *
+ * @generated from enum recalld.v1.Similarity.OnSimilar
+ */
+export enum Similarity_OnSimilar {
+  /**
+   * Like STORE.
+   *
+   * @generated from enum value: ON_SIMILAR_UNSPECIFIED = 0;
+   */
+  ON_SIMILAR_UNSPECIFIED = 0,
+
+  /**
+   * It stores the memory beside it.
+   *
+   * @generated from enum value: STORE = 1;
+   */
+  STORE = 1,
+
+  /**
+   * The most similar memory stays as it is and is the answer. It costs a call.
+   *
+   * @generated from enum value: KEEP = 2;
+   */
+  KEEP = 2,
+
+  /**
+   * It stores the memory, which supersedes the most similar one.
+   *
+   * @generated from enum value: SUPERSEDE = 3;
+   */
+  SUPERSEDE = 3,
+}
+
+/**
+ * Describes the enum recalld.v1.Similarity.OnSimilar.
+ */
+export const Similarity_OnSimilarSchema: GenEnum<Similarity_OnSimilar> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 3, 0);
+
+/**
+ * What was redacted in a text and its metadata.
+ *
+ * @generated from message recalld.v1.Redacted
+ */
+export type Redacted = Message<"recalld.v1.Redacted"> & {
+  /**
+   * The first 8.
+   *
+   * @generated from field: repeated recalld.v1.FoundSecret secrets = 1;
+   */
+  secrets: FoundSecret[];
+
+  /**
+   * How many they are in all.
+   *
+   * @generated from field: int32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message recalld.v1.Redacted.
+ * Use `create(RedactedSchema)` to create a new message.
+ */
+export const RedactedSchema: GenMessage<Redacted> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 4);
+
+/**
+ * Kind and place of what looks like a secret.
+ *
+ * @generated from message recalld.v1.FoundSecret
+ */
+export type FoundSecret = Message<"recalld.v1.FoundSecret"> & {
+  /**
+   * What it looks like: `github_token`, `card_number`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * Where it stands: `text`, or a path such as `metadata.notes[0].login`. A path
+   * of more than 100 characters is cut.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+
+  /**
+   * Its first code point in that string, as it was sent.
+   *
+   * @generated from field: int32 start = 3;
+   */
+  start: number;
+
+  /**
+   * Behind its last code point.
+   *
+   * @generated from field: int32 end = 4;
+   */
+  end: number;
+};
+
+/**
+ * Describes the message recalld.v1.FoundSecret.
+ * Use `create(FoundSecretSchema)` to create a new message.
+ */
+export const FoundSecretSchema: GenMessage<FoundSecret> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 5);
 
 /**
  * Memories that are like a text that was stored.
@@ -285,7 +498,7 @@ export type Similar = Message<"recalld.v1.Similar"> & {
  * Use `create(SimilarSchema)` to create a new message.
  */
 export const SimilarSchema: GenMessage<Similar> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 2);
+  messageDesc(file_recalld_v1_memory, 6);
 
 /**
  * A memory that was there before a text like it was stored.
@@ -320,7 +533,7 @@ export type SimilarMemory = Message<"recalld.v1.SimilarMemory"> & {
  * Use `create(SimilarMemorySchema)` to create a new message.
  */
 export const SimilarMemorySchema: GenMessage<SimilarMemory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 3);
+  messageDesc(file_recalld_v1_memory, 7);
 
 /**
  * @generated from message recalld.v1.StoreBatchRequest
@@ -347,7 +560,7 @@ export type StoreBatchRequest = Message<"recalld.v1.StoreBatchRequest"> & {
  * Use `create(StoreBatchRequestSchema)` to create a new message.
  */
 export const StoreBatchRequestSchema: GenMessage<StoreBatchRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 4);
+  messageDesc(file_recalld_v1_memory, 8);
 
 /**
  * One memory of a batch.
@@ -414,6 +627,14 @@ export type StoreItem = Message<"recalld.v1.StoreItem"> & {
    * @generated from field: repeated string supersedes = 7;
    */
   supersedes: string[];
+
+  /**
+   * What to do if it has what looks like a secret, as for Store. With REFUSE the
+   * batch fails.
+   *
+   * @generated from field: recalld.v1.Secrets.OnSecret on_secret = 20;
+   */
+  onSecret: Secrets_OnSecret;
 };
 
 /**
@@ -421,7 +642,7 @@ export type StoreItem = Message<"recalld.v1.StoreItem"> & {
  * Use `create(StoreItemSchema)` to create a new message.
  */
 export const StoreItemSchema: GenMessage<StoreItem> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 5);
+  messageDesc(file_recalld_v1_memory, 9);
 
 /**
  * @generated from message recalld.v1.StoreBatchResponse
@@ -447,7 +668,7 @@ export type StoreBatchResponse = Message<"recalld.v1.StoreBatchResponse"> & {
  * Use `create(StoreBatchResponseSchema)` to create a new message.
  */
 export const StoreBatchResponseSchema: GenMessage<StoreBatchResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 6);
+  messageDesc(file_recalld_v1_memory, 10);
 
 /**
  * What became of one memory of a batch.
@@ -483,7 +704,7 @@ export type StoreBatchResult = Message<"recalld.v1.StoreBatchResult"> & {
  * Use `create(StoreBatchResultSchema)` to create a new message.
  */
 export const StoreBatchResultSchema: GenMessage<StoreBatchResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 7);
+  messageDesc(file_recalld_v1_memory, 11);
 
 /**
  * A memory that was stored.
@@ -533,6 +754,13 @@ export type StoredItem = Message<"recalld.v1.StoredItem"> & {
    * @generated from field: optional double unread_share = 6;
    */
   unreadShare?: number | undefined;
+
+  /**
+   * What was redacted, as for Store.
+   *
+   * @generated from field: recalld.v1.Redacted redacted = 20;
+   */
+  redacted?: Redacted | undefined;
 };
 
 /**
@@ -540,7 +768,7 @@ export type StoredItem = Message<"recalld.v1.StoredItem"> & {
  * Use `create(StoredItemSchema)` to create a new message.
  */
 export const StoredItemSchema: GenMessage<StoredItem> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 8);
+  messageDesc(file_recalld_v1_memory, 12);
 
 /**
  * Why one part of a call failed while others did not.
@@ -575,7 +803,7 @@ export type Problem = Message<"recalld.v1.Problem"> & {
  * Use `create(ProblemSchema)` to create a new message.
  */
 export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 9);
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * @generated from message recalld.v1.RecallRequest
@@ -679,7 +907,7 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * What results are ordered by.
@@ -715,7 +943,7 @@ export enum RecallRequest_Mode {
  * Describes the enum recalld.v1.RecallRequest.Mode.
  */
 export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 10, 0);
+  enumDesc(file_recalld_v1_memory, 14, 0);
 
 /**
  * @generated from message recalld.v1.RecallResponse
@@ -768,7 +996,7 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * Memories that `min_fit` has left out.
@@ -789,7 +1017,7 @@ export type OmittedMemories = Message<"recalld.v1.OmittedMemories"> & {
  * Use `create(OmittedMemoriesSchema)` to create a new message.
  */
 export const OmittedMemoriesSchema: GenMessage<OmittedMemories> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * A memory that was left out because it fits the query too little.
@@ -831,7 +1059,7 @@ export type OmittedMemory = Message<"recalld.v1.OmittedMemory"> & {
  * Use `create(OmittedMemorySchema)` to create a new message.
  */
 export const OmittedMemorySchema: GenMessage<OmittedMemory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * One recalled memory. A field that the request's `fields` does not name is
@@ -944,7 +1172,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * Why a result stands where it does.
@@ -990,7 +1218,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -1017,7 +1245,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * One memory, without a score.
@@ -1102,7 +1330,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -1128,7 +1356,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -1152,7 +1380,7 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 23);
 
 /**
  * @generated from message recalld.v1.GetMemoriesRequest
@@ -1178,7 +1406,7 @@ export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
  * Use `create(GetMemoriesRequestSchema)` to create a new message.
  */
 export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 24);
 
 /**
  * @generated from message recalld.v1.GetMemoriesResponse
@@ -1220,7 +1448,7 @@ export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
  * Use `create(GetMemoriesResponseSchema)` to create a new message.
  */
 export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryRequest
@@ -1294,6 +1522,14 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
    * @generated from field: string etag = 8;
    */
   etag: string;
+
+  /**
+   * What to do if the new text or metadata has what looks like a secret, as for
+   * Store.
+   *
+   * @generated from field: recalld.v1.Secrets.OnSecret on_secret = 20;
+   */
+  onSecret: Secrets_OnSecret;
 };
 
 /**
@@ -1301,7 +1537,7 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
  * Use `create(UpdateMemoryRequestSchema)` to create a new message.
  */
 export const UpdateMemoryRequestSchema: GenMessage<UpdateMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 22);
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryResponse
@@ -1320,6 +1556,13 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
    * @generated from field: string namespace = 2;
    */
   namespace: string;
+
+  /**
+   * What was redacted, as for Store.
+   *
+   * @generated from field: recalld.v1.Redacted redacted = 20;
+   */
+  redacted?: Redacted | undefined;
 };
 
 /**
@@ -1327,7 +1570,7 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
  * Use `create(UpdateMemoryResponseSchema)` to create a new message.
  */
 export const UpdateMemoryResponseSchema: GenMessage<UpdateMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 23);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -1353,7 +1596,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 24);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -1372,7 +1615,7 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 25);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesRequest
@@ -1422,7 +1665,7 @@ export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> 
  * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
  */
 export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 26);
+  messageDesc(file_recalld_v1_memory, 30);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesResponse
@@ -1471,7 +1714,7 @@ export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"
  * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
  */
 export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27);
+  messageDesc(file_recalld_v1_memory, 31);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -1497,7 +1740,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -1516,7 +1759,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 33);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -1550,7 +1793,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 30);
+  messageDesc(file_recalld_v1_memory, 34);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -1576,7 +1819,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 31);
+  messageDesc(file_recalld_v1_memory, 35);
 
 /**
  * A namespace and what it holds.
@@ -1609,7 +1852,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 32);
+  messageDesc(file_recalld_v1_memory, 36);
 
 /**
  * @generated from message recalld.v1.GetNamespaceRequest
@@ -1628,7 +1871,7 @@ export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 33);
+  messageDesc(file_recalld_v1_memory, 37);
 
 /**
  * @generated from message recalld.v1.GetNamespaceResponse
@@ -1663,7 +1906,7 @@ export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & 
  * Use `create(GetNamespaceResponseSchema)` to create a new message.
  */
 export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 34);
+  messageDesc(file_recalld_v1_memory, 38);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -1720,7 +1963,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 35);
+  messageDesc(file_recalld_v1_memory, 39);
 
 /**
  * The order of a list.
@@ -1754,7 +1997,7 @@ export enum ListMemoriesRequest_Order {
  * Describes the enum recalld.v1.ListMemoriesRequest.Order.
  */
 export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 35, 0);
+  enumDesc(file_recalld_v1_memory, 39, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -1787,7 +2030,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 36);
+  messageDesc(file_recalld_v1_memory, 40);
 
 /**
  * @generated from message recalld.v1.CountMemoriesRequest
@@ -1821,7 +2064,7 @@ export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & 
  * Use `create(CountMemoriesRequestSchema)` to create a new message.
  */
 export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 37);
+  messageDesc(file_recalld_v1_memory, 41);
 
 /**
  * @generated from message recalld.v1.CountMemoriesResponse
@@ -1848,7 +2091,7 @@ export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> 
  * Use `create(CountMemoriesResponseSchema)` to create a new message.
  */
 export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 38);
+  messageDesc(file_recalld_v1_memory, 42);
 
 /**
  * @generated from message recalld.v1.WatchNamespaceRequest
@@ -1875,7 +2118,7 @@ export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> 
  * Use `create(WatchNamespaceRequestSchema)` to create a new message.
  */
 export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 39);
+  messageDesc(file_recalld_v1_memory, 43);
 
 /**
  * One change, or a sign of life. The first one is a heartbeat, with the
@@ -1934,7 +2177,7 @@ export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"
  * Use `create(WatchNamespaceResponseSchema)` to create a new message.
  */
 export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40);
+  messageDesc(file_recalld_v1_memory, 44);
 
 /**
  * A memory that was deleted.
@@ -1955,7 +2198,7 @@ export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 0);
+  messageDesc(file_recalld_v1_memory, 44, 0);
 
 /**
  * The end of a namespace.
@@ -1970,7 +2213,7 @@ export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 1);
+  messageDesc(file_recalld_v1_memory, 44, 1);
 
 /**
  * A sign of life.
@@ -1985,7 +2228,7 @@ export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespac
  * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 2);
+  messageDesc(file_recalld_v1_memory, 44, 2);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesRequest
@@ -2019,7 +2262,7 @@ export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> 
  * Use `create(ExportMemoriesRequestSchema)` to create a new message.
  */
 export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41);
+  messageDesc(file_recalld_v1_memory, 45);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesResponse
@@ -2038,7 +2281,7 @@ export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"
  * Use `create(ExportMemoriesResponseSchema)` to create a new message.
  */
 export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 42);
+  messageDesc(file_recalld_v1_memory, 46);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most

@@ -6,14 +6,14 @@ import {
 } from "../idempotency/idempotency.js";
 import { authorize } from "../input/authorize.js";
 import { newMemoryId } from "../input/id.js";
-import type { JsonObject } from "../input/json-object.js";
-import { canonicalMetadata, parseMetadata } from "../input/metadata.js";
+import { canonicalMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
-import { parseText } from "../input/text.js";
 import type { Appending } from "../log/namespaces.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import type { Redacted } from "../secrets/handle-secrets.js";
+import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { asMemory, findStanding, viewNow, type WishPorts, writeByWishes } from "./store-if.js";
 import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
@@ -21,9 +21,7 @@ import { withinQuota } from "./within-quota.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
-export interface StoreRequest extends PaidRequest, WishRequest {
-  readonly text: string;
-  readonly metadata?: JsonObject | undefined;
+export interface StoreRequest extends PaidRequest, WishRequest, ContentsRequest {
   /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -31,6 +29,8 @@ export interface StoreRequest extends PaidRequest, WishRequest {
 export interface StoreOutcome extends Outcome {
   /** Share of the text's letters and emoji that the model can hardly read; absent if it reads at least half. */
   readonly unreadShare?: number | undefined;
+  /** Absent if nothing was redacted. */
+  readonly redacted?: Redacted | undefined;
 }
 
 /**
@@ -43,9 +43,8 @@ export interface StoreOutcome extends Outcome {
  */
 export async function store(ports: WishPorts, request: StoreRequest): Promise<StoreOutcome> {
   const { caller } = request;
-  const text = parseText("text", request.text);
   const scope = scopeOf(request);
-  const metadata = parseMetadata(request.metadata);
+  const { text, metadata, redacted } = parseContents(request, ports);
   const wishes = parseWishes(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const write = (attempt?: Attempt) =>
@@ -58,7 +57,7 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
   const { namespace } = scope;
   if (!replayed && isPaid(answered))
     ports.quota.count(caller, { namespace, call: "store", tokens: answered.tokens });
-  return { ...outcome, unreadShare: ports.generations.unreadShare(text) };
+  return { ...outcome, unreadShare: ports.generations.unreadShare(text), redacted };
 }
 
 interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {

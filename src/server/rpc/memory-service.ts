@@ -21,7 +21,16 @@ import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from "./read-fields.js";
 import type { Service } from "./service.js";
-import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
+import {
+  batchMemories,
+  batchResult,
+  expiryOf,
+  onSecretOf,
+  redactedOf,
+  similarTextsOf,
+  storedOf,
+  wishesOf,
+} from "./store-fields.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
@@ -47,13 +56,11 @@ export function memoryService(
 ): Service<typeof MemoryService> {
   return {
     ...memoryStreams(ports, ending),
-    async store({ text, namespace, metadata, ...asked }, call) {
+    async store({ text, namespace, metadata, onSecret, ...asked }, call) {
       const request = {
         ...common(call),
         ...idempotency(call),
-        text,
-        namespace,
-        metadata,
+        ...{ text, namespace, metadata, onSecret: onSecretOf(onSecret) },
         ...wishesOf(asked),
       };
       const { replayed, ...answer } = await store(ports, request);
@@ -68,8 +75,9 @@ export function memoryService(
       tellReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
     },
-    async updateMemory({ namespace, id, text, metadata, expiry, updateMask, etag }, call) {
-      const changes = { text, metadata, expiry: expiryOf(expiry), mask: updateMask?.paths, etag };
+    async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...asked }, call) {
+      const [expiry, onSecret] = [expiryOf(asked.expiry), onSecretOf(asked.onSecret)];
+      const changes = { text, metadata, expiry, mask: updateMask?.paths, etag, onSecret };
       // A patch that says null of all metadata removes it.
       const merges = call.isPatch && metadata !== undefined;
       const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
@@ -83,10 +91,10 @@ export function memoryService(
         onFreeWrite,
       };
       call.hold(ANSWER_BYTES);
-      const { memory, replayed } = await updateMemory(ports, request);
+      const { memory, replayed, redacted } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
       tellReplayed(call, replayed);
-      return { memory: memoryOf(memory), namespace };
+      return { memory: memoryOf(memory), namespace, ...redactedOf(redacted) };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
       const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;

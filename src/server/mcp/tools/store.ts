@@ -1,6 +1,6 @@
 import { fitInto } from "./budget.js";
 import { shown } from "./memories.js";
-import { type Json, NAMESPACE, type Tool, text, texts } from "./tool.js";
+import { type Json, NAMESPACE, REDACTED, type Tool, text, texts } from "./tool.js";
 
 /** Score from which a memory counts as one that says much the same. */
 const SIMILAR_ABOVE = 0.8;
@@ -30,6 +30,7 @@ export const store: Tool = {
         type: "array",
         items: { type: "object", properties: { id: text, text, score: { type: "number" } } },
       },
+      redacted: REDACTED,
       note: text,
     },
     required: ["id", "namespace"],
@@ -38,9 +39,11 @@ export const store: Tool = {
   async run({ given, namespace, tokensMax, ask }) {
     const stored = await ask("Store", { ...given, namespace, similar_above: SIMILAR_ABOVE });
     // Any two texts that the model cannot read may be alike to it.
-    if (stored.unread_share !== undefined) return { id: stored.id, namespace, note: UNREAD_NOTE };
+    const { id, redacted } = stored;
+    const answer = { id, namespace, ...(redacted !== undefined && { redacted }) };
+    if (stored.unread_share !== undefined) return { ...answer, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
-    return { id: stored.id, namespace, ...similarIn(memories, tokensMax) };
+    return { ...answer, ...similarIn(memories, tokensMax) };
   },
 };
 
