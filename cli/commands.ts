@@ -76,6 +76,17 @@ export function userCommands(): Command {
         "if a memory has that id already: refuse, replace or keep",
       ).argParser(choiceOf("--on-conflict", ["refuse", "replace", "keep"])),
     )
+    .option(
+      "--similar-above <SCORE>",
+      "lists memories with this score for the text, 0 to 1",
+      numberOf("--similar-above"),
+    )
+    .addOption(
+      new Option(
+        "--on-similar <ACTION>",
+        "if there is such a memory: store, keep it, or supersede it",
+      ).argParser(choiceOf("--on-similar", ["store", "keep", "supersede"])),
+    )
     .addOption(onSecret())
     .option("--supersedes <ID>", "a memory that this one corrects; may be repeated", collect, [])
     .option("--ttl <DURATION>", "how long the memory lives, such as 90s, 1h or 7d", durationGiven)

@@ -5,6 +5,7 @@ import type {
   Namespace,
   OnConflict,
   OnSecret,
+  OnSimilar,
   Redacted,
 } from "../clients/typescript/src/index.js";
 import { whole } from "../src/operator/show.js";
@@ -23,6 +24,8 @@ interface Storing extends In {
   readonly metadata: string[];
   readonly externalId?: string;
   readonly onConflict?: OnConflict;
+  readonly similarAbove?: number;
+  readonly onSimilar?: OnSimilar;
   readonly onSecret?: OnSecret;
   readonly supersedes: string[];
   readonly ttl?: string;
@@ -32,17 +35,21 @@ interface Storing extends In {
 const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
 
 export async function store(words: readonly string[], { file, ...given }: Storing): Promise<void> {
-  const { namespace, externalId, onConflict, onSecret, ttl } = given;
+  const { namespace, externalId, onConflict, similarAbove, onSimilar, onSecret, ttl } = given;
   const metadata = metadataGiven(given.metadata);
   const text = await textGiven(words, file);
   const supersedes = given.supersedes.length > 0 ? given.supersedes : undefined;
-  const memory = { text, namespace, metadata, externalId, onConflict, onSecret, ttl, supersedes };
+  const asked = { externalId, onConflict, similarAbove, onSimilar, onSecret, ttl, supersedes };
+  const memory = { text, namespace, metadata, ...asked };
   const answer = await connect(given).store(memory);
   const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[answer.outcome ?? "CREATED"];
   const hint = answer.unreadShare === undefined ? [] : [UNREAD_HINT];
   print(given, answer, () => [
     `${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`,
     ...redactedIn(answer),
+    ...(answer.similar?.memories ?? []).map(
+      ({ id, text, score }) => `similar: ${score.toFixed(3)} ${id} ${short(text)}`,
+    ),
     ...hint,
   ]);
 }

@@ -42,7 +42,7 @@ describe.skipIf(missing !== "")(
       const recipe = async (n: number, before = "") =>
         (await run(recipes[n] as string, define + before)).map((line) => JSON.parse(line));
 
-      test("has a recipe for each block that is tested here", () => expect(recipes).toHaveLength(9));
+      test("has a recipe for each block that is tested here", () => expect(recipes).toHaveLength(10));
 
       test("keeps users apart", async () => {
         const [, , own, foreign] = await recipe(0);
@@ -58,8 +58,19 @@ describe.skipIf(missing !== "")(
         expect(await recipe(3)).toMatchObject([{ memory: { text: "Ana has a cat." } }]);
       });
 
+      test("stores nothing twice", async () => {
+        const [first, same, other] = await recipe(4);
+        expect(same).toMatchObject({
+          id: first.id,
+          outcome: "KEPT",
+          similar: { memories: [{ id: first.id }] },
+        });
+        expect(same.similar.memories[0].score).toBeCloseTo(0.9, 1);
+        expect(other).toMatchObject({ outcome: "CREATED", similar: { memories: [] } });
+      });
+
       test("lets a fact expire", async () => {
-        const [{ id }] = await recipe(4);
+        const [{ id }] = await recipe(5);
         const response = await fetch(`${server.url}/namespaces/user-ana/memories/${id}`, {
           headers: { authorization: `Bearer ${env.RECALLD_API_KEY}` },
         });
@@ -68,19 +79,19 @@ describe.skipIf(missing !== "")(
       });
 
       test("stores a document by its sections", async () => {
-        const [, found] = await recipe(5);
+        const [, found] = await recipe(6);
         expect(found.results).toMatchObject([{ metadata: { document: "manual-7", section: 2 } }]);
-        expect(await recipe(6)).toMatchObject([{ deleted: 2 }]);
+        expect(await recipe(7)).toMatchObject([{ deleted: 2 }]);
       });
 
       test("finds a code by its words, and nothing where nothing fits", async () => {
-        const [, , found, nothing] = await recipe(7);
+        const [, , found, nothing] = await recipe(8);
         expect(found.results[0].text).toMatch(/^ERR-4712/);
         expect(nothing).toMatchObject({ results: [], considered: 2 });
       });
 
       test("writes data that the evaluation reads", async () => {
-        await run(recipes[8] as string);
+        await run(recipes[9] as string);
         const data = new DataFolder(join(folder, "data"), "dev");
         expect(data.list()).toEqual([{ kind: "retrieval", name: "mine" }]);
         const { rows, queries } = data.retrieval("mine");

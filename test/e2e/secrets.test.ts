@@ -177,6 +177,23 @@ it("redacts and refuses through the tools of MCP", async () => {
   }
 });
 
+it("memory_store keeps or supersedes a similar memory", async () => {
+  const { call } = await connect(overHttp({ url: plain.url, key }));
+  const asked = { text: "Ana is allergic to peanuts.", namespace: "similar" };
+  const first = await call("memory_store", asked);
+  const same = { ...asked, text: "Ana has a peanut allergy." };
+  const kept = await call("memory_store", { ...same, on_similar: "KEEP" });
+  expect(kept.data).toEqual({
+    id: first.data.id,
+    namespace: "similar",
+    note: expect.stringContaining("was there"),
+  });
+  const next = await call("memory_store", { ...same, on_similar: "SUPERSEDE" });
+  expect(next.data).toEqual({ id: next.data.id, namespace: "similar" });
+  const listed = await call("memory_list", { namespace: "similar" });
+  expect(listed.data.memories).toMatchObject([{ id: next.data.id }]);
+});
+
 it("the client and an import redact, or refuse one memory and go on", async () => {
   const server = new Recalld({ baseUrl: plain.url, apiKey: key });
   const { redacted } = await server.store({ namespace: NAMESPACE, text, onSecret: "REDACT" });

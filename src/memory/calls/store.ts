@@ -45,8 +45,11 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
   const { caller } = request;
   const scope = scopeOf(request);
   const { text, metadata, redacted } = parseContents(request, ports);
-  const wishes = parseWishes(request, ports.clock.wallMs());
+  const wished = parseWishes(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const unreadShare = ports.generations.unreadShare(text);
+  // Any two texts that the model can hardly read may be alike to it: none is given up for another.
+  const wishes = wished && unreadShare !== undefined ? { ...wished, onSimilar: "store" as const } : wished;
   const write = (attempt?: Attempt) =>
     writeMemory(ports, { ...request, text, metadata, scope, attempt, wishes });
   const outcome =
@@ -55,9 +58,9 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
       : await storeIdempotently(ports, { ...request, text, metadata, scope, write, wishes });
   const { answered, replayed } = outcome;
   const { namespace } = scope;
-  if (!replayed && isPaid(answered))
+  if (!replayed && isPaid(answered, wishes))
     ports.quota.count(caller, { namespace, call: "store", tokens: answered.tokens });
-  return { ...outcome, unreadShare: ports.generations.unreadShare(text), redacted };
+  return { ...outcome, unreadShare, redacted };
 }
 
 interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {
@@ -70,9 +73,12 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
   readonly wishes: Wishes | undefined;
 }
 
-/** Tells whether a store costs a call: one that finds its memory there does not. */
-function isPaid({ outcome }: Answered): boolean {
-  return outcome !== "KEPT";
+/**
+ * Tells whether a store costs a call: one that finds its external id there does not. One that finds a similar
+ * memory does, because its text was embedded.
+ */
+function isPaid({ outcome }: Answered, wishes: Wishes | undefined): boolean {
+  return outcome !== "KEPT" || wishes?.onSimilar === "keep";
 }
 
 async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
@@ -102,7 +108,7 @@ async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered
     const appending = { memoryIn, admit, idempotent: attempt !== undefined };
     if (wishes === undefined) return append(ports, { scope, appending, steps });
     const answered = await writeByWishes(ports, { scope, wishes, id, appending, steps, signal });
-    if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));
+    if (!isPaid(answered, wishes)) await steps.time("refund", () => quota.refund(caller));
     return answered;
   });
 }
@@ -139,7 +145,7 @@ async function storeIdempotently(
   const more = wishes === undefined ? [] : [wishes.asked];
   const asked = { scope, idempotencyKey, content: [text, canonicalMetadata(metadata), ...more] };
   const undo = async (answered: Answered) => {
-    if (isPaid(answered)) await quota.refund(caller);
+    if (isPaid(answered, wishes)) await quota.refund(caller);
   };
   return idempotency.run(asked, { write, undo });
 }

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   Secrets_OnSecret,
+  Similarity_OnSimilar,
   type StoreItem,
   type StoreRequest,
   StoreRequest_OnConflict,
@@ -13,7 +14,7 @@ import type { BatchResult } from "../../memory/calls/several/batch.js";
 import { ofItem } from "../../memory/calls/several/of-item.js";
 import type { BatchMemory } from "../../memory/calls/several/store-batch.js";
 import type { Answered, StoreOutcome } from "../../memory/calls/store.js";
-import type { WishRequest } from "../../memory/calls/store-wishes.js";
+import type { OnSimilar, WishRequest } from "../../memory/calls/store-wishes.js";
 import type { Expiry } from "../../memory/input/expiry.js";
 import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
 import type { OnConflict } from "../../memory/versions/deciding-stores.js";
@@ -29,15 +30,25 @@ export function wishesOf({
   expiry,
   supersedes,
   similarAbove,
+  onSimilar,
 }: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes"> &
-  Partial<Pick<StoreRequest, "similarAbove">>): WishRequest {
+  Partial<Pick<StoreRequest, "similarAbove" | "onSimilar">>): WishRequest {
   return {
     externalId,
     onConflict: onConflictOf(onConflict),
     expiry: expiryOf(expiry),
     supersedes,
     similarAbove,
+    onSimilar: onSimilarOf(onSimilar),
   };
+}
+
+function onSimilarOf(value: Similarity_OnSimilar | undefined): OnSimilar | undefined {
+  if (value === undefined || value === Similarity_OnSimilar.ON_SIMILAR_UNSPECIFIED) return undefined;
+  if (value === Similarity_OnSimilar.STORE) return "store";
+  if (value === Similarity_OnSimilar.KEEP) return "keep";
+  if (value === Similarity_OnSimilar.SUPERSEDE) return "supersede";
+  throw invalid("on_similar", "is none of STORE, KEEP and SUPERSEDE");
 }
 
 /** Translates the memories of a batch. */
