@@ -1,8 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { importFile } from "../../cli/import/import-file.js";
 import { Recalld, type RecalldError } from "../../clients/typescript/src/index.js";
+import { MemoryService, Secrets_OnSecret } from "../../gen/recalld/v1/memory_pb.js";
+import { refusedSecretIn } from "../../web/src/transfer/refused-secret.js";
 import { signUp } from "../support/caller.js";
 import { type Door, doorsOf, type Outcome } from "../support/doors.js";
 import { connect, overHttp } from "../support/mcp.js";
@@ -175,6 +179,20 @@ it("redacts and refuses through the tools of MCP", async () => {
     expect(refused.text).toContain("Store it without the secret.");
     expectNothingRepeated([updated, refused]);
   }
+});
+
+it("tells an import in the browser which memory of a batch it must leave out", async () => {
+  const transport = createConnectTransport({ baseUrl: plain.url, httpVersion: "1.1" });
+  const client = createClient(MemoryService, transport);
+  const memories = [{ text: "Ana likes tea." }, { text, onSecret: Secrets_OnSecret.REFUSE }];
+  const headers = { authorization: `Bearer ${key}` };
+  const error = await client
+    .storeBatch({ namespace: NAMESPACE, memories }, { headers })
+    .catch((reason) => reason);
+  const message = expect.stringContaining("memories[1].text has what looks like a secret");
+  expect(refusedSecretIn(error)).toEqual({ index: 1, message });
+  const other = await client.storeBatch({ namespace: "", memories }, { headers }).catch((reason) => reason);
+  expect(refusedSecretIn(other)).toBeUndefined();
 });
 
 it("memory_store keeps or supersedes a similar memory", async () => {
