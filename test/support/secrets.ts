@@ -5,7 +5,7 @@ const join = (...parts: string[]) => parts.join("");
 
 export const CARD = join("4111 1111 ", "1111 1111");
 export const JWT = join("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0NTY3ODkwIn0", ".", letters(43));
-export const KEY_BLOCK = join(
+const KEY_BLOCK = join(
   "-----BEGIN ",
   "PRIVATE KEY-----\n",
   letters(64),

@@ -13,7 +13,7 @@ export interface SecretRule {
 
 /**
  * Kinds of secrets, each with what its issuer documents of its form. A library would be kept up by others, but
- * secretlint needs Node 22 and bounds no time, and what else npm has is older or looks for personal data.
+ * secretlint needs Node 22 and promises no bound of its time, and what else npm has is older or looks for personal data.
  */
 export const SECRET_RULES: readonly SecretRule[] = [
   // RFC 7468, RFC 4880 (PGP): the body has no hyphens but in PGP's and PEM's old header lines. A key that was cut off
