@@ -85,7 +85,8 @@ const SINGLE: readonly Scenario[] = [
     refused(`similar_above ${above}`, "similar_above", { similar_above: above }, { says: /from 0 to 1/ }),
   ),
   ...["ON_SIMILAR_UNSPECIFIED", "STORE", "KEEP", "SUPERSEDE"].map((action) =>
-    taken(`on_similar ${action}`, { on_similar: action, similar_above: 0.99 }),
+    // In a namespace of their own: they would supersede the memory with the external id.
+    taken(`on_similar ${action}`, { namespace: "similar", on_similar: action, similar_above: 0.99 }),
   ),
   taken("on_similar STORE alone", { on_similar: "STORE" }),
   ...["KEEP", "SUPERSEDE"].flatMap((action) => [
