@@ -78,6 +78,18 @@ export function userCommands(): Command {
         "if a memory has that id already: refuse, replace or keep",
       ).argParser(choiceOf("--on-conflict", ["refuse", "replace", "keep"])),
     )
+    .option(
+      "--similar-above <SCORE>",
+      "lists memories with this score for the text, 0 to 1",
+      numberOf("--similar-above"),
+    )
+    .addOption(
+      new Option(
+        "--on-similar <ACTION>",
+        "if there is such a memory: store, keep it, or supersede it",
+      ).argParser(choiceOf("--on-similar", ["store", "keep", "supersede"])),
+    )
+    .addOption(onSecret())
     .option("--supersedes <ID>", "a memory that this one corrects; may be repeated", collect, [])
     .option("--ttl <DURATION>", "how long the memory lives, such as 90s, 1h or 7d", durationGiven)
     .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z; else now")
@@ -95,6 +107,7 @@ export function userCommands(): Command {
     .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
     .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z")
     .option("--etag <ETAG>", "updates only this version")
+    .addOption(onSecret())
     .action(memories.update);
   inNamespace("recall <QUERY...>", "finds the memories that fit a question best, by meaning and words")
     .option("-k, --top-k <COUNT>", "number of memories, 1 to 20", wholeNumber)
@@ -145,6 +158,7 @@ export function userCommands(): Command {
   )
     .option("--from <FORMAT>", `what FILE is: ${FORMATS.join(", ")}; else its content tells`)
     .option("--dry-run", "stores nothing, and says what would be stored and what refused")
+    .addOption(onSecret())
     .action(importFrom);
   inNamespace("watch", "prints each change of a namespace until it is stopped")
     .option("--from <POSITION>", "begins behind this position, which an event or an export has")
@@ -195,4 +209,12 @@ export function userCommands(): Command {
 
 function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
+}
+
+function onSecret(): Option {
+  const choices = ["store", "redact", "refuse"];
+  return new Option(
+    "--on-secret <ACTION>",
+    "if there is a key or a card number: store, redact or refuse",
+  ).argParser(choiceOf("--on-secret", choices));
 }

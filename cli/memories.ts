@@ -4,7 +4,10 @@ import type {
   Mode,
   Namespace,
   OnConflict,
+  OnSecret,
+  OnSimilar,
   Order,
+  Redacted,
 } from "../clients/typescript/src/index.js";
 import { whole } from "../src/operator/show.js";
 import { type Common, connect, type In } from "./connect.js";
@@ -22,6 +25,9 @@ interface Storing extends In {
   readonly metadata: string[];
   readonly externalId?: string;
   readonly onConflict?: OnConflict;
+  readonly similarAbove?: number;
+  readonly onSimilar?: OnSimilar;
+  readonly onSecret?: OnSecret;
   readonly supersedes: string[];
   readonly ttl?: string;
   readonly at?: string;
@@ -31,15 +37,32 @@ interface Storing extends In {
 const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
 
 export async function store(words: readonly string[], { file, ...given }: Storing): Promise<void> {
-  const { namespace, externalId, onConflict, ttl, at: eventTime } = given;
+  const { namespace, externalId, onConflict, similarAbove, onSimilar, onSecret, ttl, at: eventTime } = given;
   const metadata = metadataGiven(given.metadata);
   const text = await textGiven(words, file);
   const supersedes = given.supersedes.length > 0 ? given.supersedes : undefined;
-  const memory = { text, namespace, metadata, externalId, onConflict, ttl, supersedes, eventTime };
+  const asked = { externalId, onConflict, similarAbove, onSimilar, onSecret, ttl, supersedes, eventTime };
+  const memory = { text, namespace, metadata, ...asked };
   const answer = await connect(given).store(memory);
   const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[answer.outcome ?? "CREATED"];
   const hint = answer.unreadShare === undefined ? [] : [UNREAD_HINT];
-  print(given, answer, () => [`${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`, ...hint]);
+  print(given, answer, () => [
+    `${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`,
+    ...redactedIn(answer),
+    ...(answer.similar?.memories ?? []).map(
+      ({ id, text, score }) => `similar: ${score.toFixed(3)} ${id} ${short(text)}`,
+    ),
+    ...hint,
+  ]);
+}
+
+/** One line that names what was redacted, if anything was. */
+function redactedIn({ redacted }: { readonly redacted?: Redacted }): string[] {
+  if (redacted === undefined) return [];
+  const { secrets, count } = redacted;
+  const named = secrets.map(({ kind, field }) => `${kind} in ${field}`).join(", ");
+  const more = count > secrets.length ? `, and ${count - secrets.length} more` : "";
+  return [`redacted: ${named}${more}`];
 }
 
 interface Updating extends In {
@@ -50,6 +73,7 @@ interface Updating extends In {
   readonly expires?: string;
   readonly at?: string;
   readonly etag?: string;
+  readonly onSecret?: OnSecret;
 }
 
 export async function update(
@@ -57,7 +81,7 @@ export async function update(
   words: readonly string[],
   { file, replaceMetadata, ...given }: Updating,
 ): Promise<void> {
-  const { namespace, ttl, expires: expireTime, at: eventTime, etag } = given;
+  const { namespace, ttl, expires: expireTime, at: eventTime, etag, onSecret } = given;
   const metadata = metadataGiven(given.metadata);
   if (replaceMetadata && metadata === undefined) throw new UsageError("--replace-metadata needs --metadata");
   const hasText = words.length > 0 || file !== undefined;
@@ -67,10 +91,10 @@ export async function update(
   const updateMask = Object.entries({ text, metadata, expireTime, ttl, eventTime })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name]) => (name === "metadata" && merged ? pathsOf(merged) : name));
-  const changes = { text, metadata, expireTime, ttl, eventTime, etag, updateMask };
+  const changes = { text, metadata, expireTime, ttl, eventTime, etag, onSecret, updateMask };
   const answer = await connect(given).update({ namespace, id, ...changes });
   const how = merged ? ", its metadata merged (--replace-metadata replaces it)" : "";
-  print(given, answer, () => [`${id} updated in ${namespace}${how}`]);
+  print(given, answer, () => [`${id} updated in ${namespace}${how}`, ...redactedIn(answer)]);
 }
 
 function pathsOf(metadata: Metadata): string[] {

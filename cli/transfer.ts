@@ -13,6 +13,7 @@ import {
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { finished } from "node:stream/promises";
+import type { OnSecret } from "../clients/typescript/src/index.js";
 import { ProgressLine } from "../src/progress.js";
 import { connect, type In } from "./connect.js";
 import { EXIT, UsageError } from "./failure.js";
@@ -78,11 +79,17 @@ async function writeLines(
 
 export async function importFrom(
   file: string,
-  { namespace, from, dryRun = false, ...given }: In & { from?: string; dryRun?: boolean },
+  {
+    namespace,
+    from,
+    dryRun = false,
+    onSecret,
+    ...given
+  }: In & { from?: string; dryRun?: boolean; onSecret?: OnSecret },
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);
   const report = await importFile({
-    ...{ file, from, namespace },
+    ...{ file, from, namespace, onSecret },
     server: dryRun ? undefined : connect(given, { retries: IMPORT_RETRIES }),
     show: (line) => progress.show(line),
   }).finally(() => progress.end());

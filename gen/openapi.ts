@@ -766,6 +766,17 @@ export const openapi: Record<string, unknown> = {
                     ],
                     "format": "date-time",
                     "description": "When what the text tells of happened, as for Store."
+                  },
+                  "on_secret": {
+                    "anyOf": [
+                      {
+                        "$ref": "#/components/schemas/OnSecret"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ],
+                    "description": "What to do if the new text or metadata has what looks like a secret, as for Store."
                   }
                 },
                 "additionalProperties": false,
@@ -857,6 +868,17 @@ export const openapi: Record<string, unknown> = {
                     ],
                     "format": "date-time",
                     "description": "When what the text tells of happened, as for Store."
+                  },
+                  "on_secret": {
+                    "anyOf": [
+                      {
+                        "$ref": "#/components/schemas/OnSecret"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ],
+                    "description": "What to do if the new text or metadata has what looks like a secret, as for Store."
                   }
                 },
                 "additionalProperties": false,
@@ -4589,6 +4611,28 @@ export const openapi: Record<string, unknown> = {
             ],
             "format": "date-time",
             "description": "When what the text tells of happened, if that is not now: a time from the year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists and `after` and `before` of a recall compare it. Without one, a memory has the time when it was stored."
+          },
+          "on_secret": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnSecret"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if the text or a string of the metadata has what looks like a secret, such as a service's key, a private key, a JWT or a card number. Left out, it is what the server is set to (`ON_SECRET`)."
+          },
+          "on_similar": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnSimilar"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if a memory is there with at least the score `similar_above`, which must be set then; not together with `external_id`. Left out, it is STORE."
           }
         },
         "required": [
@@ -4635,6 +4679,26 @@ export const openapi: Record<string, unknown> = {
         ],
         "description": "What a store does if a memory has its external id.\n\n- `REFUSE`: The store fails with `already_exists`, which names the memory.\n- `REPLACE`: The memory keeps its id and gets the new text, metadata, expiry and event time.\n- `KEEP`: The memory stays as it is and is the answer, which costs nothing."
       },
+      "OnSecret": {
+        "type": "string",
+        "enum": [
+          "ON_SECRET_UNSPECIFIED",
+          "STORE",
+          "REDACT",
+          "REFUSE"
+        ],
+        "description": "What a call does if its text or metadata has what looks like a secret.\n\n- `STORE`: It stores them as they are, and does not look for secrets.\n- `REDACT`: It stores `[REDACTED]` in the place of each secret; the answer tells kind and place of each. A key of the metadata cannot be redacted: such a call fails as with REFUSE.\n- `REFUSE`: It fails with `invalid_argument` and the reason SECRET_FOUND, whose details tell kind and place of each secret, and costs nothing."
+      },
+      "OnSimilar": {
+        "type": "string",
+        "enum": [
+          "ON_SIMILAR_UNSPECIFIED",
+          "STORE",
+          "KEEP",
+          "SUPERSEDE"
+        ],
+        "description": "What a store does if a memory that says the same is there already.\n\n- `STORE`: It stores the memory beside it.\n- `KEEP`: The most similar memory stays as it is and is the answer. It costs a call.\n- `SUPERSEDE`: It stores the memory, which supersedes the most similar one."
+      },
       "StoreResponse": {
         "type": "object",
         "properties": {
@@ -4672,6 +4736,10 @@ export const openapi: Record<string, unknown> = {
             "type": "number",
             "format": "double",
             "description": "The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language."
+          },
+          "redacted": {
+            "$ref": "#/components/schemas/Redacted",
+            "description": "What was redacted, because `on_secret` or the server asks for it. Absent if nothing was."
           }
         },
         "required": [
@@ -4689,7 +4757,7 @@ export const openapi: Record<string, unknown> = {
           "REPLACED",
           "KEPT"
         ],
-        "description": "What a store did.\n\n- `CREATED`: It made a new memory.\n- `REPLACED`: It made a new version of the memory with the external id.\n- `KEPT`: The memory with the external id stays as it is."
+        "description": "What a store did.\n\n- `CREATED`: It made a new memory.\n- `REPLACED`: It made a new version of the memory with the external id.\n- `KEPT`: The memory with the external id stays as it is, or the similar one of `on_similar`."
       },
       "Similar": {
         "description": "Memories that are like a text that was stored.",
@@ -4729,6 +4797,58 @@ export const openapi: Record<string, unknown> = {
           "id",
           "text",
           "score"
+        ]
+      },
+      "Redacted": {
+        "description": "What was redacted in a text and its metadata.",
+        "type": "object",
+        "properties": {
+          "secrets": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FoundSecret"
+            },
+            "description": "The first 8."
+          },
+          "count": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many they are in all."
+          }
+        },
+        "required": [
+          "secrets",
+          "count"
+        ]
+      },
+      "FoundSecret": {
+        "description": "Kind and place of what looks like a secret.",
+        "type": "object",
+        "properties": {
+          "kind": {
+            "type": "string",
+            "description": "What it looks like: `github_token`, `card_number`."
+          },
+          "field": {
+            "type": "string",
+            "description": "Where it stands: `text`, or a path such as `metadata.notes[0].login`. A path of more than 100 characters is cut."
+          },
+          "start": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Its first code point in that string, as it was sent."
+          },
+          "end": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Behind its last code point."
+          }
+        },
+        "required": [
+          "kind",
+          "field",
+          "start",
+          "end"
         ]
       },
       "StoreBatchRequest": {
@@ -4832,6 +4952,17 @@ export const openapi: Record<string, unknown> = {
             ],
             "format": "date-time",
             "description": "When what the text tells of happened, as for Store."
+          },
+          "on_secret": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnSecret"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if it has what looks like a secret, as for Store. With REFUSE the batch fails."
           }
         },
         "required": [
@@ -4931,6 +5062,10 @@ export const openapi: Record<string, unknown> = {
             "type": "number",
             "format": "double",
             "description": "The share of the text that the model can hardly read, as for Store."
+          },
+          "redacted": {
+            "$ref": "#/components/schemas/Redacted",
+            "description": "What was redacted, as for Store."
           }
         },
         "required": [
@@ -5582,6 +5717,17 @@ export const openapi: Record<string, unknown> = {
             ],
             "format": "date-time",
             "description": "When what the text tells of happened, as for Store."
+          },
+          "on_secret": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnSecret"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if the new text or metadata has what looks like a secret, as for Store."
           }
         },
         "required": [
@@ -5628,6 +5774,10 @@ export const openapi: Record<string, unknown> = {
           "namespace": {
             "type": "string",
             "description": "The namespace, as it was given."
+          },
+          "redacted": {
+            "$ref": "#/components/schemas/Redacted",
+            "description": "What was redacted, as for Store."
           }
         },
         "required": [
@@ -7005,7 +7155,7 @@ export const openapi: Record<string, unknown> = {
     },
     "responses": {
       "RestError400": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`invalid_argument` (`SECRET_FOUND`): The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
         "content": {
           "application/json": {
             "schema": {
@@ -7017,6 +7167,26 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "invalid_argument",
                   "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "SECRET_FOUND": {
+                "summary": "The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "The text or the metadata has what looks like a secret, and on_secret is REFUSE",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxTRUNSRVRfRk9VTkQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "SECRET_FOUND",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "SECRET_FOUND",
                   "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
                   "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
                 }
@@ -7595,7 +7765,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "RestError400-2": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`invalid_argument` (`SECRET_FOUND`): The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
         "content": {
           "application/json": {
             "schema": {
@@ -7607,6 +7777,26 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "invalid_argument",
                   "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
+                }
+              },
+              "SECRET_FOUND": {
+                "summary": "The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "The text or the metadata has what looks like a secret, and on_secret is REFUSE",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxTRUNSRVRfRk9VTkQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "SECRET_FOUND",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "SECRET_FOUND",
                   "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
                   "docs_url": "https://memory.example.org/docs/errors#invalid-argument"
                 }
@@ -8686,7 +8876,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`invalid_argument` (`SECRET_FOUND`): The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
         "content": {
           "application/json": {
             "schema": {
@@ -8830,7 +9020,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400-2": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`invalid_argument` (`SECRET_FOUND`): The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
         "content": {
           "application/json": {
             "schema": {
@@ -9071,6 +9261,17 @@ export const openapi: Record<string, unknown> = {
       "status": 400,
       "code": "invalid_argument",
       "when": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field."
+    },
+    {
+      "status": 400,
+      "code": "invalid_argument",
+      "reason": "SECRET_FOUND",
+      "rpcs": [
+        "Store",
+        "StoreBatch",
+        "UpdateMemory"
+      ],
+      "when": "The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged."
     },
     {
       "status": 400,

@@ -32,6 +32,8 @@ export const REASONS = {
   NAMESPACE_NOT_EMPTY: "The namespace holds memories, and `force` is not set.",
   LAST_KEY: "It is the account's last key, and `force` is not set.",
   KEYS_LIMIT: "The account has 50 keys.",
+  SECRET_FOUND:
+    "The text or the metadata has what looks like a secret, and `on_secret` is REFUSE; `metadata.secrets` tells kinds and places.",
   EXTERNAL_ID_TAKEN: "Another memory of the namespace has the `external_id`; `metadata.id` names it.",
   MEMORY_SUPERSEDED:
     "The memory was superseded by another one, `metadata.superseded_by`, and cannot be changed any more.",

@@ -1,4 +1,4 @@
-import type { Recalld } from "../../clients/typescript/src/index.js";
+import type { OnSecret, Recalld } from "../../clients/typescript/src/index.js";
 import { MemoryError } from "../../src/errors.js";
 import { parseNamespace } from "../../src/memory/input/namespace.js";
 import { grouped } from "../output.js";
@@ -13,6 +13,8 @@ interface FileImport {
   /** Name of a format; when left out, the file's content tells it. */
   readonly from?: string | undefined;
   readonly namespace: string;
+  /** What to do with secrets in the memories; the server's way when left out. */
+  readonly onSecret?: OnSecret | undefined;
   readonly server: Recalld | undefined;
   show(line: string): void;
 }
@@ -34,7 +36,7 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
     const { from, read } = await readAs(source, request.from);
     const report = await importMemories({
       read,
-      store: request.server && storingIn(namespace, request.server),
+      store: request.server && storingIn(request.server, { namespace, onSecret: request.onSecret }),
       onProgress: (progress) => request.show(lineOf(progress)),
     });
     return { from, ...report };
@@ -52,9 +54,12 @@ async function readAs(source: Source, from: string | undefined) {
   return from === undefined || read === undefined ? await readAsFound(source) : { from, read };
 }
 
-function storingIn(namespace: string, server: Recalld): (storing: Storing) => Promise<{ already: boolean }> {
+function storingIn(
+  server: Recalld,
+  how: Pick<FileImport, "namespace" | "onSecret">,
+): (storing: Storing) => Promise<{ already: boolean }> {
   return async ({ text, metadata, externalId, expireTime, eventTime }) => {
-    const memory = { namespace, text, metadata, externalId, expireTime, eventTime };
+    const memory = { ...how, text, metadata, externalId, expireTime, eventTime };
     const { outcome } = await server.store({ ...memory, onConflict: "KEEP" });
     return { already: outcome === "KEPT" };
   };

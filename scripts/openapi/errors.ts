@@ -36,6 +36,10 @@ export const FAILURES: readonly Failure[] = [
     when: "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
   },
   {
+    ...{ status: 400, code: "invalid_argument", reason: "SECRET_FOUND", rpcs: REPEATABLE },
+    when: "The text or the metadata has what looks like a secret, and `on_secret` is REFUSE. `details` holds an ErrorInfo that names kinds and places. Nothing was charged.",
+  },
+  {
     ...{ status: 400, code: "failed_precondition", reason: "NAMESPACE_NOT_EMPTY", rpcs: ["DeleteNamespace"] },
     when: "The namespace holds memories, and `force` is not set.",
   },

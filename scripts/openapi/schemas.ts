@@ -44,6 +44,7 @@ const SOMETIMES = [
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
   ...["StoreBatchResult.stored", "StoreBatchResult.error", "StoredItem.outcome", "StoredItem.etag"],
   ...["StoredItem.unread_share"],
+  ...["StoreResponse.redacted", "StoredItem.redacted", "UpdateMemoryResponse.redacted"],
   ...[
     "RecallResponse.considered",
     "RecallResponse.omitted",

@@ -52,6 +52,8 @@ const SCHEMA = {
   EMBED_WORKERS: whole(1, 256).default(Math.max(1, availableParallelism() - 1)),
   /** Order of a recall that asks for none, the same as in `src/memory/calls/ports.ts`. */
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
+  /** Action of a store that names none, the same as in `src/memory/secrets/handle-secrets.ts`. */
+  ON_SECRET: choice(["store", "redact", "refuse"]).default("store"),
   SIGNUP: choice(["open", "closed"]).default("open"),
   /**
    * Sign-ups of one client address an hour: that many at once, then spread over the hour. Enough for a class or an

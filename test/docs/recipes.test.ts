@@ -42,7 +42,7 @@ describe.skipIf(missing !== "")(
       const recipe = async (n: number, before = "") =>
         (await run(recipes[n] as string, define + before)).map((line) => JSON.parse(line));
 
-      test("has a recipe for each block that is tested here", () => expect(recipes).toHaveLength(11));
+      test("has a recipe for each block that is tested here", () => expect(recipes).toHaveLength(12));
 
       test("keeps users apart", async () => {
         const [, , own, foreign] = await recipe(0);
@@ -58,8 +58,19 @@ describe.skipIf(missing !== "")(
         expect(await recipe(3)).toMatchObject([{ memory: { text: "Ana has a cat." } }]);
       });
 
+      test("stores nothing twice", async () => {
+        const [first, same, other] = await recipe(4);
+        expect(same).toMatchObject({
+          id: first.id,
+          outcome: "KEPT",
+          similar: { memories: [{ id: first.id }] },
+        });
+        expect(same.similar.memories[0].score).toBeCloseTo(0.9, 1);
+        expect(other).toMatchObject({ outcome: "CREATED", similar: { memories: [] } });
+      });
+
       test("lets a fact expire", async () => {
-        const [{ id }] = await recipe(4);
+        const [{ id }] = await recipe(5);
         const response = await fetch(`${server.url}/namespaces/user-ana/memories/${id}`, {
           headers: { authorization: `Bearer ${env.RECALLD_API_KEY}` },
         });
@@ -69,27 +80,27 @@ describe.skipIf(missing !== "")(
 
       test("prefers what is recent, and finds what happened in March", async () => {
         const painted = { text: "Ana painted the kitchen.", event_time: "2016-03-05T09:30:00Z" };
-        const [, recent] = await recipe(5);
+        const [, recent] = await recipe(6);
         expect(recent.results).toMatchObject([painted]);
-        const [march, listed] = await recipe(6);
+        const [march, listed] = await recipe(7);
         expect(march.results).toMatchObject([painted]);
         expect(listed.memories).toMatchObject([painted]);
       });
 
       test("stores a document by its sections", async () => {
-        const [, found] = await recipe(7);
+        const [, found] = await recipe(8);
         expect(found.results).toMatchObject([{ metadata: { document: "manual-7", section: 2 } }]);
-        expect(await recipe(8)).toMatchObject([{ deleted: 2 }]);
+        expect(await recipe(9)).toMatchObject([{ deleted: 2 }]);
       });
 
       test("finds a code by its words, and nothing where nothing fits", async () => {
-        const [, , found, nothing] = await recipe(9);
+        const [, , found, nothing] = await recipe(10);
         expect(found.results[0].text).toMatch(/^ERR-4712/);
         expect(nothing).toMatchObject({ results: [], considered: 2 });
       });
 
       test("writes data that the evaluation reads", async () => {
-        await run(recipes[10] as string);
+        await run(recipes[11] as string);
         const data = new DataFolder(join(folder, "data"), "dev");
         expect(data.list()).toEqual([{ kind: "retrieval", name: "mine" }]);
         const { rows, queries } = data.retrieval("mine");

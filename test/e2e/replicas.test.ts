@@ -52,6 +52,20 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(`three servers over one ${
     TIMEOUT_MS,
   );
 
+  it("makes one memory of a text that is stored on all at once, if it is asked to keep similar ones", async () => {
+    for (let i = 0; i < 10; i++) {
+      const body = {
+        ...{ namespace: "similar", text: `Ana has cat number ${i} at home, in room ${i * 7}.` },
+        ...{ similar_above: 0.9999, on_similar: "KEEP" },
+      };
+      const stored = await Promise.all(
+        [...everywhere, ...everywhere].map((each) => each.call("POST /store", { body })),
+      );
+      expect(new Set(stored.map((each) => each.body.id)).size).toBe(1);
+      expect(stored.filter((each) => each.body.outcome === "CREATED")).toHaveLength(1);
+    }
+  });
+
   it("recalls nowhere what was deleted on one", async () => {
     const [one, ...others] = everywhere as [Caller, ...Caller[]];
     for (let i = 0; i < 10; i++) {

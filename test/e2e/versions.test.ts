@@ -55,6 +55,42 @@ describe.each(DOORS)("through $name", ({ name }) => {
     expect(results.map(({ stored }) => stored.unread_share)).toEqual([1, undefined]);
   });
 
+  it("keeps or supersedes a memory that says the same, each for one call", async () => {
+    const namespace = aSpace();
+    const first = await store({ namespace, text: "Ana is allergic to peanuts." });
+    const start = await used();
+    const same = { namespace, text: "Ana has a peanut allergy.", similar_above: 0.88 };
+    const header = { "idempotency-key": `similar ${name}` };
+    const kept = await store({ ...same, on_similar: "KEEP" }, header);
+    const similar = { memories: [{ id: first.id, text: "Ana is allergic to peanuts." }] };
+    expect(kept).toMatchObject({ id: first.id, created_at: first.created_at, outcome: "KEPT", similar });
+    expect(await store({ ...same, on_similar: "KEEP" }, header)).toEqual(kept);
+    expect(await used()).toBe(start + 1);
+    const other = { namespace, text: "Ana is allergic to almonds.", similar_above: 0.88, on_similar: "KEEP" };
+    expect(await store(other)).toMatchObject({ outcome: "CREATED" });
+    const next = await store({ ...same, on_similar: "SUPERSEDE" });
+    expect(next).toMatchObject({ outcome: "CREATED", similar });
+    expect(await get(namespace, first.id)).toMatchObject({ superseded_by: next.id });
+    const texts = (await recalled(namespace)).map(({ text }) => text);
+    expect(texts.sort()).toEqual(["Ana has a peanut allergy.", "Ana is allergic to almonds."]);
+    expect(await used()).toBe(start + 4);
+  });
+
+  it("gives up no text for another one whose script the model hardly knows", async () => {
+    const namespace = aSpace();
+    const keep = { namespace, similar_above: 0.1, on_similar: "KEEP" };
+    await store({ ...keep, text: "يعمل القط في المطبخ" });
+    expect(await store({ ...keep, text: "قطة أخرى في الحديقة" })).toMatchObject({ outcome: "CREATED" });
+  });
+
+  it("makes one memory of a text that is stored several times at once", async () => {
+    const namespace = aSpace();
+    const once = { namespace, text: "Ana has two cats.", similar_above: 0.95, on_similar: "KEEP" };
+    const stored = await Promise.all(Array.from({ length: 6 }, () => store(once)));
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(1);
+    expect(stored.map(({ outcome }) => outcome).sort()).toEqual(["CREATED", ...Array(5).fill("KEPT")]);
+  });
+
   it("updates a text: the next recall finds the new one, and the old one never again", async () => {
     const namespace = aSpace();
     const { id, created_at } = await store({ namespace, text: "The cat sleeps.", metadata: { a: 1 } });

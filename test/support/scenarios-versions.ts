@@ -93,6 +93,29 @@ const SINGLE: readonly Scenario[] = [
   ...[-0.1, 1.1].map((above) =>
     refused(`similar_above ${above}`, "similar_above", { similar_above: above }, { says: /from 0 to 1/ }),
   ),
+  ...["ON_SIMILAR_UNSPECIFIED", "STORE", "KEEP", "SUPERSEDE"].map((action) =>
+    // In a namespace of their own: they would supersede the memory with the external id.
+    taken(`on_similar ${action}`, { namespace: "similar", on_similar: action, similar_above: 0.99 }),
+  ),
+  taken("on_similar STORE alone", { on_similar: "STORE" }),
+  ...["KEEP", "SUPERSEDE"].flatMap((action) => [
+    refused(`on_similar ${action} alone`, "on_similar", { on_similar: action }, { says: /similar_above/ }),
+    refused(
+      `on_similar ${action} beside external_id`,
+      "on_similar",
+      { on_similar: action, similar_above: 0.9, external_id: "similar" },
+      { says: /external_id/ },
+    ),
+  ]),
+  refused("on_similar 9", "on_similar", { on_similar: 9, similar_above: 0.9 }),
+  refused("on_similar keep", "on_similar", { on_similar: "keep", similar_above: 0.9 }, jsonOnly),
+
+  ...["ON_SECRET_UNSPECIFIED", "STORE", "REDACT", "REFUSE"].map((action) =>
+    taken(`on_secret ${action}, where there is none`, { on_secret: action }),
+  ),
+  refused("on_secret 9", "on_secret", { on_secret: 9 }),
+  refused("on_secret redact", "on_secret", { on_secret: "redact" }, jsonOnly),
+
   refused("similar_above a string", "similar_above", { similar_above: "0.5" }, jsonOnly),
 
   { name: "an update of an unknown id", rpc: "UpdateMemory", request: update({}), code: "not_found" },
@@ -132,7 +155,7 @@ const SINGLE: readonly Scenario[] = [
 /** Makes the rule of a single store one of a batch. */
 function inBatch({ name, request, field, ...rest }: Scenario): Scenario[] {
   const { namespace, ...memory } = request as JsonObject;
-  if (rest.rpc !== "Store" || "similar_above" in memory) return [];
+  if (rest.rpc !== "Store" || "similar_above" in memory || "on_similar" in memory) return [];
   const batch = { namespace, memories: [memory] } as JsonValue;
   const named = field === undefined ? {} : { field: `memories[0].${field}` };
   return [{ ...rest, name: `a batch: ${name}`, rpc: "StoreBatch", request: batch, ...named }];

@@ -27,6 +27,10 @@ export interface StoreRequest {
   readonly similarAbove?: number | undefined;
   /** When what the text tells of happened, if that is not now: a time from the year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists and `after` and `before` of a recall compare it. Without one, a memory has the time when it was stored. */
   readonly eventTime?: string | Date | undefined;
+  /** What to do if the text or a string of the metadata has what looks like a secret, such as a service's key, a private key, a JWT or a card number. Left out, it is what the server is set to (`ON_SECRET`). */
+  readonly onSecret?: OnSecret | undefined;
+  /** What to do if a memory is there with at least the score `similarAbove`, which must be set then; not together with `externalId`. Left out, it is STORE. */
+  readonly onSimilar?: OnSimilar | undefined;
 }
 
 /**
@@ -37,6 +41,24 @@ export interface StoreRequest {
  * - `KEEP`: The memory stays as it is and is the answer, which costs nothing.
  */
 export type OnConflict = "REFUSE" | "REPLACE" | "KEEP";
+
+/**
+ * What a call does if its text or metadata has what looks like a secret.
+ *
+ * - `STORE`: It stores them as they are, and does not look for secrets.
+ * - `REDACT`: It stores `[REDACTED]` in the place of each secret; the answer tells kind and place of each. A key of the metadata cannot be redacted: such a call fails as with REFUSE.
+ * - `REFUSE`: It fails with `invalid_argument` and the reason SECRET_FOUND, whose details tell kind and place of each secret, and costs nothing.
+ */
+export type OnSecret = "STORE" | "REDACT" | "REFUSE";
+
+/**
+ * What a store does if a memory that says the same is there already.
+ *
+ * - `STORE`: It stores the memory beside it.
+ * - `KEEP`: The most similar memory stays as it is and is the answer. It costs a call.
+ * - `SUPERSEDE`: It stores the memory, which supersedes the most similar one.
+ */
+export type OnSimilar = "STORE" | "KEEP" | "SUPERSEDE";
 
 export interface StoreResponse {
   /** The memory's id: `mem_` and 26 characters (a TypeID, sortable by time). */
@@ -55,6 +77,8 @@ export interface StoreResponse {
   readonly similar?: Similar;
   /** The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language. */
   readonly unreadShare?: number;
+  /** What was redacted, because `onSecret` or the server asks for it. Absent if nothing was. */
+  readonly redacted?: Redacted;
 }
 
 /**
@@ -62,7 +86,7 @@ export interface StoreResponse {
  *
  * - `CREATED`: It made a new memory.
  * - `REPLACED`: It made a new version of the memory with the external id.
- * - `KEPT`: The memory with the external id stays as it is.
+ * - `KEPT`: The memory with the external id stays as it is, or the similar one of `onSimilar`.
  */
 export type Outcome = "CREATED" | "REPLACED" | "KEPT";
 
@@ -80,6 +104,26 @@ export interface SimilarMemory {
   readonly text: string;
   /** The cosine of the two, from 0 to 1. */
   readonly score: number;
+}
+
+/** What was redacted in a text and its metadata. */
+export interface Redacted {
+  /** The first 8. */
+  readonly secrets: readonly FoundSecret[];
+  /** How many they are in all. */
+  readonly count: number;
+}
+
+/** Kind and place of what looks like a secret. */
+export interface FoundSecret {
+  /** What it looks like: `github_token`, `card_number`. */
+  readonly kind: string;
+  /** Where it stands: `text`, or a path such as `metadata.notes[0].login`. A path of more than 100 characters is cut. */
+  readonly field: string;
+  /** Its first code point in that string, as it was sent. */
+  readonly start: number;
+  /** Behind its last code point. */
+  readonly end: number;
 }
 
 export interface StoreBatchRequest {
@@ -107,6 +151,8 @@ export interface StoreItem {
   readonly supersedes?: readonly string[] | undefined;
   /** When what the text tells of happened, as for Store. */
   readonly eventTime?: string | Date | undefined;
+  /** What to do if it has what looks like a secret, as for Store. With REFUSE the batch fails. */
+  readonly onSecret?: OnSecret | undefined;
 }
 
 export interface StoreBatchResponse {
@@ -138,6 +184,8 @@ export interface StoredItem {
   readonly etag?: string;
   /** The share of the text that the model can hardly read, as for Store. */
   readonly unreadShare?: number;
+  /** What was redacted, as for Store. */
+  readonly redacted?: Redacted;
 }
 
 /** Why one part of a call failed while others did not. */
@@ -357,6 +405,8 @@ export interface UpdateMemoryRequest {
   readonly etag?: string | undefined;
   /** When what the text tells of happened, as for Store. */
   readonly eventTime?: string | Date | undefined;
+  /** What to do if the new text or metadata has what looks like a secret, as for Store. */
+  readonly onSecret?: OnSecret | undefined;
 }
 
 export interface UpdateMemoryResponse {
@@ -364,6 +414,8 @@ export interface UpdateMemoryResponse {
   readonly memory: Memory;
   /** The namespace, as it was given. */
   readonly namespace: string;
+  /** What was redacted, as for Store. */
+  readonly redacted?: Redacted;
 }
 
 export interface DeleteMemoryRequest {
@@ -837,6 +889,8 @@ export type Reason =
   | "LAST_KEY"
   /** The account has 50 keys. */
   | "KEYS_LIMIT"
+  /** The text or the metadata has what looks like a secret, and `onSecret` is REFUSE; `metadata.secrets` tells kinds and places. */
+  | "SECRET_FOUND"
   /** Another memory of the namespace has the `externalId`; `metadata.id` names it. */
   | "EXTERNAL_ID_TAKEN"
   /** The memory was superseded by another one, `metadata.superseded_by`, and cannot be changed any more. */

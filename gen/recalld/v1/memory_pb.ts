@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSL1AwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBEi4KCmV2ZW50X3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACItYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAkSLgoKZXZlbnRfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkikgYKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBEjIKB3JlY2VuY3kYDSABKAsyIS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuUmVjZW5jeRqvAQoHUmVjZW5jeRI0CgloYWxmX2xpZmUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBrpIA8gBARIvCgZ3ZWlnaHQYAiABKAFCGrpIF8gBARISGQAAAAAAAOA/KQAAAAAAAAAASACIAQESMgoOcmVmZXJlbmNlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgkKB193ZWlnaHQiNAoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASCgoGQ09TSU5FEAESCgoGSFlCUklEEAJCCAoGX3RvcF9rQgwKCl9taW5fc2NvcmVCCgoIX21pbl9maXQiugEKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFEhcKCmNvbnNpZGVyZWQYBCABKA1IAIgBARIsCgdvbWl0dGVkGAUgASgLMhsucmVjYWxsZC52MS5PbWl0dGVkTWVtb3JpZXNCDQoLX2NvbnNpZGVyZWQiPgoPT21pdHRlZE1lbW9yaWVzEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5PbWl0dGVkTWVtb3J5IkYKDU9taXR0ZWRNZW1vcnkSCgoCaWQYASABKAkSDQoFc2NvcmUYAiABKAESDQoFd29yZHMYAyABKAESCwoDZml0GAQgASgBIsIECgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIAoFbWF0Y2gYBiABKAsyES5yZWNhbGxkLnYxLk1hdGNoEhIKBXdvcmRzGAcgASgBSACIAQESLAoLZXhwbGFuYXRpb24YCCABKAsyFy5yZWNhbGxkLnYxLkV4cGxhbmF0aW9uEhEKBGV0YWcYCSABKAlIAYgBARIzCgp1cGRhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEhgKC2V4dGVybmFsX2lkGAsgASgJSAOIAQESGgoNc3VwZXJzZWRlZF9ieRgMIAEoCUgEiAEBEjQKC2V4cGlyZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgFiAEBEjMKCmV2ZW50X3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAaIAQFCCAoGX3dvcmRzQgcKBV9ldGFnQg0KC191cGRhdGVkX2F0Qg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWVCDQoLX2V2ZW50X3RpbWUieAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCRIQCgNmaXQYBCABKAFIAIgBARIUCgdyZWNlbmN5GAUgASgBSAGIAQFCBgoEX2ZpdEIKCghfcmVjZW5jeSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUirQMKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIzCgpldmVudF90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgDiAEBQg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWVCDQoLX2V2ZW50X3RpbWUiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAki8QIKE1VwZGF0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBEhwKBHRleHQYAyABKAlCCbpIBnIEKICABEgBiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgt1cGRhdGVfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZXRhZxgIIAEoCRIuCgpldmVudF90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIICgZleHBpcnlCBwoFX3RleHQiTQoUVXBkYXRlTWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIqUBChVEZWxldGVNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIWCgNpZHMYAiADKAlCCbpIBpIBAxCAAhInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB2RyeV9ydW4YBCABKAgSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAUgASgIIpEBChZEZWxldGVNZW1vcmllc1Jlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUSDAoEbW9yZRgCIAEoCBIjCgdzYW1wbGVzGAMgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAQgASgJEhQKB21hdGNoZWQYBSABKAVIAIgBAUIKCghfbWF0Y2hlZCJHChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISDQoFZm9yY2UYAiABKAgiKgoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSJ2ChVMaXN0TmFtZXNwYWNlc1JlcXVlc3QSIQoJcGFnZV9zaXplGAEgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAIgASgJEhgKBnByZWZpeBgDIAEoCUIIukgFcgMogAJCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoDRINCgVieXRlcxgDIAEoAyI1ChNHZXROYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIisgEKFEdldE5hbWVzcGFjZVJlc3BvbnNlEigKCW5hbWVzcGFjZRgBIAEoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEi4KBWZpcnN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEi0KBGxhc3QYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCCAoGX2ZpcnN0QgcKBV9sYXN0IvMCChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJEicKBmZpbHRlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNAoFb3JkZXIYBSABKA4yJS5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QuT3JkZXISGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAYgASgIInwKBU9yZGVyEhUKEU9SREVSX1VOU1BFQ0lGSUVEEAASEAoMTkVXRVNUX0ZJUlNUEAESEAoMT0xERVNUX0ZJUlNUEAISGwoXRVZFTlRfVElNRV9ORVdFU1RfRklSU1QQAxIbChdFVkVOVF9USU1FX09MREVTVF9GSVJTVBAEQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJInsKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISJwoGZmlsdGVyGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYAyABKAgiPAoVQ291bnRNZW1vcmllc1Jlc3BvbnNlEhAKCG1lbW9yaWVzGAEgASgNEhEKCW5hbWVzcGFjZRgCIAEoCSJJChVXYXRjaE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIQCghwb3NpdGlvbhgCIAEoCSLJAgoWV2F0Y2hOYW1lc3BhY2VSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgZzdG9yZWQYAiABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeUgAEj0KB2RlbGV0ZWQYAyABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRGVsZXRlZEgAEj0KB2Ryb3BwZWQYBCABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRHJvcHBlZEgAEkEKCWhlYXJ0YmVhdBgFIAEoCzIsLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5IZWFydGJlYXRIABoVCgdEZWxldGVkEgoKAmlkGAEgASgJGgkKB0Ryb3BwZWQaCwoJSGVhcnRiZWF0QgcKBWV2ZW50InkKFUV4cG9ydE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhcKD2luY2x1ZGVfdmVjdG9ycxgCIAEoCBInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiYKFkV4cG9ydE1lbW9yaWVzUmVzcG9uc2USDAoEbGluZRgBIAEoCTL5CQoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEksKClN0b3JlQmF0Y2gSHS5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXF1ZXN0Gh4ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJNCglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlIgOQAgESUwoLR2V0TWVtb3JpZXMSHi5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVxdWVzdBofLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXNwb25zZSIDkAIBElEKDFVwZGF0ZU1lbW9yeRIfLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVzcG9uc2USUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJXCg5EZWxldGVNZW1vcmllcxIhLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1Jlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDEdldE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoNQ291bnRNZW1vcmllcxIgLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1JlcXVlc3QaIS5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLcBAoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBEi4KCmV2ZW50X3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCW9uX3NlY3JldBgUIAEoDjIcLnJlY2FsbGQudjEuU2VjcmV0cy5PblNlY3JldBI0Cgpvbl9zaW1pbGFyGBUgASgOMiAucmVjYWxsZC52MS5TaW1pbGFyaXR5Lk9uU2ltaWxhciJMCgpPbkNvbmZsaWN0EhsKF09OX0NPTkZMSUNUX1VOU1BFQ0lGSUVEEAASCgoGUkVGVVNFEAESCwoHUkVQTEFDRRACEggKBEtFRVAQA0IICgZleHBpcnlCEAoOX3NpbWlsYXJfYWJvdmUikgMKDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAUgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAYgASgJSAGIAQESJAoHc2ltaWxhchgHIAEoCzITLnJlY2FsbGQudjEuU2ltaWxhchIZCgx1bnJlYWRfc2hhcmUYCCABKAFIAogBARImCghyZWRhY3RlZBgUIAEoCzIULnJlY2FsbGQudjEuUmVkYWN0ZWQiRwoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASCwoHQ1JFQVRFRBABEgwKCFJFUExBQ0VEEAISCAoES0VQVBADQgoKCF9vdXRjb21lQgcKBV9ldGFnQg8KDV91bnJlYWRfc2hhcmUiUwoHU2VjcmV0cyJICghPblNlY3JldBIZChVPTl9TRUNSRVRfVU5TUEVDSUZJRUQQABIJCgVTVE9SRRABEgoKBlJFREFDVBACEgoKBlJFRlVTRRADIlkKClNpbWlsYXJpdHkiSwoJT25TaW1pbGFyEhoKFk9OX1NJTUlMQVJfVU5TUEVDSUZJRUQQABIJCgVTVE9SRRABEggKBEtFRVAQAhINCglTVVBFUlNFREUQAyJDCghSZWRhY3RlZBIoCgdzZWNyZXRzGAEgAygLMhcucmVjYWxsZC52MS5Gb3VuZFNlY3JldBINCgVjb3VudBgCIAEoBSJGCgtGb3VuZFNlY3JldBIMCgRraW5kGAEgASgJEg0KBWZpZWxkGAIgASgJEg0KBXN0YXJ0GAMgASgFEgsKA2VuZBgEIAEoBSI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASJqChFTdG9yZUJhdGNoUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEjUKCG1lbW9yaWVzGAIgAygLMhUucmVjYWxsZC52MS5TdG9yZUl0ZW1CDLpICcgBAZIBAxCAAiKHAwoJU3RvcmVJdGVtEhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIpCghtZXRhZGF0YRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoLZXh0ZXJuYWxfaWQYAyABKAlCCLpIBXIDKIACEjgKC29uX2NvbmZsaWN0GAQgASgOMiMucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QuT25Db25mbGljdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABISCgpzdXBlcnNlZGVzGAcgAygJEi4KCmV2ZW50X3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCW9uX3NlY3JldBgUIAEoDjIcLnJlY2FsbGQudjEuU2VjcmV0cy5PblNlY3JldEIICgZleHBpcnkiVgoSU3RvcmVCYXRjaFJlc3BvbnNlEi0KB3Jlc3VsdHMYASADKAsyHC5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJImwKEFN0b3JlQmF0Y2hSZXN1bHQSKAoGc3RvcmVkGAEgASgLMhYucmVjYWxsZC52MS5TdG9yZWRJdGVtSAASJAoFZXJyb3IYAiABKAsyEy5yZWNhbGxkLnYxLlByb2JsZW1IAEIICgZyZXN1bHQijQIKClN0b3JlZEl0ZW0SCgoCaWQYASABKAkSDgoGdG9rZW5zGAIgASgFEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBCABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBSABKAlIAYgBARIZCgx1bnJlYWRfc2hhcmUYBiABKAFIAogBARImCghyZWRhY3RlZBgUIAEoCzIULnJlY2FsbGQudjEuUmVkYWN0ZWRCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkikgYKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBEjIKB3JlY2VuY3kYDSABKAsyIS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuUmVjZW5jeRqvAQoHUmVjZW5jeRI0CgloYWxmX2xpZmUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBrpIA8gBARIvCgZ3ZWlnaHQYAiABKAFCGrpIF8gBARISGQAAAAAAAOA/KQAAAAAAAAAASACIAQESMgoOcmVmZXJlbmNlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgkKB193ZWlnaHQiNAoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASCgoGQ09TSU5FEAESCgoGSFlCUklEEAJCCAoGX3RvcF9rQgwKCl9taW5fc2NvcmVCCgoIX21pbl9maXQiugEKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFEhcKCmNvbnNpZGVyZWQYBCABKA1IAIgBARIsCgdvbWl0dGVkGAUgASgLMhsucmVjYWxsZC52MS5PbWl0dGVkTWVtb3JpZXNCDQoLX2NvbnNpZGVyZWQiPgoPT21pdHRlZE1lbW9yaWVzEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5PbWl0dGVkTWVtb3J5IkYKDU9taXR0ZWRNZW1vcnkSCgoCaWQYASABKAkSDQoFc2NvcmUYAiABKAESDQoFd29yZHMYAyABKAESCwoDZml0GAQgASgBIsIECgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIAoFbWF0Y2gYBiABKAsyES5yZWNhbGxkLnYxLk1hdGNoEhIKBXdvcmRzGAcgASgBSACIAQESLAoLZXhwbGFuYXRpb24YCCABKAsyFy5yZWNhbGxkLnYxLkV4cGxhbmF0aW9uEhEKBGV0YWcYCSABKAlIAYgBARIzCgp1cGRhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEhgKC2V4dGVybmFsX2lkGAsgASgJSAOIAQESGgoNc3VwZXJzZWRlZF9ieRgMIAEoCUgEiAEBEjQKC2V4cGlyZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgFiAEBEjMKCmV2ZW50X3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAaIAQFCCAoGX3dvcmRzQgcKBV9ldGFnQg0KC191cGRhdGVkX2F0Qg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWVCDQoLX2V2ZW50X3RpbWUieAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCRIQCgNmaXQYBCABKAFIAIgBARIUCgdyZWNlbmN5GAUgASgBSAGIAQFCBgoEX2ZpdEIKCghfcmVjZW5jeSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUirQMKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIzCgpldmVudF90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgDiAEBQg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWVCDQoLX2V2ZW50X3RpbWUiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAkiogMKE1VwZGF0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBEhwKBHRleHQYAyABKAlCCbpIBnIEKICABEgBiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgt1cGRhdGVfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZXRhZxgIIAEoCRIuCgpldmVudF90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCglvbl9zZWNyZXQYFCABKA4yHC5yZWNhbGxkLnYxLlNlY3JldHMuT25TZWNyZXRCCAoGZXhwaXJ5QgcKBV90ZXh0InUKFFVwZGF0ZU1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCRImCghyZWRhY3RlZBgUIAEoCzIULnJlY2FsbGQudjEuUmVkYWN0ZWQiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkipQEKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhYKA2lkcxgCIAMoCUIJukgGkgEDEIACEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHZHJ5X3J1bhgEIAEoCBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBSABKAgikQEKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEiMKB3NhbXBsZXMYAyADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYBCABKAkSFAoHbWF0Y2hlZBgFIAEoBUgAiAEBQgoKCF9tYXRjaGVkIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgNEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3Qi8wIKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSJwoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlchIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBiABKAgifAoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAhIbChdFVkVOVF9USU1FX05FV0VTVF9GSVJTVBADEhsKF0VWRU5UX1RJTUVfT0xERVNUX0ZJUlNUEARCDAoKX3BhZ2Vfc2l6ZSJoChRMaXN0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCRIXCg9uZXh0X3BhZ2VfdG9rZW4YAyABKAkiewoUQ291bnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhInCgZmaWx0ZXIYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgDIAEoCCI8ChVDb3VudE1lbW9yaWVzUmVzcG9uc2USEAoIbWVtb3JpZXMYASABKA0SEQoJbmFtZXNwYWNlGAIgASgJIkkKFVdhdGNoTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhAKCHBvc2l0aW9uGAIgASgJIskCChZXYXRjaE5hbWVzcGFjZVJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEiQKBnN0b3JlZBgCIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5SAASPQoHZGVsZXRlZBgDIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5EZWxldGVkSAASPQoHZHJvcHBlZBgEIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5Ecm9wcGVkSAASQQoJaGVhcnRiZWF0GAUgASgLMiwucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkhlYXJ0YmVhdEgAGhUKB0RlbGV0ZWQSCgoCaWQYASABKAkaCQoHRHJvcHBlZBoLCglIZWFydGJlYXRCBwoFZXZlbnQieQoVRXhwb3J0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFwoPaW5jbHVkZV92ZWN0b3JzGAIgASgIEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiJgoWRXhwb3J0TWVtb3JpZXNSZXNwb25zZRIMCgRsaW5lGAEgASgJMvkJCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USSwoKU3RvcmVCYXRjaBIdLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlcXVlc3QaHi5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJTCgtHZXRNZW1vcmllcxIeLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXF1ZXN0Gh8ucmVjYWxsZC52MS5HZXRNZW1vcmllc1Jlc3BvbnNlIgOQAgESUQoMVXBkYXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXNwb25zZRJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlElcKDkRlbGV0ZU1lbW9yaWVzEiEucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMR2V0TmFtZXNwYWNlEh8ucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg1Db3VudE1lbW9yaWVzEiAucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVxdWVzdBohLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoOV2F0Y2hOYW1lc3BhY2USIS5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVxdWVzdBoiLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZTABElkKDkV4cG9ydE1lbW9yaWVzEiEucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVzcG9uc2UwAUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -112,6 +112,24 @@ export type StoreRequest = Message<"recalld.v1.StoreRequest"> & {
    * @generated from field: google.protobuf.Timestamp event_time = 10;
    */
   eventTime?: Timestamp | undefined;
+
+  /**
+   * What to do if the text or a string of the metadata has what looks like a
+   * secret, such as a service's key, a private key, a JWT or a card number. Left
+   * out, it is what the server is set to (`ON_SECRET`).
+   *
+   * @generated from field: recalld.v1.Secrets.OnSecret on_secret = 20;
+   */
+  onSecret: Secrets_OnSecret;
+
+  /**
+   * What to do if a memory is there with at least the score `similar_above`,
+   * which must be set then; not together with `external_id`. Left out, it is
+   * STORE.
+   *
+   * @generated from field: recalld.v1.Similarity.OnSimilar on_similar = 21;
+   */
+  onSimilar: Similarity_OnSimilar;
 };
 
 /**
@@ -227,6 +245,14 @@ export type StoreResponse = Message<"recalld.v1.StoreResponse"> & {
    * @generated from field: optional double unread_share = 8;
    */
   unreadShare?: number | undefined;
+
+  /**
+   * What was redacted, because `on_secret` or the server asks for it. Absent if
+   * nothing was.
+   *
+   * @generated from field: recalld.v1.Redacted redacted = 20;
+   */
+  redacted?: Redacted | undefined;
 };
 
 /**
@@ -264,7 +290,8 @@ export enum StoreResponse_Outcome {
   REPLACED = 2,
 
   /**
-   * The memory with the external id stays as it is.
+   * The memory with the external id stays as it is, or the similar one of
+   * `on_similar`.
    *
    * @generated from enum value: KEPT = 3;
    */
@@ -276,6 +303,192 @@ export enum StoreResponse_Outcome {
  */
 export const StoreResponse_OutcomeSchema: GenEnum<StoreResponse_Outcome> = /*@__PURE__*/
   enumDesc(file_recalld_v1_memory, 1, 0);
+
+/**
+ * Holds the enum of `on_secret`: two enums of one message cannot share a name.
+ *
+ * @generated from message recalld.v1.Secrets
+ */
+export type Secrets = Message<"recalld.v1.Secrets"> & {
+};
+
+/**
+ * Describes the message recalld.v1.Secrets.
+ * Use `create(SecretsSchema)` to create a new message.
+ */
+export const SecretsSchema: GenMessage<Secrets> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 2);
+
+/**
+ * What a call does if its text or metadata has what looks like a secret.
+ *
+ * @generated from enum recalld.v1.Secrets.OnSecret
+ */
+export enum Secrets_OnSecret {
+  /**
+   * What the server is set to.
+   *
+   * @generated from enum value: ON_SECRET_UNSPECIFIED = 0;
+   */
+  ON_SECRET_UNSPECIFIED = 0,
+
+  /**
+   * It stores them as they are, and does not look for secrets.
+   *
+   * @generated from enum value: STORE = 1;
+   */
+  STORE = 1,
+
+  /**
+   * It stores `[REDACTED]` in the place of each secret; the answer tells kind
+   * and place of each. A key of the metadata cannot be redacted: such a call
+   * fails as with REFUSE.
+   *
+   * @generated from enum value: REDACT = 2;
+   */
+  REDACT = 2,
+
+  /**
+   * It fails with `invalid_argument` and the reason SECRET_FOUND, whose
+   * details tell kind and place of each secret, and costs nothing.
+   *
+   * @generated from enum value: REFUSE = 3;
+   */
+  REFUSE = 3,
+}
+
+/**
+ * Describes the enum recalld.v1.Secrets.OnSecret.
+ */
+export const Secrets_OnSecretSchema: GenEnum<Secrets_OnSecret> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 2, 0);
+
+/**
+ * Holds the enum of `on_similar`.
+ *
+ * @generated from message recalld.v1.Similarity
+ */
+export type Similarity = Message<"recalld.v1.Similarity"> & {
+};
+
+/**
+ * Describes the message recalld.v1.Similarity.
+ * Use `create(SimilaritySchema)` to create a new message.
+ */
+export const SimilaritySchema: GenMessage<Similarity> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 3);
+
+/**
+ * What a store does if a memory that says the same is there already.
+ *
+ * @generated from enum recalld.v1.Similarity.OnSimilar
+ */
+export enum Similarity_OnSimilar {
+  /**
+   * Like STORE.
+   *
+   * @generated from enum value: ON_SIMILAR_UNSPECIFIED = 0;
+   */
+  ON_SIMILAR_UNSPECIFIED = 0,
+
+  /**
+   * It stores the memory beside it.
+   *
+   * @generated from enum value: STORE = 1;
+   */
+  STORE = 1,
+
+  /**
+   * The most similar memory stays as it is and is the answer. It costs a call.
+   *
+   * @generated from enum value: KEEP = 2;
+   */
+  KEEP = 2,
+
+  /**
+   * It stores the memory, which supersedes the most similar one.
+   *
+   * @generated from enum value: SUPERSEDE = 3;
+   */
+  SUPERSEDE = 3,
+}
+
+/**
+ * Describes the enum recalld.v1.Similarity.OnSimilar.
+ */
+export const Similarity_OnSimilarSchema: GenEnum<Similarity_OnSimilar> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 3, 0);
+
+/**
+ * What was redacted in a text and its metadata.
+ *
+ * @generated from message recalld.v1.Redacted
+ */
+export type Redacted = Message<"recalld.v1.Redacted"> & {
+  /**
+   * The first 8.
+   *
+   * @generated from field: repeated recalld.v1.FoundSecret secrets = 1;
+   */
+  secrets: FoundSecret[];
+
+  /**
+   * How many they are in all.
+   *
+   * @generated from field: int32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message recalld.v1.Redacted.
+ * Use `create(RedactedSchema)` to create a new message.
+ */
+export const RedactedSchema: GenMessage<Redacted> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 4);
+
+/**
+ * Kind and place of what looks like a secret.
+ *
+ * @generated from message recalld.v1.FoundSecret
+ */
+export type FoundSecret = Message<"recalld.v1.FoundSecret"> & {
+  /**
+   * What it looks like: `github_token`, `card_number`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * Where it stands: `text`, or a path such as `metadata.notes[0].login`. A path
+   * of more than 100 characters is cut.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+
+  /**
+   * Its first code point in that string, as it was sent.
+   *
+   * @generated from field: int32 start = 3;
+   */
+  start: number;
+
+  /**
+   * Behind its last code point.
+   *
+   * @generated from field: int32 end = 4;
+   */
+  end: number;
+};
+
+/**
+ * Describes the message recalld.v1.FoundSecret.
+ * Use `create(FoundSecretSchema)` to create a new message.
+ */
+export const FoundSecretSchema: GenMessage<FoundSecret> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 5);
 
 /**
  * Memories that are like a text that was stored.
@@ -296,7 +509,7 @@ export type Similar = Message<"recalld.v1.Similar"> & {
  * Use `create(SimilarSchema)` to create a new message.
  */
 export const SimilarSchema: GenMessage<Similar> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 2);
+  messageDesc(file_recalld_v1_memory, 6);
 
 /**
  * A memory that was there before a text like it was stored.
@@ -331,7 +544,7 @@ export type SimilarMemory = Message<"recalld.v1.SimilarMemory"> & {
  * Use `create(SimilarMemorySchema)` to create a new message.
  */
 export const SimilarMemorySchema: GenMessage<SimilarMemory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 3);
+  messageDesc(file_recalld_v1_memory, 7);
 
 /**
  * @generated from message recalld.v1.StoreBatchRequest
@@ -358,7 +571,7 @@ export type StoreBatchRequest = Message<"recalld.v1.StoreBatchRequest"> & {
  * Use `create(StoreBatchRequestSchema)` to create a new message.
  */
 export const StoreBatchRequestSchema: GenMessage<StoreBatchRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 4);
+  messageDesc(file_recalld_v1_memory, 8);
 
 /**
  * One memory of a batch.
@@ -432,6 +645,14 @@ export type StoreItem = Message<"recalld.v1.StoreItem"> & {
    * @generated from field: google.protobuf.Timestamp event_time = 10;
    */
   eventTime?: Timestamp | undefined;
+
+  /**
+   * What to do if it has what looks like a secret, as for Store. With REFUSE the
+   * batch fails.
+   *
+   * @generated from field: recalld.v1.Secrets.OnSecret on_secret = 20;
+   */
+  onSecret: Secrets_OnSecret;
 };
 
 /**
@@ -439,7 +660,7 @@ export type StoreItem = Message<"recalld.v1.StoreItem"> & {
  * Use `create(StoreItemSchema)` to create a new message.
  */
 export const StoreItemSchema: GenMessage<StoreItem> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 5);
+  messageDesc(file_recalld_v1_memory, 9);
 
 /**
  * @generated from message recalld.v1.StoreBatchResponse
@@ -465,7 +686,7 @@ export type StoreBatchResponse = Message<"recalld.v1.StoreBatchResponse"> & {
  * Use `create(StoreBatchResponseSchema)` to create a new message.
  */
 export const StoreBatchResponseSchema: GenMessage<StoreBatchResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 6);
+  messageDesc(file_recalld_v1_memory, 10);
 
 /**
  * What became of one memory of a batch.
@@ -501,7 +722,7 @@ export type StoreBatchResult = Message<"recalld.v1.StoreBatchResult"> & {
  * Use `create(StoreBatchResultSchema)` to create a new message.
  */
 export const StoreBatchResultSchema: GenMessage<StoreBatchResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 7);
+  messageDesc(file_recalld_v1_memory, 11);
 
 /**
  * A memory that was stored.
@@ -551,6 +772,13 @@ export type StoredItem = Message<"recalld.v1.StoredItem"> & {
    * @generated from field: optional double unread_share = 6;
    */
   unreadShare?: number | undefined;
+
+  /**
+   * What was redacted, as for Store.
+   *
+   * @generated from field: recalld.v1.Redacted redacted = 20;
+   */
+  redacted?: Redacted | undefined;
 };
 
 /**
@@ -558,7 +786,7 @@ export type StoredItem = Message<"recalld.v1.StoredItem"> & {
  * Use `create(StoredItemSchema)` to create a new message.
  */
 export const StoredItemSchema: GenMessage<StoredItem> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 8);
+  messageDesc(file_recalld_v1_memory, 12);
 
 /**
  * Why one part of a call failed while others did not.
@@ -593,7 +821,7 @@ export type Problem = Message<"recalld.v1.Problem"> & {
  * Use `create(ProblemSchema)` to create a new message.
  */
 export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 9);
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * @generated from message recalld.v1.RecallRequest
@@ -706,7 +934,7 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * How much the age of a memory counts: `weight * 2^(-age / half_life)` is added
@@ -747,7 +975,7 @@ export type RecallRequest_Recency = Message<"recalld.v1.RecallRequest.Recency"> 
  * Use `create(RecallRequest_RecencySchema)` to create a new message.
  */
 export const RecallRequest_RecencySchema: GenMessage<RecallRequest_Recency> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10, 0);
+  messageDesc(file_recalld_v1_memory, 14, 0);
 
 /**
  * What results are ordered by.
@@ -783,7 +1011,7 @@ export enum RecallRequest_Mode {
  * Describes the enum recalld.v1.RecallRequest.Mode.
  */
 export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 10, 0);
+  enumDesc(file_recalld_v1_memory, 14, 0);
 
 /**
  * @generated from message recalld.v1.RecallResponse
@@ -836,7 +1064,7 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * Memories that `min_fit` has left out.
@@ -857,7 +1085,7 @@ export type OmittedMemories = Message<"recalld.v1.OmittedMemories"> & {
  * Use `create(OmittedMemoriesSchema)` to create a new message.
  */
 export const OmittedMemoriesSchema: GenMessage<OmittedMemories> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * A memory that was left out because it fits the query too little.
@@ -899,7 +1127,7 @@ export type OmittedMemory = Message<"recalld.v1.OmittedMemory"> & {
  * Use `create(OmittedMemorySchema)` to create a new message.
  */
 export const OmittedMemorySchema: GenMessage<OmittedMemory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * One recalled memory. A field that the request's `fields` does not name is
@@ -1020,7 +1248,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * Why a result stands where it does.
@@ -1073,7 +1301,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -1100,7 +1328,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * One memory, without a score.
@@ -1192,7 +1420,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -1218,7 +1446,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -1242,7 +1470,7 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 23);
 
 /**
  * @generated from message recalld.v1.GetMemoriesRequest
@@ -1268,7 +1496,7 @@ export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
  * Use `create(GetMemoriesRequestSchema)` to create a new message.
  */
 export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 24);
 
 /**
  * @generated from message recalld.v1.GetMemoriesResponse
@@ -1310,7 +1538,7 @@ export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
  * Use `create(GetMemoriesResponseSchema)` to create a new message.
  */
 export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryRequest
@@ -1391,6 +1619,14 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
    * @generated from field: google.protobuf.Timestamp event_time = 10;
    */
   eventTime?: Timestamp | undefined;
+
+  /**
+   * What to do if the new text or metadata has what looks like a secret, as for
+   * Store.
+   *
+   * @generated from field: recalld.v1.Secrets.OnSecret on_secret = 20;
+   */
+  onSecret: Secrets_OnSecret;
 };
 
 /**
@@ -1398,7 +1634,7 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
  * Use `create(UpdateMemoryRequestSchema)` to create a new message.
  */
 export const UpdateMemoryRequestSchema: GenMessage<UpdateMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 22);
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryResponse
@@ -1417,6 +1653,13 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
    * @generated from field: string namespace = 2;
    */
   namespace: string;
+
+  /**
+   * What was redacted, as for Store.
+   *
+   * @generated from field: recalld.v1.Redacted redacted = 20;
+   */
+  redacted?: Redacted | undefined;
 };
 
 /**
@@ -1424,7 +1667,7 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
  * Use `create(UpdateMemoryResponseSchema)` to create a new message.
  */
 export const UpdateMemoryResponseSchema: GenMessage<UpdateMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 23);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -1450,7 +1693,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 24);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -1469,7 +1712,7 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 25);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesRequest
@@ -1519,7 +1762,7 @@ export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> 
  * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
  */
 export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 26);
+  messageDesc(file_recalld_v1_memory, 30);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesResponse
@@ -1568,7 +1811,7 @@ export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"
  * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
  */
 export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27);
+  messageDesc(file_recalld_v1_memory, 31);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -1594,7 +1837,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -1613,7 +1856,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 33);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -1647,7 +1890,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 30);
+  messageDesc(file_recalld_v1_memory, 34);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -1673,7 +1916,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 31);
+  messageDesc(file_recalld_v1_memory, 35);
 
 /**
  * A namespace and what it holds.
@@ -1706,7 +1949,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 32);
+  messageDesc(file_recalld_v1_memory, 36);
 
 /**
  * @generated from message recalld.v1.GetNamespaceRequest
@@ -1725,7 +1968,7 @@ export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 33);
+  messageDesc(file_recalld_v1_memory, 37);
 
 /**
  * @generated from message recalld.v1.GetNamespaceResponse
@@ -1760,7 +2003,7 @@ export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & 
  * Use `create(GetNamespaceResponseSchema)` to create a new message.
  */
 export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 34);
+  messageDesc(file_recalld_v1_memory, 38);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -1817,7 +2060,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 35);
+  messageDesc(file_recalld_v1_memory, 39);
 
 /**
  * The order of a list.
@@ -1866,7 +2109,7 @@ export enum ListMemoriesRequest_Order {
  * Describes the enum recalld.v1.ListMemoriesRequest.Order.
  */
 export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 35, 0);
+  enumDesc(file_recalld_v1_memory, 39, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -1899,7 +2142,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 36);
+  messageDesc(file_recalld_v1_memory, 40);
 
 /**
  * @generated from message recalld.v1.CountMemoriesRequest
@@ -1933,7 +2176,7 @@ export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & 
  * Use `create(CountMemoriesRequestSchema)` to create a new message.
  */
 export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 37);
+  messageDesc(file_recalld_v1_memory, 41);
 
 /**
  * @generated from message recalld.v1.CountMemoriesResponse
@@ -1960,7 +2203,7 @@ export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> 
  * Use `create(CountMemoriesResponseSchema)` to create a new message.
  */
 export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 38);
+  messageDesc(file_recalld_v1_memory, 42);
 
 /**
  * @generated from message recalld.v1.WatchNamespaceRequest
@@ -1987,7 +2230,7 @@ export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> 
  * Use `create(WatchNamespaceRequestSchema)` to create a new message.
  */
 export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 39);
+  messageDesc(file_recalld_v1_memory, 43);
 
 /**
  * One change, or a sign of life. The first one is a heartbeat, with the
@@ -2046,7 +2289,7 @@ export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"
  * Use `create(WatchNamespaceResponseSchema)` to create a new message.
  */
 export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40);
+  messageDesc(file_recalld_v1_memory, 44);
 
 /**
  * A memory that was deleted.
@@ -2067,7 +2310,7 @@ export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 0);
+  messageDesc(file_recalld_v1_memory, 44, 0);
 
 /**
  * The end of a namespace.
@@ -2082,7 +2325,7 @@ export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 1);
+  messageDesc(file_recalld_v1_memory, 44, 1);
 
 /**
  * A sign of life.
@@ -2097,7 +2340,7 @@ export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespac
  * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 2);
+  messageDesc(file_recalld_v1_memory, 44, 2);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesRequest
@@ -2131,7 +2374,7 @@ export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> 
  * Use `create(ExportMemoriesRequestSchema)` to create a new message.
  */
 export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41);
+  messageDesc(file_recalld_v1_memory, 45);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesResponse
@@ -2150,7 +2393,7 @@ export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"
  * Use `create(ExportMemoriesResponseSchema)` to create a new message.
  */
 export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 42);
+  messageDesc(file_recalld_v1_memory, 46);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most

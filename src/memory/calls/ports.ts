@@ -4,6 +4,7 @@ import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import type { CallStep, Steps } from "../ports/steps.js";
+import type { OnSecret } from "../secrets/handle-secrets.js";
 
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
@@ -16,6 +17,8 @@ export interface Ports {
   readonly clock: Clock;
   /** Order of a recall that asks for none; by meaning alone if left out. */
   readonly recallMode?: RecallMode | undefined;
+  /** Action of a store or an update that names none; it stores what looks like a secret if left out. */
+  readonly onSecret?: OnSecret | undefined;
 }
 
 /** Request about one namespace of the caller's account. */

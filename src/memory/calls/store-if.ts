@@ -1,6 +1,6 @@
 import { MemoryError } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
-import type { Answered, Attempt, Similar } from "../idempotency/idempotency.js";
+import type { Answered, Attempt } from "../idempotency/idempotency.js";
 import type { Appending, Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import { weightOf } from "../pacing/bounds.js";
@@ -9,18 +9,12 @@ import { generationOf } from "../ports/generation.js";
 import type { Entry, Erased, Scope, Seen, Stored } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, Steps } from "../ports/steps.js";
-import { vectorsOf } from "../ports/windows.js";
-import { rank } from "../search/score.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { checkStore, decideStore } from "../versions/deciding-stores.js";
 import { etagOf } from "../versions/etag.js";
 import type { Ports } from "./ports.js";
+import { SimilarMemories } from "./similar-memories.js";
 import type { Wishes } from "./store-wishes.js";
-
-/** Maximum number of similar memories that a store lists. */
-const SIMILAR_MAX = 3;
-/** Candidates beyond those: the version that is replaced is none of them, and the index rounds. */
-const SPARE_CANDIDATES = 8;
 
 export type WishPorts = Ports & ErasurePorts;
 
@@ -89,11 +83,20 @@ export async function writeByWishes(ports: WishPorts, writing: WritingByWishes):
   const { scope, wishes, id, appending, steps, signal } = writing;
   const { namespaces, clock } = ports;
   const nowMs = clock.wallMs();
-  let similar: readonly Similar[] | undefined;
+  const { similarAbove: above, conditions, onSimilar } = wishes;
+  let similar: SimilarMemories | undefined;
   const conditionFor = async (replica: Replica): Promise<Conditional> => {
     const memory = await appending.memoryIn(generationOf(replica.logId));
-    similar = await findSimilar(replica, { memory, above: wishes.similarAbove, steps, signal });
-    return conditionalOf(memory, { wishes, nowMs });
+    if (above !== undefined) {
+      const of = { log: ports.log, memory, above, decides: onSimilar !== "store" };
+      similar = await SimilarMemories.search(replica, {
+        ...of,
+        except: conditions.supersedes,
+        steps,
+        signal,
+      });
+    }
+    return conditionalOf(memory, { wishes, nowMs, similar });
   };
   const { admit, idempotent } = appending;
   const changed = await steps.time("append", () =>
@@ -101,15 +104,16 @@ export async function writeByWishes(ports: WishPorts, writing: WritingByWishes):
   );
   // A store creates the namespace, so there is an outcome.
   const answered = await finishByWishes(ports, { changed: changed as Changed, id });
-  return { ...answered, ...(similar && { similar: others(similar, answered.id) }) };
+  const own = onSimilar === "keep" ? undefined : answered.id;
+  return { ...answered, ...(similar && { similar: similar.listedBeside(own) }) };
 }
 
 /** Makes the condition under which a memory is appended. */
 export function conditionalOf(
   made: Stored,
-  { wishes, nowMs }: { wishes: Wishes; nowMs: number },
+  { wishes, nowMs, similar }: { wishes: Wishes; nowMs: number; similar?: SimilarMemories | undefined },
 ): Conditional {
-  const { conditions, expiresAtMs } = wishes;
+  const { conditions, expiresAtMs, onSimilar } = wishes;
   const { externalId } = conditions;
   const memory: Stored = {
     ...made,
@@ -119,7 +123,14 @@ export function conditionalOf(
   return {
     opId: made.opId,
     bytes: weightOf(memory),
-    decide: (view) => decideStore({ ...view, nowMs }, { memory, conditions }),
+    decide: async (before) => {
+      const view = { ...before, nowMs };
+      const alike = onSimilar === "store" ? undefined : await similar?.mostSimilar(view);
+      if (alike === undefined) return decideStore(view, { memory, conditions });
+      if (onSimilar === "keep") return { standing: alike.entry };
+      const supersedes = [...conditions.supersedes, alike.entry.id];
+      return decideStore(view, { memory, conditions: { ...conditions, supersedes } });
+    },
   };
 }
 
@@ -140,29 +151,6 @@ export async function finishByWishes(
 export function asMemory(standing: Entry<"head">): Seen["head"] | Erased {
   if (standing.op === "store" || standing.op === "erased") return standing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
-}
-
-/** Finds the memories that are most like a text that is about to be stored. */
-async function findSimilar(
-  replica: Replica,
-  {
-    memory,
-    above,
-    ...options
-  }: { memory: Stored; above: number | undefined; steps: Steps<CallStep>; signal: AbortSignal },
-): Promise<readonly Similar[] | undefined> {
-  if (above === undefined) return undefined;
-  await options.steps.time("catch_up", () => replica.current());
-  const wanted = SIMILAR_MAX + 1;
-  const query = { vectors: vectorsOf(memory), wanted, limit: wanted + SPARE_CANDIDATES, ...options };
-  const ranked = rank(await replica.searching((search) => search.nearest(query)), wanted);
-  const near = ranked.filter(({ score }) => score >= above);
-  return near.map(({ entry, score }) => ({ id: entry.id, text: entry.text, score }));
-}
-
-/** Leaves out the memory's own older version. */
-function others(similar: readonly Similar[], id: string): readonly Similar[] {
-  return similar.filter((each) => each.id !== id).slice(0, SIMILAR_MAX);
 }
 
 /** Makes the answer from the log's entry; `id` is that of the operation. */

@@ -14,32 +14,45 @@ export interface WishRequest {
   readonly supersedes?: readonly string[] | undefined;
   /** Lowest score of the similar memories to list; none are listed if left out. */
   readonly similarAbove?: number | undefined;
+  /** Action if a memory has that score; it is stored beside it if left out. */
+  readonly onSimilar?: OnSimilar | undefined;
 }
+
+/** Action of a store if a memory that says the same is there. */
+export type OnSimilar = "store" | "keep" | "supersede";
 
 export interface Wishes {
   readonly conditions: StoreConditions;
   readonly expiresAtMs: number | undefined;
   readonly similarAbove: number | undefined;
+  readonly onSimilar: OnSimilar;
   /** The wishes as they were asked for, by which two requests are compared. */
   readonly asked: string;
 }
 
 /** Parses what a store asks for beyond a memory; undefined if it asks for nothing. */
 export function parseWishes(request: WishRequest, nowMs: number): Wishes | undefined {
-  const { onConflict, expiry } = request;
+  const { onConflict, expiry, onSimilar = "store" } = request;
   const externalId = parseExternalId(request.externalId ?? "");
   if (onConflict !== undefined && externalId === undefined) {
     throw invalid("on_conflict", "needs an external_id");
   }
   const supersedes = parseSupersedes(request.supersedes ?? []);
   const similarAbove = parseSimilarAbove(request.similarAbove);
+  if (onSimilar !== "store" && similarAbove === undefined) throw invalid("on_similar", "needs similar_above");
+  if (onSimilar !== "store" && externalId !== undefined) {
+    throw invalid("on_similar", "cannot stand beside external_id, which has on_conflict");
+  }
   const expiresAtMs = parseExpiry(expiry, nowMs);
   const asksNothing = externalId === undefined && expiry === undefined && similarAbove === undefined;
   if (asksNothing && supersedes.length === 0) return undefined;
+  const asked = [externalId, onConflict, expiry, supersedes, similarAbove].map((it) => it ?? null);
   return {
     conditions: { externalId, onConflict: onConflict ?? "refuse", supersedes },
     expiresAtMs,
     similarAbove,
-    asked: JSON.stringify([externalId, onConflict, expiry, supersedes, similarAbove].map((it) => it ?? null)),
+    onSimilar,
+    // As it was before there was this action: keys of then are still good.
+    asked: JSON.stringify(onSimilar === "store" ? asked : [...asked, onSimilar]),
   };
 }

@@ -7,14 +7,14 @@ import {
 import { authorize } from "../input/authorize.js";
 import { parseTimeOfYears } from "../input/event-time.js";
 import { newMemoryId } from "../input/id.js";
-import type { JsonObject } from "../input/json-object.js";
-import { canonicalMetadata, parseMetadata } from "../input/metadata.js";
+import { canonicalMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
-import { parseText } from "../input/text.js";
 import type { Appending } from "../log/namespaces.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import type { Redacted } from "../secrets/handle-secrets.js";
+import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { asMemory, findStanding, viewNow, type WishPorts, writeByWishes } from "./store-if.js";
 import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
@@ -22,9 +22,7 @@ import { withinQuota } from "./within-quota.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
-export interface StoreRequest extends PaidRequest, WishRequest {
-  readonly text: string;
-  readonly metadata?: JsonObject | undefined;
+export interface StoreRequest extends PaidRequest, WishRequest, ContentsRequest {
   /** Time at which what it tells of happened, in milliseconds since 1970; when it is stored, if left out. */
   readonly eventAtMs?: number | undefined;
   /** Calls with the same key store one memory. */
@@ -34,6 +32,8 @@ export interface StoreRequest extends PaidRequest, WishRequest {
 export interface StoreOutcome extends Outcome {
   /** Share of the text's letters and emoji that the model can hardly read; absent if it reads at least half. */
   readonly unreadShare?: number | undefined;
+  /** Absent if nothing was redacted. */
+  readonly redacted?: Redacted | undefined;
 }
 
 /**
@@ -46,12 +46,14 @@ export interface StoreOutcome extends Outcome {
  */
 export async function store(ports: WishPorts, request: StoreRequest): Promise<StoreOutcome> {
   const { caller } = request;
-  const text = parseText("text", request.text);
   const scope = scopeOf(request);
-  const metadata = parseMetadata(request.metadata);
+  const { text, metadata, redacted } = parseContents(request, ports);
   const eventAtMs = parseTimeOfYears("event_time", request.eventAtMs);
-  const wishes = parseWishes(request, ports.clock.wallMs());
+  const wished = parseWishes(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const unreadShare = ports.generations.unreadShare(text);
+  // Any two texts that the model can hardly read may be alike to it: none is given up for another.
+  const wishes = wished && unreadShare !== undefined ? { ...wished, onSimilar: "store" as const } : wished;
   const write = (attempt?: Attempt) =>
     writeMemory(ports, { ...request, text, metadata, eventAtMs, scope, attempt, wishes });
   const outcome =
@@ -60,9 +62,9 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
       : await storeIdempotently(ports, { ...request, text, metadata, eventAtMs, scope, write, wishes });
   const { answered, replayed } = outcome;
   const { namespace } = scope;
-  if (!replayed && isPaid(answered))
+  if (!replayed && isPaid(answered, wishes))
     ports.quota.count(caller, { namespace, call: "store", tokens: answered.tokens });
-  return { ...outcome, unreadShare: ports.generations.unreadShare(text) };
+  return { ...outcome, unreadShare, redacted };
 }
 
 interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {
@@ -76,9 +78,12 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
   readonly wishes: Wishes | undefined;
 }
 
-/** Tells whether a store costs a call: one that finds its memory there does not. */
-function isPaid({ outcome }: Answered): boolean {
-  return outcome !== "KEPT";
+/**
+ * Tells whether a store costs a call: one that finds its external id there does not. One that finds a similar
+ * memory does, because its text was embedded.
+ */
+function isPaid({ outcome }: Answered, wishes: Wishes | undefined): boolean {
+  return outcome !== "KEPT" || wishes?.onSimilar === "keep";
 }
 
 async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
@@ -111,7 +116,7 @@ async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered
     const appending = { memoryIn, admit, idempotent: attempt !== undefined };
     if (wishes === undefined) return append(ports, { scope, appending, steps });
     const answered = await writeByWishes(ports, { scope, wishes, id, appending, steps, signal });
-    if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));
+    if (!isPaid(answered, wishes)) await steps.time("refund", () => quota.refund(caller));
     return answered;
   });
 }
@@ -154,7 +159,7 @@ async function storeIdempotently(
   ];
   const asked = { scope, idempotencyKey, content: [text, canonicalMetadata(metadata), ...more] };
   const undo = async (answered: Answered) => {
-    if (isPaid(answered)) await quota.refund(caller);
+    if (isPaid(answered, wishes)) await quota.refund(caller);
   };
   return idempotency.run(asked, { write, undo });
 }

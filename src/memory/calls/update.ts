@@ -17,6 +17,7 @@ import { type Generation, generationOf } from "../ports/generation.js";
 import type { Scope, Stored } from "../ports/log.js";
 import { untimed } from "../ports/steps.js";
 import { findMemory } from "../reading/fetch.js";
+import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
 import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
@@ -35,6 +36,8 @@ export interface UpdateRequest extends PaidRequest {
   readonly mask?: readonly string[] | undefined;
   /** True if `metadata` is a JSON merge patch. */
   readonly merges?: boolean | undefined;
+  /** What to do with secrets in the new text or metadata; the server's way if left out. */
+  readonly onSecret?: OnSecret | undefined;
   /** Etag that the memory must have; empty means any. */
   readonly etag?: string | undefined;
   /** Calls with the same key update once. */
@@ -53,6 +56,8 @@ const BYTES_PER_TOKEN = 80;
 export interface Updated {
   readonly memory: Shown;
   readonly replayed: boolean;
+  /** Absent if nothing was redacted. */
+  readonly redacted?: Redacted | undefined;
 }
 
 type UpdatePorts = Ports & ErasurePorts;
@@ -68,7 +73,7 @@ export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): 
   const { caller } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
-  const wanted = parseChanges(request, ports.clock.wallMs());
+  const { redacted, ...wanted } = parseChanges(request, ports);
   const action = { writes: true, namespace: scope.namespace };
   if (wanted.text === undefined) await authorizeFree(ports.quota, caller, action);
   else await authorize(ports.quota, caller, action);
@@ -76,7 +81,7 @@ export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): 
   const { memory, replayed } = await once(ports, { ...request, scope, id, wanted }, write);
   if (!replayed && wanted.text !== undefined)
     ports.quota.count(caller, { namespace: scope.namespace, call: "store", tokens: memory.tokens });
-  return { memory, replayed };
+  return { memory, replayed, redacted };
 }
 
 interface Wanted extends Omit<Changes, "text"> {
@@ -85,23 +90,33 @@ interface Wanted extends Omit<Changes, "text"> {
   readonly asked: string;
 }
 
-function parseChanges(request: UpdateRequest, nowMs: number): Wanted {
-  const { text, metadata, expiry, eventAtMs, merges = false, etag = "" } = request;
+function parseChanges(
+  request: UpdateRequest,
+  { clock, onSecret = "store" }: Pick<UpdatePorts, "clock" | "onSecret">,
+): Wanted & Pick<Updated, "redacted"> {
+  const { expiry, eventAtMs, merges = false, etag = "", onSecret: how = onSecret } = request;
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
   const { text: changesText, expiry: changesExpiry, eventTime: changesEvent } = mask;
   if (!changesText && !changesExpiry && !changesEvent && mask.metadata.length === 0) {
     throw invalid("update_mask", "names nothing to update");
   }
   // The part alone must keep the bounds, so that it is refused before anything is read.
-  parseMetadata(metadata);
+  parseMetadata(request.metadata);
+  const given = {
+    text: changesText ? parseText("text", request.text ?? "") : undefined,
+    metadata: request.metadata,
+  };
+  const { text, metadata, redacted } =
+    how === "store" ? { ...given, redacted: undefined } : handleSecrets(given, how);
   const asked = [text, metadata, expiry, request.mask, merges, etag];
   const more = eventAtMs === undefined ? [] : [eventAtMs];
   return {
-    text: changesText ? parseText("text", text ?? "") : undefined,
+    text,
     metadata: metadataChange(mask, { given: metadata ?? {}, merges }),
-    expiresAtMs: changesExpiry ? (parseExpiry(expiry, nowMs) ?? null) : undefined,
+    expiresAtMs: changesExpiry ? (parseExpiry(expiry, clock.wallMs()) ?? null) : undefined,
     eventAtMs: changesEvent ? (parseTimeOfYears("event_time", eventAtMs) ?? null) : undefined,
     asked: JSON.stringify([...asked.map((it) => it ?? null), ...more]),
+    redacted,
   };
 }
 

@@ -94,6 +94,29 @@ function* allPairs(queries: number, windows: number): Generator<Pair> {
   }
 }
 
+/** Pairs of windows up to which two texts are compared as wholes. */
+const PAIRS_MAX = 4_096;
+
+/** Score of two texts: that of their most similar parts. */
+export function scoreOf(some: readonly Float32Array[], others: readonly Float32Array[]): number {
+  let best = 0;
+  for (const a of some) for (const b of others) best = Math.max(best, cosine(a, b));
+  return best;
+}
+
+/**
+ * How much two texts say the same, from 0 to 1: the lowest score that any window of either has for the other
+ * text. 0 if they have too many windows to compare.
+ */
+export function likeness(some: readonly Float32Array[], others: readonly Float32Array[]): number {
+  if (some.length * others.length > PAIRS_MAX) return 0;
+  const scores = [
+    ...some.map((each) => scoreOf([each], others)),
+    ...others.map((each) => scoreOf(some, [each])),
+  ];
+  return Math.min(...scores);
+}
+
 /** Computes the cosine of two normalised vectors, clamped to 0…1. */
 function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;

@@ -35,6 +35,8 @@ import {
   batchResult,
   eventAtMsOf,
   expiryOf,
+  onSecretOf,
+  redactedOf,
   similarTextsOf,
   storedOf,
   wishesOf,
@@ -64,13 +66,11 @@ export function memoryService(
 ): Service<typeof MemoryService> {
   return {
     ...memoryStreams(ports, ending),
-    async store({ text, namespace, metadata, ...asked }, call) {
+    async store({ text, namespace, metadata, onSecret, ...asked }, call) {
       const request = {
         ...common(call),
         ...idempotency(call),
-        text,
-        namespace,
-        metadata,
+        ...{ text, namespace, metadata, onSecret: onSecretOf(onSecret) },
         eventAtMs: eventAtMsOf(asked),
         ...wishesOf(asked),
       };
@@ -86,11 +86,11 @@ export function memoryService(
       tellReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
     },
-    async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...times }, call) {
-      const { expiry } = times;
+    async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...asked }, call) {
+      const [expiry, onSecret] = [expiryOf(asked.expiry), onSecretOf(asked.onSecret)];
       const changes = {
-        ...{ text, metadata, expiry: expiryOf(expiry), eventAtMs: eventAtMsOf(times) },
-        ...{ mask: updateMask?.paths, etag },
+        ...{ text, metadata, expiry, eventAtMs: eventAtMsOf(asked) },
+        ...{ mask: updateMask?.paths, etag, onSecret },
       };
       // A patch that says null of all metadata removes it.
       const merges = call.isPatch && metadata !== undefined;
@@ -105,10 +105,10 @@ export function memoryService(
         onFreeWrite,
       };
       call.hold(ANSWER_BYTES);
-      const { memory, replayed } = await updateMemory(ports, request);
+      const { memory, replayed, redacted } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
       tellReplayed(call, replayed);
-      return { memory: memoryOf(memory), namespace };
+      return { memory: memoryOf(memory), namespace, ...redactedOf(redacted) };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
       const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;

@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
+  Secrets_OnSecret,
+  Similarity_OnSimilar,
   type StoreItem,
   type StoreRequest,
   StoreRequest_OnConflict,
@@ -12,8 +14,9 @@ import type { BatchResult } from "../../memory/calls/several/batch.js";
 import { ofItem } from "../../memory/calls/several/of-item.js";
 import type { BatchMemory } from "../../memory/calls/several/store-batch.js";
 import type { Answered, StoreOutcome } from "../../memory/calls/store.js";
-import type { WishRequest } from "../../memory/calls/store-wishes.js";
+import type { OnSimilar, WishRequest } from "../../memory/calls/store-wishes.js";
 import type { Expiry } from "../../memory/input/expiry.js";
+import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
 import type { OnConflict } from "../../memory/versions/deciding-stores.js";
 
 const MS_PER_SECOND = 1_000;
@@ -27,25 +30,44 @@ export function wishesOf({
   expiry,
   supersedes,
   similarAbove,
+  onSimilar,
 }: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes"> &
-  Partial<Pick<StoreRequest, "similarAbove">>): WishRequest {
+  Partial<Pick<StoreRequest, "similarAbove" | "onSimilar">>): WishRequest {
   return {
     externalId,
     onConflict: onConflictOf(onConflict),
     expiry: expiryOf(expiry),
     supersedes,
     similarAbove,
+    onSimilar: onSimilarOf(onSimilar),
   };
+}
+
+function onSimilarOf(value: Similarity_OnSimilar | undefined): OnSimilar | undefined {
+  if (value === undefined || value === Similarity_OnSimilar.ON_SIMILAR_UNSPECIFIED) return undefined;
+  if (value === Similarity_OnSimilar.STORE) return "store";
+  if (value === Similarity_OnSimilar.KEEP) return "keep";
+  if (value === Similarity_OnSimilar.SUPERSEDE) return "supersede";
+  throw invalid("on_similar", "is none of STORE, KEEP and SUPERSEDE");
 }
 
 /** Translates the memories of a batch. */
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
-  return memories.map(({ text, metadata, ...asked }, i) =>
+  return memories.map(({ text, metadata, onSecret, ...asked }, i) =>
     ofItem(`memories[${i}]`, () => ({
-      ...{ text, metadata, eventAtMs: eventAtMsOf(asked) },
+      ...{ text, metadata, eventAtMs: eventAtMsOf(asked), onSecret: onSecretOf(onSecret) },
       ...wishesOf(asked),
     })),
   );
+}
+
+/** Translates what is done with secrets; undefined is the server's way. */
+export function onSecretOf(value: Secrets_OnSecret): OnSecret | undefined {
+  if (value === Secrets_OnSecret.ON_SECRET_UNSPECIFIED) return undefined;
+  if (value === Secrets_OnSecret.STORE) return "store";
+  if (value === Secrets_OnSecret.REDACT) return "redact";
+  if (value === Secrets_OnSecret.REFUSE) return "refuse";
+  throw invalid("on_secret", "is none of STORE, REDACT and REFUSE");
 }
 
 function onConflictOf(value: StoreRequest_OnConflict): OnConflict | undefined {
@@ -82,22 +104,33 @@ export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds
 /** Translates the answer of a store. */
 export function storedOf({
   answered,
-  unreadShare,
+  ...told
 }: Omit<StoreOutcome, "replayed">): MessageInitShape<typeof StoreResponseSchema> {
   const { similar } = answered;
   return {
-    ...storedItem(answered, unreadShare),
+    ...storedItem(answered, told),
     ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
   };
 }
 
-function storedItem({ id, tokens, createdAtMs, outcome, etag }: Answered, unreadShare: number | undefined) {
+function storedItem(
+  { id, tokens, createdAtMs, outcome, etag }: Answered,
+  { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
+) {
   return {
     ...{ id, tokens, createdAt: timestampFromMs(createdAtMs) },
     ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
     ...(etag !== undefined && { etag }),
     ...(unreadShare !== undefined && { unreadShare }),
+    ...redactedOf(redacted),
   };
+}
+
+/** Translates what was redacted: a field of an answer that is absent if nothing was. */
+export function redactedOf(redacted: Redacted | undefined) {
+  if (redacted === undefined) return {};
+  const { secrets, count } = redacted;
+  return { redacted: { secrets: secrets.map((each) => ({ ...each })), count } };
 }
 
 /** Translates the result of one memory of a batch. */
@@ -106,7 +139,7 @@ export function batchResult(result: BatchResult) {
     const { code, message, reason = "" } = result.error;
     return { result: { case: "error", value: { code, message, reason } } } as const;
   }
-  return { result: { case: "stored", value: storedItem(result.stored, result.unreadShare) } } as const;
+  return { result: { case: "stored", value: storedItem(result.stored, result) } } as const;
 }
 
 /** Lists the texts of a store's answer. */

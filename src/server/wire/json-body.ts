@@ -61,6 +61,9 @@ export function* readingJson(message: DescMessage, bytes: Uint8Array): Generator
   return decodeChecked(message, value);
 }
 
+/** Fields of a patch that say how to update, and are no part of what is updated. */
+const ABOUT_PATCHES = ["etag", "on_secret"];
+
 /**
  * Decodes a JSON body into the request about a resource, whose path gives `fields`. A merge patch (RFC 7396) makes
  * the request that updates it: what the patch gives is updated, and what it gives as null is removed.
@@ -81,7 +84,7 @@ export function readResource(
   for (const name of isPatch ? [...Object.keys(fields), "update_mask"] : Object.keys(fields)) {
     if (given.includes(name)) throw invalid(name, beside);
   }
-  const mask = isPatch && { update_mask: given.filter((name) => name !== "etag").join(",") };
+  const mask = isPatch && { update_mask: given.filter((name) => !ABOUT_PATCHES.includes(name)).join(",") };
   return decodeChecked(message, { ...(value as JsonObject), ...fields, ...mask });
 }
 

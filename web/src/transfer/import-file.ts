@@ -9,6 +9,7 @@ import {
 } from "../api";
 import { memoryClient } from "../session/client";
 import { sourceOf } from "./file-source";
+import { refusedSecretIn } from "./refused-secret";
 
 /** Maximum memories and characters of one call. */
 const BATCH_MAX = 64;
@@ -61,14 +62,28 @@ export async function importFile(
   onProgress(progress);
   const store = async () => {
     if (batch.length === 0) return;
-    const sent = batch;
+    let sent = batch;
     [batch, chars] = [[], 0];
-    const { results } = await memoryClient.storeBatch(
-      { namespace, memories: sent.map(requestOf) },
-      { signal },
-    );
-    for (const [index, { result }] of results.entries())
-      progress = after(progress, result, sent[index]?.place);
+    const send = async () => {
+      const { results } = await memoryClient.storeBatch(
+        { namespace, memories: sent.map(requestOf) },
+        { signal },
+      );
+      for (const [index, { result }] of results.entries())
+        progress = after(progress, result, sent[index]?.place);
+      sent = [];
+    };
+    while (sent.length > 0) {
+      try {
+        await send();
+      } catch (error) {
+        // A memory with a secret keeps the others of its batch out: they are sent again without it.
+        const secret = refusedSecretIn(error);
+        if (secret === undefined) throw error;
+        progress = refused(progress, `${sent[secret.index]?.place ?? ""}: ${secret.message}`);
+        sent = sent.filter((_, index) => index !== secret.index);
+      }
+    }
     onProgress(progress);
   };
   for await (const part of (await readAsFound(source)).read) {

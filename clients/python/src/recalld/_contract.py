@@ -44,12 +44,30 @@ OnConflict = Literal["REFUSE", "REPLACE", "KEEP"]
 """
 
 
+OnSecret = Literal["STORE", "REDACT", "REFUSE"]
+"""What a call does if its text or metadata has what looks like a secret.
+
+- `STORE`: It stores them as they are, and does not look for secrets.
+- `REDACT`: It stores `[REDACTED]` in the place of each secret; the answer tells kind and place of each. A key of the metadata cannot be redacted: such a call fails as with REFUSE.
+- `REFUSE`: It fails with `invalid_argument` and the reason SECRET_FOUND, whose details tell kind and place of each secret, and costs nothing.
+"""
+
+
+OnSimilar = Literal["STORE", "KEEP", "SUPERSEDE"]
+"""What a store does if a memory that says the same is there already.
+
+- `STORE`: It stores the memory beside it.
+- `KEEP`: The most similar memory stays as it is and is the answer. It costs a call.
+- `SUPERSEDE`: It stores the memory, which supersedes the most similar one.
+"""
+
+
 Outcome = Literal["CREATED", "REPLACED", "KEPT"]
 """What a store did.
 
 - `CREATED`: It made a new memory.
 - `REPLACED`: It made a new version of the memory with the external id.
-- `KEPT`: The memory with the external id stays as it is.
+- `KEPT`: The memory with the external id stays as it is, or the similar one of `on_similar`.
 """
 
 
@@ -102,6 +120,12 @@ class StoreRequest(TypedDict):
     event_time: NotRequired[str | datetime | None]
     """When what the text tells of happened, if that is not now: a time from the year 1 to the year 9999; milliseconds count. Filters (`$event_time`), lists and `after` and `before` of a recall compare it. Without one, a memory has the time when it was stored."""
 
+    on_secret: NotRequired[OnSecret | None]
+    """What to do if the text or a string of the metadata has what looks like a secret, such as a service's key, a private key, a JWT or a card number. Left out, it is what the server is set to (`ON_SECRET`)."""
+
+    on_similar: NotRequired[OnSimilar | None]
+    """What to do if a memory is there with at least the score `similar_above`, which must be set then; not together with `external_id`. Left out, it is STORE."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class StoreResponse(Answered):
@@ -129,6 +153,9 @@ class StoreResponse(Answered):
     unread_share: float | None = None
     """The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language."""
 
+    redacted: Redacted | None = None
+    """What was redacted, because `on_secret` or the server asks for it. Absent if nothing was."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Similar:
@@ -150,6 +177,34 @@ class SimilarMemory:
 
     score: float = 0.0
     """The cosine of the two, from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redacted:
+    """What was redacted in a text and its metadata."""
+
+    secrets: tuple[FoundSecret, ...] = ()
+    """The first 8."""
+
+    count: int = 0
+    """How many they are in all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundSecret:
+    """Kind and place of what looks like a secret."""
+
+    kind: str = ""
+    """What it looks like: `github_token`, `card_number`."""
+
+    field: str = ""
+    """Where it stands: `text`, or a path such as `metadata.notes[0].login`. A path of more than 100 characters is cut."""
+
+    start: int = 0
+    """Its first code point in that string, as it was sent."""
+
+    end: int = 0
+    """Behind its last code point."""
 
 
 class StoreBatchRequest(TypedDict):
@@ -186,6 +241,9 @@ class StoreItem(TypedDict):
 
     event_time: NotRequired[str | datetime | None]
     """When what the text tells of happened, as for Store."""
+
+    on_secret: NotRequired[OnSecret | None]
+    """What to do if it has what looks like a secret, as for Store. With REFUSE the batch fails."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +287,9 @@ class StoredItem:
 
     unread_share: float | None = None
     """The share of the text that the model can hardly read, as for Store."""
+
+    redacted: Redacted | None = None
+    """What was redacted, as for Store."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -524,6 +585,9 @@ class UpdateMemoryRequest(TypedDict):
     event_time: NotRequired[str | datetime | None]
     """When what the text tells of happened, as for Store."""
 
+    on_secret: NotRequired[OnSecret | None]
+    """What to do if the new text or metadata has what looks like a secret, as for Store."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateMemoryResponse(Answered):
@@ -532,6 +596,9 @@ class UpdateMemoryResponse(Answered):
 
     namespace: str = ""
     """The namespace, as it was given."""
+
+    redacted: Redacted | None = None
+    """What was redacted, as for Store."""
 
 
 class DeleteMemoryRequest(TypedDict):
@@ -744,6 +811,8 @@ Reason = Literal[
     "LAST_KEY",
     # The account has 50 keys.
     "KEYS_LIMIT",
+    # The text or the metadata has what looks like a secret, and `on_secret` is REFUSE; `metadata.secrets` tells kinds and places.
+    "SECRET_FOUND",
     # Another memory of the namespace has the `external_id`; `metadata.id` names it.
     "EXTERNAL_ID_TAKEN",
     # The memory was superseded by another one, `metadata.superseded_by`, and cannot be changed any more.
@@ -771,16 +840,18 @@ Reason = Literal[
 
 
 PARTS: Mapping[type, Mapping[str, type]] = {
-    StoreResponse: {"similar": Similar},
+    StoreResponse: {"similar": Similar, "redacted": Redacted},
     Similar: {"memories": SimilarMemory},
+    Redacted: {"secrets": FoundSecret},
     StoreBatchResponse: {"results": StoreBatchResult},
     StoreBatchResult: {"stored": StoredItem, "error": Problem},
+    StoredItem: {"redacted": Redacted},
     RecallResponse: {"results": RecallResult, "omitted": OmittedMemories},
     RecallResult: {"match": Match, "explanation": Explanation},
     OmittedMemories: {"memories": OmittedMemory},
     GetMemoryResponse: {"memory": Memory},
     GetMemoriesResponse: {"memories": Memory},
-    UpdateMemoryResponse: {"memory": Memory},
+    UpdateMemoryResponse: {"memory": Memory, "redacted": Redacted},
     DeleteMemoriesResponse: {"samples": Memory},
     ListNamespacesResponse: {"namespaces": Namespace},
     GetNamespaceResponse: {"namespace": Namespace},
@@ -832,6 +903,7 @@ __all__ = [
     "DeleteNamespaceResponse",
     "Explanation",
     "ExportMemoriesRequest",
+    "FoundSecret",
     "GetMemoriesRequest",
     "GetMemoriesResponse",
     "GetMemoryRequest",
@@ -851,6 +923,8 @@ __all__ = [
     "OmittedMemories",
     "OmittedMemory",
     "OnConflict",
+    "OnSecret",
+    "OnSimilar",
     "Order",
     "Outcome",
     "Problem",
@@ -859,6 +933,7 @@ __all__ = [
     "RecallResponse",
     "RecallResult",
     "Recency",
+    "Redacted",
     "Similar",
     "SimilarMemory",
     "StoreBatchRequest",

@@ -1,6 +1,7 @@
 import { MemoryError } from "../../../errors.js";
 import type { Answered, Attempt } from "../../idempotency/idempotency.js";
 import type { Scope } from "../../ports/log.js";
+import type { Redacted } from "../../secrets/handle-secrets.js";
 import type { PaidRequest } from "../ports.js";
 import type { Wishes } from "../store-wishes.js";
 
@@ -23,6 +24,8 @@ export interface StoredItem {
   readonly stored: Answered;
   /** Share of the text's letters and emoji that the model can hardly read; absent if it reads at least half. */
   readonly unreadShare?: number | undefined;
+  /** Absent if nothing was redacted. */
+  readonly redacted?: Redacted | undefined;
 }
 
 export interface Batch extends Omit<PaidRequest, "namespace"> {

@@ -8,14 +8,13 @@ import {
 import { authorize } from "../../input/authorize.js";
 import { parseTimeOfYears } from "../../input/event-time.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
-import type { JsonObject } from "../../input/json-object.js";
-import { canonicalMetadata, parseMetadata } from "../../input/metadata.js";
+import { canonicalMetadata } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
-import { parseText } from "../../input/text.js";
-import type { Clock } from "../../pacing/clock.js";
 import { mapInPieces } from "../../pacing/pieces.js";
 import type { Kept } from "../../ports/claims.js";
 import type { Scope } from "../../ports/log.js";
+import type { Redacted } from "../../secrets/handle-secrets.js";
+import { type ContentsRequest, parseContents } from "../../secrets/parse-contents.js";
 import type { PaidRequest } from "../ports.js";
 import type { WishPorts } from "../store-if.js";
 import { parseWishes, type WishRequest } from "../store-wishes.js";
@@ -26,9 +25,7 @@ import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.
 export const BATCH_MAX = 256;
 
 /** One memory of a batch. A batch lists no similar memories. */
-export interface BatchMemory extends Omit<WishRequest, "similarAbove"> {
-  readonly text: string;
-  readonly metadata?: JsonObject | undefined;
+export interface BatchMemory extends Omit<WishRequest, "similarAbove">, ContentsRequest {
   readonly eventAtMs?: number | undefined;
 }
 
@@ -54,7 +51,7 @@ export interface StoredBatch {
 export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): Promise<StoredBatch> {
   const { caller } = request;
   const scope = scopeOf(request);
-  const parsed = await parseMemories(request.memories, ports.clock);
+  const parsed = await parseMemories(request.memories, ports);
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const write = async (attempt?: Attempt) => {
     const ids = memoryIdsLike(attempt?.memoryId ?? newMemoryId(), parsed.length);
@@ -64,7 +61,7 @@ export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): 
     for (const { tokens } of written.fresh) ports.quota.count(caller, { namespace, call: "store", tokens });
     return written;
   };
-  const told = (of: StoredBatch) => tellUnread(ports, of, parsed);
+  const told = (of: StoredBatch) => tellOf(ports, of, parsed);
   if (request.idempotencyKey === undefined)
     return told({ results: (await write()).results, replayed: false });
   const stored = await storeIdempotently(ports, {
@@ -77,23 +74,28 @@ export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): 
   return told(stored);
 }
 
-/** Adds which texts the model can hardly read. */
-async function tellUnread(
+/** Adds which texts the model can hardly read, and what was redacted. */
+async function tellOf(
   { generations, clock }: WishPorts,
   { results, replayed }: StoredBatch,
   parsed: readonly Parsed[],
 ): Promise<StoredBatch> {
   const told = await mapInPieces(results, clock, (result, i) => {
-    const { text = "" } = parsed[i] ?? {};
-    return "stored" in result ? { ...result, unreadShare: generations.unreadShare(text) } : result;
+    const { text = "", redacted } = parsed[i] ?? {};
+    return "stored" in result ? { ...result, unreadShare: generations.unreadShare(text), redacted } : result;
   });
   return { results: told, replayed };
 }
 
-type Parsed = Omit<BatchItem, "id">;
+interface Parsed extends Omit<BatchItem, "id"> {
+  readonly redacted?: Redacted | undefined;
+}
 
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
-async function parseMemories(memories: readonly BatchMemory[], clock: Clock): Promise<Parsed[]> {
+async function parseMemories(
+  memories: readonly BatchMemory[],
+  { clock, onSecret }: Pick<WishPorts, "clock" | "onSecret">,
+): Promise<Parsed[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
   if (memories.length > BATCH_MAX) {
     throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
@@ -101,8 +103,7 @@ async function parseMemories(memories: readonly BatchMemory[], clock: Clock): Pr
   const nowMs = clock.wallMs();
   return mapInPieces(memories, clock, (memory, i) =>
     ofItem(`memories[${i}]`, () => ({
-      text: parseText("text", memory.text),
-      metadata: parseMetadata(memory.metadata),
+      ...parseContents(memory, { onSecret }),
       eventAtMs: parseTimeOfYears("event_time", memory.eventAtMs),
       wishes: parseWishes(memory, nowMs),
     })),

@@ -103,5 +103,6 @@ const BY_REASON: Readonly<Record<string, string>> = {
   CONCURRENCY_LIMITED: "Make fewer calls at a time.",
   KEY_OTHER_NAMESPACE: "Leave the argument namespace out.",
   MEMORY_SUPERSEDED: "Another memory has replaced it: change that one.",
+  SECRET_FOUND: "Store it without the secret.",
   BODY_TOO_LARGE: "Store less text at a time.",
 };

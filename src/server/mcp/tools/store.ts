@@ -1,9 +1,10 @@
 import { fitInto } from "./budget.js";
 import { shown } from "./memories.js";
-import { type Json, NAMESPACE, type Tool, text, texts } from "./tool.js";
+import { type Json, NAMESPACE, REDACTED, type Tool, text, texts } from "./tool.js";
 
-/** Score from which a memory counts as one that says much the same. */
+/** Score from which a memory counts as one that says much the same, and as one that says the same. */
 const SIMILAR_ABOVE = 0.8;
+const SAME_ABOVE = 0.88;
 
 export const store: Tool = {
   name: "memory_store",
@@ -31,17 +32,25 @@ export const store: Tool = {
         type: "array",
         items: { type: "object", properties: { id: text, text, score: { type: "number" } } },
       },
+      redacted: REDACTED,
       note: text,
     },
     required: ["id", "namespace"],
   },
   writes: true,
   async run({ given, namespace, tokensMax, ask }) {
-    const stored = await ask("Store", { ...given, namespace, similar_above: SIMILAR_ABOVE });
+    const { on_similar = "STORE" } = given;
+    const similar_above = on_similar === "STORE" ? SIMILAR_ABOVE : SAME_ABOVE;
+    const stored = await ask("Store", { ...given, namespace, similar_above });
     // Any two texts that the model cannot read may be alike to it.
-    if (stored.unread_share !== undefined) return { id: stored.id, namespace, note: UNREAD_NOTE };
+    const { id, redacted } = stored;
+    const answer = { id, namespace, ...(redacted !== undefined && { redacted }) };
+    // The server has done what the model would be asked for.
+    if (stored.outcome === "KEPT") return { ...answer, note: KEPT_NOTE };
+    if (stored.unread_share !== undefined) return { ...answer, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
-    return { id: stored.id, namespace, ...similarIn(memories, tokensMax) };
+    if (on_similar === "SUPERSEDE") return answer;
+    return { ...answer, ...similarIn(memories, tokensMax) };
   },
 };
 
@@ -51,6 +60,7 @@ function similarIn(memories: readonly Json[], tokensMax: number) {
   return { similar, note: NOTE };
 }
 
+const KEPT_NOTE = "a memory that says the same was there: this is its id, and nothing new was stored";
 const UNREAD_NOTE =
   "the server's model hardly reads this script: only a recall with the same words finds the memory surely";
 const NOTE = "similar memories existed: update the one that is outdated, forget the one that is doubled";

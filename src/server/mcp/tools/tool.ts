@@ -83,5 +83,11 @@ export const MAX_TOKENS = {
   description: `Budget of the answer, ${TOKENS.min} to ${TOKENS.max}; default ${TOKENS.default}`,
 };
 
+/** What was redacted, in an answer. */
+export const REDACTED = {
+  type: "object",
+  properties: { secrets: { type: "array" }, count: { type: "integer" } },
+};
+
 export const text = { type: "string" };
 export const texts = { type: "array", items: text };

@@ -1,4 +1,4 @@
-import { type Json, NAMESPACE, type Tool, text } from "./tool.js";
+import { type Json, NAMESPACE, REDACTED, type Tool, text } from "./tool.js";
 
 export const update: Tool = {
   name: "memory_update",
@@ -20,14 +20,15 @@ export const update: Tool = {
   },
   outputSchema: {
     type: "object",
-    properties: { id: text, namespace: text, updated_at: text, etag: text },
+    properties: { id: text, namespace: text, updated_at: text, etag: text, redacted: REDACTED },
     required: ["id", "namespace", "updated_at"],
   },
   writes: true,
   destroys: true,
   repeats: true,
   async run({ given, namespace, ask }) {
-    const { id, updated_at, etag } = (await ask("UpdateMemory", { ...given, namespace })).memory as Json;
-    return { id, namespace, updated_at, etag };
+    const { memory, redacted } = await ask("UpdateMemory", { ...given, namespace });
+    const { id, updated_at, etag } = memory as Json;
+    return { id, namespace, updated_at, etag, ...(redacted !== undefined && { redacted }) };
   },
 };

@@ -1,0 +1,188 @@
+import { MemoryError } from "../../errors.js";
+import { isObject, type Json, type JsonObject } from "../input/json-object.js";
+import { findSecrets, type SecretSpan } from "./find-secrets.js";
+
+/** Action if a text or its metadata has what looks like a secret. */
+export type OnSecret = "store" | "redact" | "refuse";
+
+/** Stands in place of a secret. No kind of secret is shorter, so that nothing grows beyond its limit. */
+export const REDACTED = "[REDACTED]";
+/** Number of secrets that are named. Errors travel in the headers of gRPC, which take few kilobytes. */
+const LISTED_MAX = 8;
+const PATH_CHARS_MAX = 100;
+
+/** Kind and place of a secret. */
+export interface FoundSecret {
+  readonly kind: string;
+  /** `text`, or a path in the metadata such as `metadata.a[0].b`; a long one is cut. */
+  readonly field: string;
+  /** Place of its first character, and behind its last one, in Unicode code points of what was sent. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What was redacted in a request. */
+export interface Redacted {
+  /** The first ones. */
+  readonly secrets: readonly FoundSecret[];
+  readonly count: number;
+}
+
+export interface Contents {
+  readonly text?: string | undefined;
+  /** At most `METADATA_DEPTH_MAX` levels deep. */
+  readonly metadata?: JsonObject | undefined;
+}
+
+/** Text and metadata to store, and what was redacted in them; undefined if nothing was. */
+export interface Handled extends Contents {
+  readonly redacted: Redacted | undefined;
+}
+
+/**
+ * Looks for secrets in a text and in the metadata's strings, and redacts them.
+ *
+ * @throws MemoryError `invalid_argument` (SECRET_FOUND) if there is one to refuse, or one in a key of the
+ * metadata: without its name a value could not be found again. The error names kinds and places only.
+ */
+export function handleSecrets({ text, metadata }: Contents, how: Exclude<OnSecret, "store">): Handled {
+  const places = new Places();
+  if (text !== undefined) places.add(text, ["text"]);
+  if (metadata !== undefined) places.add(metadata, ["metadata"]);
+  const found = places.find();
+  if (found.length === 0) return { text, metadata, redacted: undefined };
+  const count = found.reduce((sum, { spans }) => sum + spans.length, 0);
+  const redacted = { secrets: listed(found), count };
+  const keys = found.filter(({ isKey }) => isKey);
+  if (how === "refuse") throw refused(redacted, { isKey: false });
+  if (keys.length > 0) throw refused({ ...redacted, secrets: listed(keys) }, { isKey: true });
+  return {
+    text: text && (places.redact(text) as string),
+    metadata: metadata && (places.redact(metadata) as JsonObject),
+    redacted,
+  };
+}
+
+/** A string of a request. */
+interface Place {
+  readonly text: string;
+  /** The way to it: `text` or `metadata`, keys as places of their own, and indexes of arrays. */
+  readonly path: readonly (string | number | Place)[];
+  readonly isKey: boolean;
+  /** Its secrets; places are UTF-16 units of the string. */
+  spans: readonly SecretSpan[];
+}
+
+/** Stands between strings that are searched together. No secret has it. */
+const SEPARATOR = "\0";
+
+/** Strings of one request, which are searched together: a search for each of hundreds would take much longer. */
+class Places {
+  readonly #places: Place[] = [];
+  #rebuilt = 0;
+
+  /** Adds a string, or all strings of a value, in their order. */
+  add(value: Json, path: Place["path"]): void {
+    if (typeof value === "string") this.#addText(value, path);
+    else if (Array.isArray(value)) for (const [i, each] of value.entries()) this.add(each, [...path, i]);
+    else if (isObject(value)) {
+      for (const [key, each] of Object.entries(value)) {
+        this.add(each, [...path, this.#addText(key, path, { isKey: true })]);
+      }
+    }
+  }
+
+  #addText(text: string, path: Place["path"], { isKey = false } = {}): Place {
+    const place: Place = { text, path, isKey, spans: [] };
+    this.#places.push(place);
+    return place;
+  }
+
+  /** Finds the secrets of all that was added, and answers where they are. */
+  find(): Place[] {
+    const spans = findSecrets(this.#places.map(({ text }) => text).join(SEPARATOR));
+    let [at, next] = [0, 0];
+    for (const place of this.#places) {
+      const from = next;
+      const end = at + place.text.length;
+      for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) next++;
+      place.spans = spans
+        .slice(from, next)
+        .map(({ kind, start, end: last }) => ({ kind, start: start - at, end: last - at }));
+      at = end + SEPARATOR.length;
+    }
+    return this.#places.filter(({ spans }) => spans.length > 0);
+  }
+
+  /** Makes a value that was added without its secrets; values are made in the order in which they were added. */
+  redact(value: Json): Json {
+    if (typeof value === "string") return redacted(this.#places[this.#rebuilt++] as Place);
+    if (Array.isArray(value)) return value.map((each) => this.redact(each));
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, each]): [string, Json] => {
+      this.#rebuilt++;
+      return [key, this.redact(each)];
+    });
+    // Entries that are defined, not assigned: a key may be __proto__.
+    return Object.fromEntries(entries);
+  }
+}
+
+/** Names the first secrets of some places. */
+function listed(places: readonly Place[]): FoundSecret[] {
+  const secrets: FoundSecret[] = [];
+  for (const place of places) {
+    const { text, spans } = place;
+    if (secrets.length === LISTED_MAX) break;
+    const field = pathOf(place);
+    let [unit, point] = [0, 0];
+    const pointAt = (to: number) => {
+      point += [...text.slice(unit, to)].length;
+      unit = to;
+      return point;
+    };
+    for (const { kind, start, end } of spans.slice(0, LISTED_MAX - secrets.length)) {
+      secrets.push({ kind, field, start: pointAt(start), end: pointAt(end) });
+    }
+  }
+  return secrets;
+}
+
+/** Writes the path of a string as filters do, without secrets in its keys, and cut. */
+function pathOf(place: Place): string {
+  const parts = place.isKey ? [...place.path, place] : place.path;
+  const whole = parts
+    .map((part) => {
+      if (typeof part === "string") return part;
+      return typeof part === "number" ? `[${part}]` : `.${redacted(part).replace(/[\\.$]/g, "\\$&")}`;
+    })
+    .join("");
+  return whole.length <= PATH_CHARS_MAX ? whole : `${whole.slice(0, PATH_CHARS_MAX).toWellFormed()}…`;
+}
+
+function redacted({ text, spans }: Pick<Place, "text" | "spans">): string {
+  let at = 0;
+  const parts = spans.map(({ start, end }) => {
+    const before = text.slice(at, start);
+    at = end;
+    return before + REDACTED;
+  });
+  return parts.join("") + text.slice(at);
+}
+
+function refused({ secrets, count }: Redacted, { isKey }: { isKey: boolean }): MemoryError {
+  const [{ field: path, kind, start }] = secrets as [FoundSecret];
+  const field = path.startsWith("metadata") ? "metadata" : "text";
+  const others = count > 1 ? `, and ${count - 1} more` : "";
+  const what = isKey
+    ? "has a key that looks like a secret, which cannot be redacted"
+    : "has what looks like a secret";
+  const fix = isKey
+    ? "leave it out, or set on_secret to STORE"
+    : "leave it out, or set on_secret to REDACT or STORE";
+  const place = field === "text" ? `at ${start}` : `in ${path} at ${start}`;
+  return new MemoryError("invalid_argument", `${field} ${what}: ${kind} ${place}${others}; ${fix}`, {
+    ...{ field, reason: "SECRET_FOUND", recorded: `${field} ${what}: ${kind}${others}` },
+    metadata: { secrets: JSON.stringify(secrets), count: String(count) },
+  });
+}
