@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACIqYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAlCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkirAQKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3Bfa0IMCgpfbWluX3Njb3JlQgoKCF9taW5fZml0IroBCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBRIXCgpjb25zaWRlcmVkGAQgASgNSACIAQESLAoHb21pdHRlZBgFIAEoCzIbLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yaWVzQg0KC19jb25zaWRlcmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASL+AwoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJWCgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJEhAKA2ZpdBgEIAEoAUgAiAEBQgYKBF9maXQiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIukCCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYBiABKAkSLgoKdXBkYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLZXh0ZXJuYWxfaWQYCCABKAlIAIgBARIaCg1zdXBlcnNlZGVkX2J5GAkgASgJSAGIAQESNAoLZXhwaXJlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQFCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkipQEKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhYKA2lkcxgCIAMoCUIJukgGkgEDEIACEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHZHJ5X3J1bhgEIAEoCBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBSABKAgikQEKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEiMKB3NhbXBsZXMYAyADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYBCABKAkSFAoHbWF0Y2hlZBgFIAEoBUgAiAEBQgoKCF9tYXRjaGVkIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgNEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3QiuQIKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSJwoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlchIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBiABKAgiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJ7ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEicKBmZpbHRlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAMgASgIIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoDRIRCgluYW1lc3BhY2UYAiABKAkiSQoVV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEAoIcG9zaXRpb24YAiABKAkiyQIKFldhdGNoTmFtZXNwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJAoGc3RvcmVkGAIgASgLMhIucmVjYWxsZC52MS5NZW1vcnlIABI9CgdkZWxldGVkGAMgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRlbGV0ZWRIABI9Cgdkcm9wcGVkGAQgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRyb3BwZWRIABJBCgloZWFydGJlYXQYBSABKAsyLC5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuSGVhcnRiZWF0SAAaFQoHRGVsZXRlZBIKCgJpZBgBIAEoCRoJCgdEcm9wcGVkGgsKCUhlYXJ0YmVhdEIHCgVldmVudCJ5ChVFeHBvcnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIXCg9pbmNsdWRlX3ZlY3RvcnMYAiABKAgSJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCImChZFeHBvcnRNZW1vcmllc1Jlc3BvbnNlEgwKBGxpbmUYASABKAky+QkKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRJLCgpTdG9yZUJhdGNoEh0ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVxdWVzdBoeLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVNZW1vcnkSHy5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USVwoORGVsZXRlTWVtb3JpZXMSIS5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxHZXROYW1lc3BhY2USHy5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlc3BvbnNlIgOQAgESVgoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDUNvdW50TWVtb3JpZXMSIC5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXF1ZXN0GiEucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg5XYXRjaE5hbWVzcGFjZRIhLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0GiIucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlMAESWQoORXhwb3J0TWVtb3JpZXMSIS5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXNwb25zZTABQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACIqYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAlCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkirAQKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESJwoGZmlsdGVyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYCCABKAgSKQoFYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxItCgdtaW5fZml0GAwgASgBQhe6SBQSEhkAAAAAAAD4PykAAAAAAAAAAEgCiAEBIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3Bfa0IMCgpfbWluX3Njb3JlQgoKCF9taW5fZml0IroBCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBRIXCgpjb25zaWRlcmVkGAQgASgNSACIAQESLAoHb21pdHRlZBgFIAEoCzIbLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yaWVzQg0KC19jb25zaWRlcmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASL+AwoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJWCgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJEhAKA2ZpdBgEIAEoAUgAiAEBQgYKBF9maXQiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIukCCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYBiABKAkSLgoKdXBkYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLZXh0ZXJuYWxfaWQYCCABKAlIAIgBARIaCg1zdXBlcnNlZGVkX2J5GAkgASgJSAGIAQESNAoLZXhwaXJlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQFCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkipQEKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhYKA2lkcxgCIAMoCUIJukgGkgEDEIACEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHZHJ5X3J1bhgEIAEoCBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBSABKAgikQEKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEiMKB3NhbXBsZXMYAyADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYBCABKAkSFAoHbWF0Y2hlZBgFIAEoBUgAiAEBQgoKCF9tYXRjaGVkIuMBChVVcGRhdGVNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIWCgNpZHMYAiADKAlCCbpIBpIBAxCAAhInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIZCgZyZW1vdmUYBSADKAlCCbpIBpIBAxCAAhIPCgdkcnlfcnVuGAYgASgIEhIKCnBhZ2VfdG9rZW4YByABKAki2gEKFlVwZGF0ZU1lbW9yaWVzUmVzcG9uc2USDwoHdXBkYXRlZBgBIAEoBRIRCgl1bmNoYW5nZWQYAiABKAUSKQoGZmFpbGVkGAMgAygLMhkucmVjYWxsZC52MS5VcGRhdGVGYWlsdXJlEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIjCgdzYW1wbGVzGAUgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSFAoHbWF0Y2hlZBgGIAEoBUgAiAEBEhEKCW5hbWVzcGFjZRgHIAEoCUIKCghfbWF0Y2hlZCI/Cg1VcGRhdGVGYWlsdXJlEgoKAmlkGAEgASgJEiIKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgNEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3QiuQIKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSJwoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlchIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBiABKAgiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJ7ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEicKBmZpbHRlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAMgASgIIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoDRIRCgluYW1lc3BhY2UYAiABKAkiSQoVV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEAoIcG9zaXRpb24YAiABKAkiyQIKFldhdGNoTmFtZXNwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJAoGc3RvcmVkGAIgASgLMhIucmVjYWxsZC52MS5NZW1vcnlIABI9CgdkZWxldGVkGAMgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRlbGV0ZWRIABI9Cgdkcm9wcGVkGAQgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRyb3BwZWRIABJBCgloZWFydGJlYXQYBSABKAsyLC5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuSGVhcnRiZWF0SAAaFQoHRGVsZXRlZBIKCgJpZBgBIAEoCRoJCgdEcm9wcGVkGgsKCUhlYXJ0YmVhdEIHCgVldmVudCJ5ChVFeHBvcnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIXCg9pbmNsdWRlX3ZlY3RvcnMYAiABKAgSJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCImChZFeHBvcnRNZW1vcmllc1Jlc3BvbnNlEgwKBGxpbmUYASABKAky0goKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRJLCgpTdG9yZUJhdGNoEh0ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVxdWVzdBoeLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVNZW1vcnkSHy5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USVwoORGVsZXRlTWVtb3JpZXMSIS5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXNwb25zZRJXCg5VcGRhdGVNZW1vcmllcxIhLnJlY2FsbGQudjEuVXBkYXRlTWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5VcGRhdGVNZW1vcmllc1Jlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDEdldE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoNQ291bnRNZW1vcmllcxIgLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1JlcXVlc3QaIS5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -1474,6 +1474,169 @@ export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = 
   messageDesc(file_recalld_v1_memory, 27);
 
 /**
+ * @generated from message recalld.v1.UpdateMemoriesRequest
+ */
+export type UpdateMemoriesRequest = Message<"recalld.v1.UpdateMemoriesRequest"> & {
+  /**
+   * The namespace the memories are in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id
+   * that comes twice counts once.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+
+  /**
+   * Which memories to update, in place of ids: a filter in the language that
+   * docs/filters.md describes. An empty one is refused; memories that others
+   * superseded match none, because they cannot be updated.
+   *
+   * @generated from field: google.protobuf.Struct filter = 3;
+   */
+  filter?: JsonObject | undefined;
+
+  /**
+   * What to merge into the metadata of each, as a JSON merge patch (RFC 7396):
+   * objects are merged at every depth, null removes a key, and anything else,
+   * arrays too, takes the place of what was there. It is applied after `remove`.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 4;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * Paths to remove from the metadata of each, written as in filters: `a.b` is
+   * the key `b` of the object `a`. Up to 256. A path that leads nowhere is no
+   * error.
+   *
+   * @generated from field: repeated string remove = 5;
+   */
+  remove: string[];
+
+  /**
+   * Update nothing yet: the answer tells what the filter matches.
+   *
+   * @generated from field: bool dry_run = 6;
+   */
+  dryRun: boolean;
+
+  /**
+   * `next_page_token` of the answer before; left out at first. The other fields
+   * stay as they were.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message recalld.v1.UpdateMemoriesRequest.
+ * Use `create(UpdateMemoriesRequestSchema)` to create a new message.
+ */
+export const UpdateMemoriesRequestSchema: GenMessage<UpdateMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 28);
+
+/**
+ * @generated from message recalld.v1.UpdateMemoriesResponse
+ */
+export type UpdateMemoriesResponse = Message<"recalld.v1.UpdateMemoriesResponse"> & {
+  /**
+   * How many memories were changed.
+   *
+   * @generated from field: int32 updated = 1;
+   */
+  updated: number;
+
+  /**
+   * How many had this metadata already: those that a page before has changed
+   * may be met again.
+   *
+   * @generated from field: int32 unchanged = 2;
+   */
+  unchanged: number;
+
+  /**
+   * The memories that stay as they were, and why: their metadata would be over
+   * a limit. Of ids also those that no memory has, and those that another
+   * memory superseded.
+   *
+   * @generated from field: repeated recalld.v1.UpdateFailure failed = 3;
+   */
+  failed: UpdateFailure[];
+
+  /**
+   * Empty if nothing is left. Otherwise the filter matches more, time ran out,
+   * or the key's rate did: send the same request with it.
+   *
+   * @generated from field: string next_page_token = 4;
+   */
+  nextPageToken: string;
+
+  /**
+   * Some of the memories that the filter matches, the oldest, up to 20, with
+   * the metadata that they would get. Only of a dry run.
+   *
+   * @generated from field: repeated recalld.v1.Memory samples = 5;
+   */
+  samples: Memory[];
+
+  /**
+   * How many memories the filter matches. Only of a dry run.
+   *
+   * @generated from field: optional int32 matched = 6;
+   */
+  matched?: number | undefined;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 7;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.UpdateMemoriesResponse.
+ * Use `create(UpdateMemoriesResponseSchema)` to create a new message.
+ */
+export const UpdateMemoriesResponseSchema: GenMessage<UpdateMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 29);
+
+/**
+ * A memory that was not updated.
+ *
+ * @generated from message recalld.v1.UpdateFailure
+ */
+export type UpdateFailure = Message<"recalld.v1.UpdateFailure"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: recalld.v1.Problem error = 2;
+   */
+  error?: Problem | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.UpdateFailure.
+ * Use `create(UpdateFailureSchema)` to create a new message.
+ */
+export const UpdateFailureSchema: GenMessage<UpdateFailure> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 30);
+
+/**
  * @generated from message recalld.v1.DeleteNamespaceRequest
  */
 export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"> & {
@@ -1497,7 +1660,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 31);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -1516,7 +1679,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -1550,7 +1713,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 30);
+  messageDesc(file_recalld_v1_memory, 33);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -1576,7 +1739,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 31);
+  messageDesc(file_recalld_v1_memory, 34);
 
 /**
  * A namespace and what it holds.
@@ -1609,7 +1772,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 32);
+  messageDesc(file_recalld_v1_memory, 35);
 
 /**
  * @generated from message recalld.v1.GetNamespaceRequest
@@ -1628,7 +1791,7 @@ export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 33);
+  messageDesc(file_recalld_v1_memory, 36);
 
 /**
  * @generated from message recalld.v1.GetNamespaceResponse
@@ -1663,7 +1826,7 @@ export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & 
  * Use `create(GetNamespaceResponseSchema)` to create a new message.
  */
 export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 34);
+  messageDesc(file_recalld_v1_memory, 37);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -1720,7 +1883,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 35);
+  messageDesc(file_recalld_v1_memory, 38);
 
 /**
  * The order of a list.
@@ -1754,7 +1917,7 @@ export enum ListMemoriesRequest_Order {
  * Describes the enum recalld.v1.ListMemoriesRequest.Order.
  */
 export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 35, 0);
+  enumDesc(file_recalld_v1_memory, 38, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -1787,7 +1950,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 36);
+  messageDesc(file_recalld_v1_memory, 39);
 
 /**
  * @generated from message recalld.v1.CountMemoriesRequest
@@ -1821,7 +1984,7 @@ export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & 
  * Use `create(CountMemoriesRequestSchema)` to create a new message.
  */
 export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 37);
+  messageDesc(file_recalld_v1_memory, 40);
 
 /**
  * @generated from message recalld.v1.CountMemoriesResponse
@@ -1848,7 +2011,7 @@ export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> 
  * Use `create(CountMemoriesResponseSchema)` to create a new message.
  */
 export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 38);
+  messageDesc(file_recalld_v1_memory, 41);
 
 /**
  * @generated from message recalld.v1.WatchNamespaceRequest
@@ -1875,7 +2038,7 @@ export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> 
  * Use `create(WatchNamespaceRequestSchema)` to create a new message.
  */
 export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 39);
+  messageDesc(file_recalld_v1_memory, 42);
 
 /**
  * One change, or a sign of life. The first one is a heartbeat, with the
@@ -1934,7 +2097,7 @@ export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"
  * Use `create(WatchNamespaceResponseSchema)` to create a new message.
  */
 export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40);
+  messageDesc(file_recalld_v1_memory, 43);
 
 /**
  * A memory that was deleted.
@@ -1955,7 +2118,7 @@ export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 0);
+  messageDesc(file_recalld_v1_memory, 43, 0);
 
 /**
  * The end of a namespace.
@@ -1970,7 +2133,7 @@ export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 1);
+  messageDesc(file_recalld_v1_memory, 43, 1);
 
 /**
  * A sign of life.
@@ -1985,7 +2148,7 @@ export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespac
  * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 2);
+  messageDesc(file_recalld_v1_memory, 43, 2);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesRequest
@@ -2019,7 +2182,7 @@ export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> 
  * Use `create(ExportMemoriesRequestSchema)` to create a new message.
  */
 export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41);
+  messageDesc(file_recalld_v1_memory, 44);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesResponse
@@ -2038,7 +2201,7 @@ export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"
  * Use `create(ExportMemoriesResponseSchema)` to create a new message.
  */
 export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 42);
+  messageDesc(file_recalld_v1_memory, 45);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
@@ -2173,6 +2336,21 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof DeleteMemoriesRequestSchema;
     output: typeof DeleteMemoriesResponseSchema;
+  },
+  /**
+   * Changes the metadata of up to 256 memories, by their ids or by a filter:
+   * merges some into that of each, and removes paths. Texts stay as they are. A
+   * memory whose metadata is so already is not written, so that the same request
+   * may be sent twice. Costs nothing; what it writes takes of the key's rate.
+   *
+   * Also served as `POST /namespaces/{namespace}/memories/update`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.UpdateMemories
+   */
+  updateMemories: {
+    methodKind: "unary";
+    input: typeof UpdateMemoriesRequestSchema;
+    output: typeof UpdateMemoriesResponseSchema;
   },
   /**
    * Drops a namespace and erases all of it; the name is free again. Costs

@@ -9,7 +9,10 @@ export interface Page<T> {
 }
 
 /** Contents of a page token: the list it belongs to, and the position at which to continue. */
-export type PagePosition = readonly [list: "memories" | "oldest" | "namespaces", ...where: string[]];
+export type PagePosition = readonly [
+  list: "memories" | "oldest" | "namespaces" | "updates",
+  ...where: string[],
+];
 
 /** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {

@@ -11,6 +11,7 @@ import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
 import { getMemories } from "../../memory/calls/several/get-memories.js";
 import { listMatching } from "../../memory/calls/several/list.js";
 import { storeBatch } from "../../memory/calls/several/store-batch.js";
+import { updateMemories } from "../../memory/calls/several/update-memories.js";
 import { store } from "../../memory/calls/store.js";
 import { updateMemory } from "../../memory/calls/update.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
@@ -21,7 +22,15 @@ import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from "./read-fields.js";
 import type { Service } from "./service.js";
-import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
+import {
+  batchMemories,
+  batchResult,
+  expiryOf,
+  problemOf,
+  similarTextsOf,
+  storedOf,
+  wishesOf,
+} from "./store-fields.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
@@ -138,6 +147,21 @@ export function memoryService(
       const { dry, ...counts } = await deleteMemories(ports, request);
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
+    },
+    async updateMemories({ namespace, ...asked }, call) {
+      const { ids, filter, metadata, remove, dryRun, pageToken } = asked;
+      const request = {
+        ...{ caller: call.caller, signal: call.signal, namespace },
+        ...{ ids, filter, metadata, remove, dryRun, pageToken },
+        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
+      };
+      const { dry, failed, ...counts } = await updateMemories(ports, request);
+      await hold(call, dry?.samples.flatMap(textsOf) ?? []);
+      return {
+        ...{ ...counts, namespace },
+        failed: failed.map(({ id, error }) => ({ id, error: problemOf(error) })),
+        ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }),
+      };
     },
     async deleteNamespace({ namespace, force }, call) {
       return { deleted: await deleteNamespace(ports, { caller: call.caller, namespace, force }) };

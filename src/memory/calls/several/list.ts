@@ -151,8 +151,8 @@ async function readMatchingPage(
   return { items, next: undefined };
 }
 
-/** Makes a short word of a filter's key, for page tokens: two filters of one caller have different ones. */
-function digestOf(key: string): string {
+/** Makes a short word of a key, for page tokens: two filters of one caller have different ones. */
+export function digestOf(key: string): string {
   let [low, high] = [FIRST, SECOND];
   for (let i = 0; i < key.length; i++) {
     const unit = key.charCodeAt(i);
