@@ -144,6 +144,17 @@ export function userCommands(): Command {
     .option(...FILTER)
     .action(memories.count);
   inNamespace("get <ID>", "shows one memory").action(memories.get);
+  inNamespace("update-metadata [ID...]", "changes the metadata of several memories, by ids or a filter")
+    .option(...FILTER)
+    .option(
+      "-m, --metadata <KEY=VALUE>",
+      "metadata to merge at every depth: a pair, or one JSON object; null removes",
+      collect,
+      [],
+    )
+    .option("--remove <PATH>", "removes what is at this path, such as a.b; may be repeated", collect, [])
+    .option("--dry-run", "changes nothing, and says what the filter matches")
+    .action(memories.updateMetadata);
   inNamespace("forget [ID...]", "erases memories")
     .option(...FILTER)
     .option("--all", "erases the namespace with all that it holds")

@@ -8,6 +8,7 @@ import type {
   OnSimilar,
   Order,
   Redacted,
+  UpdateFailure,
 } from "../clients/typescript/src/index.js";
 import { whole } from "../src/operator/show.js";
 import { type Common, connect, type In } from "./connect.js";
@@ -226,6 +227,49 @@ export async function forget(ids: readonly string[], given: Forgetting): Promise
   const missing = filter === undefined ? new Set(ids).size - deleted : 0;
   const rest = missing > 0 ? `, ${missing} were not there` : "";
   print(given, { deleted, ...(filter === undefined && { missing }) }, () => [`${deleted} erased${rest}`]);
+}
+
+interface UpdatingMany extends In {
+  readonly filter?: Metadata;
+  readonly metadata: string[];
+  readonly remove: string[];
+  readonly dryRun?: boolean;
+}
+
+export async function updateMetadata(ids: readonly string[], given: UpdatingMany): Promise<void> {
+  const { namespace, filter, remove, dryRun } = given;
+  const metadata = metadataGiven(given.metadata);
+  if (ids.length > 0 === (filter !== undefined))
+    throw new UsageError("say what to update: ids or --filter, and one of them");
+  if (metadata === undefined && remove.length === 0)
+    throw new UsageError("say what changes: --metadata or --remove");
+  if (dryRun && filter === undefined) throw new UsageError("--dry-run needs --filter");
+  const recalld = connect(given);
+  const change = { namespace, metadata, remove };
+  if (dryRun) {
+    const { matched = 0, samples } = await recalld.updateMemories({ ...change, filter, dryRun });
+    return print(given, { matched, samples }, () => [
+      `${grouped(matched)} memories match; some of them, as they would be:`,
+      ...tableOf({ id: ({ id }) => id, metadata: (each) => short(JSON.stringify(each.metadata)) }, samples),
+    ]);
+  }
+  let updated = 0;
+  const failed: UpdateFailure[] = [];
+  const batches = filter === undefined ? batchesOf(ids).map((batch) => ({ ids: batch })) : [{ filter }];
+  for (const what of batches) {
+    let pageToken: string | undefined;
+    do {
+      const answer = await recalld.updateMemories({ ...change, ...what, pageToken });
+      updated += answer.updated;
+      failed.push(...answer.failed);
+      pageToken = answer.nextPageToken;
+    } while (pageToken !== "");
+  }
+  print(given, { updated, failed }, () => [
+    `${grouped(updated)} updated`,
+    ...failed.map(({ id, error }) => `${id} stays as it was: ${error?.message ?? ""}`),
+  ]);
+  if (failed.length > 0) process.exitCode = 1;
 }
 
 function batchesOf(ids: readonly string[]): string[][] {

@@ -1506,6 +1506,247 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/namespaces/{namespace}/memories/update": {
+      "post": {
+        "operationId": "updateMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Changes the metadata of up to 256 memories, by their ids or by a filter: merges some into that of each, and removes paths",
+        "description": "Texts stay as they are. A memory whose metadata is so already is not written, so that the same request may be sent twice. Costs nothing; what it writes takes of the key's rate.\n\nAlso served as `POST /namespaces/{namespace}/memories/update`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memories are in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "ids": {
+                    "type": [
+                      "array",
+                      "null"
+                    ],
+                    "items": {
+                      "type": "string",
+                      "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+                    },
+                    "description": "The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once.",
+                    "maxItems": 256
+                  },
+                  "filter": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "Which memories to update, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused; memories that others superseded match none, because they cannot be updated."
+                  },
+                  "metadata": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "What to merge into the metadata of each, as a JSON merge patch (RFC 7396): objects are merged at every depth, null removes a key, and anything else, arrays too, takes the place of what was there. It is applied after `remove`."
+                  },
+                  "remove": {
+                    "type": [
+                      "array",
+                      "null"
+                    ],
+                    "items": {
+                      "type": "string"
+                    },
+                    "description": "Paths to remove from the metadata of each, written as in filters: `a.b` is the key `b` of the object `a`. Up to 256. A path that leads nowhere is no error.",
+                    "maxItems": 256
+                  },
+                  "dry_run": {
+                    "type": [
+                      "boolean",
+                      "null"
+                    ],
+                    "description": "Update nothing yet: the answer tells what the filter matches."
+                  },
+                  "page_token": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "`next_page_token` of the answer before; left out at first. The other fields stay as they were."
+                  }
+                },
+                "additionalProperties": false,
+                "allOf": [
+                  {
+                    "oneOf": [
+                      {
+                        "required": [
+                          "ids"
+                        ],
+                        "properties": {
+                          "ids": {
+                            "type": "array",
+                            "minItems": 1
+                          }
+                        }
+                      },
+                      {
+                        "required": [
+                          "filter"
+                        ],
+                        "properties": {
+                          "filter": {
+                            "type": "object",
+                            "minProperties": 1
+                          }
+                        }
+                      }
+                    ]
+                  },
+                  {
+                    "anyOf": [
+                      {
+                        "required": [
+                          "filter"
+                        ],
+                        "properties": {
+                          "filter": {
+                            "type": "object"
+                          }
+                        }
+                      },
+                      {
+                        "not": {
+                          "required": [
+                            "dry_run"
+                          ],
+                          "properties": {
+                            "dry_run": {
+                              "const": true
+                            }
+                          }
+                        }
+                      }
+                    ]
+                  },
+                  {
+                    "anyOf": [
+                      {
+                        "required": [
+                          "metadata"
+                        ],
+                        "properties": {
+                          "metadata": {
+                            "type": "object",
+                            "minProperties": 1
+                          }
+                        }
+                      },
+                      {
+                        "required": [
+                          "remove"
+                        ],
+                        "properties": {
+                          "remove": {
+                            "type": "array",
+                            "minItems": 1
+                          }
+                        }
+                      }
+                    ]
+                  }
+                ]
+              },
+              "example": {
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ],
+                "metadata": {
+                  "turn": 8
+                },
+                "remove": [
+                  "source"
+                ]
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/UpdateMemoriesResponse"
+                },
+                "example": {
+                  "updated": 1,
+                  "unchanged": 0,
+                  "failed": [],
+                  "next_page_token": "",
+                  "samples": [],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
     "/namespaces": {
       "get": {
         "operationId": "listNamespaces",
@@ -3314,6 +3555,96 @@ export const openapi: Record<string, unknown> = {
                 "namespace": "pets",
                 "ids": [
                   "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/UpdateMemories": {
+      "post": {
+        "operationId": "MemoryService_UpdateMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Changes the metadata of up to 256 memories, by their ids or by a filter: merges some into that of each, and removes paths",
+        "description": "Texts stay as they are. A memory whose metadata is so already is not written, so that the same request may be sent twice. Costs nothing; what it writes takes of the key's rate.\n\nAlso served as `POST /namespaces/{namespace}/memories/update`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/UpdateMemoriesResponse"
+                },
+                "example": {
+                  "updated": 1,
+                  "unchanged": 0,
+                  "failed": [],
+                  "next_page_token": "",
+                  "samples": [],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-2"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/UpdateMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ],
+                "metadata": {
+                  "turn": 8
+                },
+                "remove": [
+                  "source"
                 ]
               }
             }
@@ -5960,6 +6291,224 @@ export const openapi: Record<string, unknown> = {
           "more",
           "samples",
           "namespace"
+        ]
+      },
+      "UpdateMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memories are in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "ids": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string",
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "description": "The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once.",
+            "maxItems": 256
+          },
+          "filter": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Which memories to update, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused; memories that others superseded match none, because they cannot be updated."
+          },
+          "metadata": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "What to merge into the metadata of each, as a JSON merge patch (RFC 7396): objects are merged at every depth, null removes a key, and anything else, arrays too, takes the place of what was there. It is applied after `remove`."
+          },
+          "remove": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Paths to remove from the metadata of each, written as in filters: `a.b` is the key `b` of the object `a`. Up to 256. A path that leads nowhere is no error.",
+            "maxItems": 256
+          },
+          "dry_run": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Update nothing yet: the answer tells what the filter matches."
+          },
+          "page_token": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "`next_page_token` of the answer before; left out at first. The other fields stay as they were."
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "oneOf": [
+              {
+                "required": [
+                  "ids"
+                ],
+                "properties": {
+                  "ids": {
+                    "type": "array",
+                    "minItems": 1
+                  }
+                }
+              },
+              {
+                "required": [
+                  "filter"
+                ],
+                "properties": {
+                  "filter": {
+                    "type": "object",
+                    "minProperties": 1
+                  }
+                }
+              }
+            ]
+          },
+          {
+            "anyOf": [
+              {
+                "required": [
+                  "filter"
+                ],
+                "properties": {
+                  "filter": {
+                    "type": "object"
+                  }
+                }
+              },
+              {
+                "not": {
+                  "required": [
+                    "dry_run"
+                  ],
+                  "properties": {
+                    "dry_run": {
+                      "const": true
+                    }
+                  }
+                }
+              }
+            ]
+          },
+          {
+            "anyOf": [
+              {
+                "required": [
+                  "metadata"
+                ],
+                "properties": {
+                  "metadata": {
+                    "type": "object",
+                    "minProperties": 1
+                  }
+                }
+              },
+              {
+                "required": [
+                  "remove"
+                ],
+                "properties": {
+                  "remove": {
+                    "type": "array",
+                    "minItems": 1
+                  }
+                }
+              }
+            ]
+          }
+        ]
+      },
+      "UpdateMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "updated": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories were changed."
+          },
+          "unchanged": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many had this metadata already: those that a page before has changed may be met again."
+          },
+          "failed": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/UpdateFailure"
+            },
+            "description": "The memories that stay as they were, and why: their metadata would be over a limit. Of ids also those that no memory has, and those that another memory superseded."
+          },
+          "next_page_token": {
+            "type": "string",
+            "description": "Empty if nothing is left. Otherwise the filter matches more, time ran out, or the key's rate did: send the same request with it."
+          },
+          "samples": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "Some of the memories that the filter matches, the oldest, up to 20, with the metadata that they would get. Only of a dry run."
+          },
+          "matched": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories the filter matches. Only of a dry run."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "updated",
+          "unchanged",
+          "failed",
+          "next_page_token",
+          "samples",
+          "namespace"
+        ]
+      },
+      "UpdateFailure": {
+        "description": "A memory that was not updated.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "error": {
+            "$ref": "#/components/schemas/Problem",
+            "description": "Why."
+          }
+        },
+        "required": [
+          "id",
+          "error"
         ]
       },
       "DeleteNamespaceRequest": {
@@ -9318,6 +9867,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -9377,6 +9927,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -9395,6 +9946,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -9531,6 +10083,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -9564,6 +10117,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -9634,6 +10188,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -9724,6 +10279,7 @@ export const openapi: Record<string, unknown> = {
         "Store",
         "StoreBatch",
         "UpdateMemory",
+        "UpdateMemories",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",

@@ -63,6 +63,10 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     request: { namespace, ids: [id] },
     response: { deleted: 1, more: false, samples: [], namespace },
   },
+  UpdateMemories: {
+    request: { namespace, ids: [id], metadata: { turn: 8 }, remove: ["source"] },
+    response: { updated: 1, unchanged: 0, failed: [], next_page_token: "", samples: [], namespace },
+  },
   DeleteMemory: { request: { namespace, id }, response: { id } },
   DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },
   ListNamespaces: {

@@ -37,6 +37,7 @@ const PATTERNS: Record<string, string> = {
 const ELEMENTS: Record<string, string> = {
   "GetMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
   "DeleteMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
+  "UpdateMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
 };
 
 /** The pattern of the elements of a request's list, if they have one. */
@@ -64,19 +65,31 @@ const ONE_EXPIRY = {
   not: { allOf: ["expire_time", "ttl"].map((field) => given(field, { type: "string" })) },
 };
 
+/** Memories are meant by their ids or by a filter, and only the latter has a dry run. */
+const IDS_OR_FILTER = [
+  {
+    oneOf: [
+      given("ids", { type: "array", minItems: 1 }),
+      given("filter", { type: "object", minProperties: 1 }),
+    ],
+  },
+  { anyOf: [given("filter", { type: "object" }), { not: given("dry_run", { const: true }) }] },
+];
+
 /** Rules about several fields of a request at once. */
 export const CONDITIONS: Record<string, readonly object[]> = {
   StoreRequest: [ONE_EXPIRY],
   StoreItem: [ONE_EXPIRY],
   UpdateMemoryRequest: [ONE_EXPIRY],
-  DeleteMemoriesRequest: [
+  DeleteMemoriesRequest: IDS_OR_FILTER,
+  UpdateMemoriesRequest: [
+    ...IDS_OR_FILTER,
     {
-      oneOf: [
-        given("ids", { type: "array", minItems: 1 }),
-        given("filter", { type: "object", minProperties: 1 }),
+      anyOf: [
+        given("metadata", { type: "object", minProperties: 1 }),
+        given("remove", { type: "array", minItems: 1 }),
       ],
     },
-    { anyOf: [given("filter", { type: "object" }), { not: given("dry_run", { const: true }) }] },
   ],
   CreateKeyRequest: [
     ONE_EXPIRY,

@@ -53,7 +53,7 @@ const SOMETIMES = [
     "GetNamespaceResponse.first",
     "GetNamespaceResponse.last",
   ],
-  ...["DeleteMemoriesResponse.matched"],
+  ...["DeleteMemoriesResponse.matched", "UpdateMemoriesResponse.matched"],
 ];
 
 /** The schemas of the messages and of all that they hold, by name. */

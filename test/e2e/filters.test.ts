@@ -137,6 +137,78 @@ describe.each(DATABASES)("filters on $name", (database) => {
     const none = await call("DeleteMemories", { filter, namespace: "none", dry_run: true });
     expect(none).toMatchObject({ matched: 0, samples: [] });
   }, 60_000);
+
+  test("updates the metadata of what matches, shows it before, and writes nothing twice", async () => {
+    const { call, store, texts } = await accountAt(here.door);
+    for (let i = 0; i < 30; i++) {
+      await store(`text ${i}`, { old: i < 25, i, of: { a: 1, b: [1], "c.d": true }, draft: "x" });
+    }
+    const change = {
+      filter: { old: true },
+      metadata: { of: { a: null, e: 2 }, seen: true },
+      remove: ["draft", "of.c\\.d", "of.b.none", "nowhere.at.all"],
+    };
+    const after = { old: true, i: 0, of: { b: [1], e: 2 }, seen: true };
+    const dry = await call("UpdateMemories", { ...change, dry_run: true });
+    expect(dry).toMatchObject({ updated: 0, matched: 25, next_page_token: "", namespace });
+    expect(dry.samples).toHaveLength(20);
+    expect((dry.samples as JsonObject[])[0]?.metadata).toEqual(after);
+    expect(await call("CountMemories", { filter: { seen: true } })).toMatchObject({ memories: 0 });
+    expect(await call("UpdateMemories", change)).toEqual({
+      ...{ updated: 25, unchanged: 0, failed: [], next_page_token: "", samples: [], namespace },
+    });
+    const { memories } = await call("ListMemories", { filter: { seen: true }, order: "OLDEST_FIRST" });
+    expect((memories as JsonObject[]).map(({ metadata }) => metadata)).toEqual(
+      expect.arrayContaining([after]),
+    );
+    expect(memories).toHaveLength(25);
+    expect(await call("CountMemories", { filter: { draft: "x" } })).toMatchObject({ memories: 5 });
+    expect(await texts("Recall", { query: "text 3", filter: { i: 3, seen: true } })).toEqual(["text 3"]);
+    expect(await call("UpdateMemories", change)).toMatchObject({ updated: 0, unchanged: 25 });
+    const none = { updated: 0, unchanged: 0, next_page_token: "" };
+    expect(await call("UpdateMemories", { ...change, namespace: "none" })).toMatchObject(none);
+  }, 60_000);
+
+  test("updates the metadata of ids, and says which stay as they were", async () => {
+    const { call, store } = await accountAt(here.door);
+    const [long, plain] = [await store("long", { a: "x".repeat(9_000) }), await store("plain", { a: 1 })];
+    const old = await store("old");
+    await call("Store", { text: "new", supersedes: [old] });
+    const absent = "mem_01jdh2zz00e00r000000000000";
+    const ids = [long, plain, absent, old, plain];
+    const answer = await call("UpdateMemories", { ids, metadata: { b: "y".repeat(9_000) } });
+    expect(answer).toMatchObject({ updated: 1, unchanged: 0, next_page_token: "" });
+    const failed = answer.failed as { id: string; error: JsonObject }[];
+    expect(Object.fromEntries(failed.map(({ id, error }) => [id, error.code]))).toEqual({
+      [long]: "invalid_argument",
+      [absent]: "not_found",
+      [old]: "failed_precondition",
+    });
+    const { memory } = await call("GetMemory", { id: plain });
+    expect(memory).toMatchObject({ text: "plain", metadata: { a: 1, b: "y".repeat(9_000) } });
+    const gone = await call("UpdateMemories", { ids: [plain], namespace: "none", remove: ["a"] });
+    expect(gone).toMatchObject({ updated: 0, failed: [{ id: plain, error: { code: "not_found" } }] });
+  }, 60_000);
+
+  test("updates more than 256 memories page by page", async () => {
+    const { call, key } = await accountAt(here.door);
+    const many = (length: number) => Array.from({ length }, (_, i) => ({ text: `m ${i}`, metadata: { i } }));
+    await call("StoreBatch", { memories: many(200) });
+    await call("StoreBatch", { memories: many(80) });
+    const change = { filter: { i: { $gte: 0 } }, metadata: { done: true } };
+    const first = await call("UpdateMemories", change);
+    expect(first).toMatchObject({ updated: 256, unchanged: 0 });
+    const page_token = String(first.next_page_token);
+    for (const other of [{ metadata: { done: false } }, { filter: { i: { $gte: 1 } } }]) {
+      const request = { namespace, ...change, ...other, page_token };
+      const refused = await here.door.call("UpdateMemories", request, { key });
+      expect(refused).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
+    }
+    expect(await call("UpdateMemories", { ...change, page_token })).toMatchObject({
+      ...{ updated: 24, unchanged: 256, next_page_token: "" },
+    });
+    expect(await call("CountMemories", { filter: { done: true } })).toMatchObject({ memories: 280 });
+  }, 120_000);
 });
 
 describe("filters in every call", () => {

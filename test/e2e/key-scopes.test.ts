@@ -22,6 +22,7 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   GetMemories: READS,
   DeleteMemory: WRITES,
   DeleteMemories: WRITES,
+  UpdateMemories: WRITES,
   DeleteNamespace: WRITES,
   ListNamespaces: FOR_ALL,
   GetNamespace: READS,
@@ -64,6 +65,7 @@ describe("scopes", () => {
       if (rpc === "UpdateMemory") return { ...memory, text: "c" };
       if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
       if (rpc === "GetMemories" || rpc === "DeleteMemories") return { namespace: "mine", ids: [memory.id] };
+      if (rpc === "UpdateMemories") return { namespace: "mine", ids: [memory.id], metadata: { a: 1 } };
       if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
       if (["ListMemories", "GetNamespace", "CountMemories"].includes(rpc)) {
         return { namespace: "mine" };

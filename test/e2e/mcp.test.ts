@@ -10,8 +10,8 @@ import { connect, overHttp, type Result, type Tools, VERSIONS, type Version } fr
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 const NAMES = [
-  ...["memory_store", "memory_recall", "memory_list", "memory_update", "memory_forget"],
-  "memory_namespaces",
+  ...["memory_store", "memory_recall", "memory_list", "memory_update", "memory_update_many"],
+  ...["memory_forget", "memory_namespaces"],
 ];
 const READING = ["memory_recall", "memory_list", "memory_namespaces"];
 
@@ -49,7 +49,7 @@ describe("the Model Context Protocol at /mcp", () => {
       expect(tools.map(({ name }) => name)).toEqual(NAMES);
       for (const { name, annotations, outputSchema, description } of tools) {
         const readOnlyHint = READING.includes(name);
-        const destroys = ["memory_update", "memory_forget"].includes(name);
+        const destroys = ["memory_update", "memory_update_many", "memory_forget"].includes(name);
         expect(annotations).toMatchObject({ readOnlyHint, openWorldHint: false });
         expect(annotations?.destructiveHint).toBe(readOnlyHint ? undefined : destroys);
         expect(annotations?.idempotentHint).toBe(name !== "memory_store");
@@ -75,6 +75,12 @@ describe("the Model Context Protocol at /mcp", () => {
       ]);
       const spaces = await call("memory_namespaces");
       expect(spaces.data).toEqual({ namespaces: [{ namespace: "default", memories: 1 }] });
+      const tagged = await call("memory_update_many", { ids: [stored.data.id], metadata: { seen: true } });
+      expect(tagged.data).toEqual({ updated: 1, unchanged: 0 });
+      const matching = { filter: { seen: true }, remove: ["seen"] };
+      const dry = await call("memory_update_many", { ...matching, dry_run: true });
+      expect(dry.data).toEqual({ updated: 0, matched: 1 });
+      expect((await call("memory_update_many", matching)).data).toEqual({ updated: 1, unchanged: 0 });
       const forgotten = await call("memory_forget", {
         ids: [stored.data.id, "mem_01jdh2zz00e00r0000000000v7"],
       });

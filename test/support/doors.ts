@@ -44,6 +44,7 @@ export type RpcName =
   | "GetMemory"
   | "UpdateMemory"
   | "GetMemories"
+  | "UpdateMemories"
   | "DeleteMemory"
   | "DeleteMemories"
   | "DeleteNamespace"
@@ -98,6 +99,7 @@ const REST: Readonly<Record<RpcName, string>> = {
   DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
   GetMemories: "POST /namespaces/{namespace}/memories/get",
   CountMemories: "POST /namespaces/{namespace}/memories/count",
+  UpdateMemories: "POST /namespaces/{namespace}/memories/update",
   DeleteMemories: "POST /namespaces/{namespace}/memories/delete",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
   ListNamespaces: "GET /namespaces",

@@ -12,6 +12,7 @@ const CALLS: readonly [RpcName, JsonObject][] = [
   ["ListMemories", { namespace }],
   ["CountMemories", { namespace }],
   ["DeleteMemories", { namespace }],
+  ["UpdateMemories", { namespace, metadata: { done: true } }],
 ];
 
 const not = (levels: number): JsonObject => (levels === 1 ? { a: 1 } : { $not: not(levels - 1) });
@@ -108,6 +109,62 @@ export const FILTERS: readonly Scenario[] = [
     name: "DeleteMemories: a dry run",
     rpc: "DeleteMemories",
     request: { namespace, filter: { a: 1 }, dry_run: true },
+    code: "ok",
+  },
+  refused("UpdateMemories: an empty filter", "UpdateMemories", [
+    "filter",
+    /empty/,
+    { namespace, filter: {}, metadata: { a: 1 } },
+  ]),
+  refused("UpdateMemories: ids and a filter", "UpdateMemories", [
+    "filter",
+    /cannot be used with ids/,
+    { namespace, ids: [id], filter: { a: 1 }, metadata: { a: 1 } },
+  ]),
+  refused("UpdateMemories: a dry run with ids", "UpdateMemories", [
+    "dry_run",
+    /for a filter/,
+    { namespace, ids: [id], metadata: { a: 1 }, dry_run: true },
+  ]),
+  refused("UpdateMemories: nothing to update", "UpdateMemories", [
+    "metadata",
+    /nothing to update/,
+    { namespace, ids: [id] },
+  ]),
+  refused("UpdateMemories: neither ids nor a filter", "UpdateMemories", [
+    "ids",
+    /missing/,
+    { namespace, metadata: { a: 1 } },
+  ]),
+  refused("UpdateMemories: a path that is none of metadata", "UpdateMemories", [
+    "remove[1]",
+    /no path of metadata/,
+    { namespace, ids: [id], remove: ["a", "$id"] },
+  ]),
+  refused("UpdateMemories: a path with a wrong backslash", "UpdateMemories", [
+    "remove[0]",
+    /backslash/,
+    { namespace, ids: [id], remove: ["a\\b"] },
+  ]),
+  refused("UpdateMemories: 257 paths", "UpdateMemories", [
+    "remove",
+    /257 paths; the limit is 256/,
+    { namespace, ids: [id], remove: Array.from({ length: 257 }, (_, i) => `k${i}`) },
+  ]),
+  refused("UpdateMemories: metadata that is too long", "UpdateMemories", [
+    "metadata",
+    /the limit is 16,384/,
+    { namespace, ids: [id], metadata: { a: "x".repeat(16_384) } },
+  ]),
+  refused("UpdateMemories: a page token of another list", "UpdateMemories", [
+    "page_token",
+    /none that this list gave/,
+    { namespace, filter: { a: 1 }, metadata: { a: 1 }, page_token: "WyJvbGRlc3QiXQ" },
+  ]),
+  {
+    name: "UpdateMemories: a dry run",
+    rpc: "UpdateMemories",
+    request: { namespace, filter: { a: "nothing" }, remove: ["b.c"], dry_run: true },
     code: "ok",
   },
   ...(["after", "before"] as const).flatMap((field): Scenario[] => [

@@ -7,6 +7,7 @@ import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.j
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
+import { REMOVED_MAX } from "../../src/memory/filter/removed-paths.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
@@ -28,6 +29,8 @@ const HELD: Readonly<Record<string, object>> = {
   memories: { required: true, itemsMax: BATCH_MAX },
   // A filter may take the place of ids.
   "DeleteMemoriesRequest.ids": { itemsMax: IDS_MAX },
+  "UpdateMemoriesRequest.ids": { itemsMax: IDS_MAX },
+  remove: { itemsMax: REMOVED_MAX },
   prefix: { bytesMax: NAMESPACE_BYTES_MAX },
   email: { bytesMax: EMAIL_BYTES_MAX },
   name: { bytesMax: KEY_NAME_BYTES_MAX },

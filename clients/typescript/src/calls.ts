@@ -72,6 +72,11 @@ export class MemoryCalls {
     return this.#call("DeleteMemories", request, options);
   }
 
+  /** Changes the metadata of up to 256 memories. */
+  updateMemories(request: Input<"UpdateMemories">, options?: CallOptions): Output<"UpdateMemories"> {
+    return this.#call("UpdateMemories", request, options);
+  }
+
   /** Drops a namespace with all that it holds. After a lost answer, the next attempt's is `not_found`. */
   deleteNamespace(request: Input<"DeleteNamespace">, options?: CallOptions): Output<"DeleteNamespace"> {
     return this.#call("DeleteNamespace", request, options);

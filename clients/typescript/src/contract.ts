@@ -456,6 +456,48 @@ export interface DeleteMemoriesResponse {
   readonly matched?: number;
 }
 
+export interface UpdateMemoriesRequest {
+  /** The namespace the memories are in. */
+  readonly namespace: string;
+  /** The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once. */
+  readonly ids?: readonly string[] | undefined;
+  /** Which memories to update, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused; memories that others superseded match none, because they cannot be updated. */
+  readonly filter?: Metadata | undefined;
+  /** What to merge into the metadata of each, as a JSON merge patch (RFC 7396): objects are merged at every depth, null removes a key, and anything else, arrays too, takes the place of what was there. It is applied after `remove`. */
+  readonly metadata?: Metadata | undefined;
+  /** Paths to remove from the metadata of each, written as in filters: `a.b` is the key `b` of the object `a`. Up to 256. A path that leads nowhere is no error. */
+  readonly remove?: readonly string[] | undefined;
+  /** Update nothing yet: the answer tells what the filter matches. */
+  readonly dryRun?: boolean | undefined;
+  /** `nextPageToken` of the answer before; left out at first. The other fields stay as they were. */
+  readonly pageToken?: string | undefined;
+}
+
+export interface UpdateMemoriesResponse {
+  /** How many memories were changed. */
+  readonly updated: number;
+  /** How many had this metadata already: those that a page before has changed may be met again. */
+  readonly unchanged: number;
+  /** The memories that stay as they were, and why: their metadata would be over a limit. Of ids also those that no memory has, and those that another memory superseded. */
+  readonly failed: readonly UpdateFailure[];
+  /** Empty if nothing is left. Otherwise the filter matches more, time ran out, or the key's rate did: send the same request with it. */
+  readonly nextPageToken: string;
+  /** Some of the memories that the filter matches, the oldest, up to 20, with the metadata that they would get. Only of a dry run. */
+  readonly samples: readonly Memory[];
+  /** How many memories the filter matches. Only of a dry run. */
+  readonly matched?: number;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+/** A memory that was not updated. */
+export interface UpdateFailure {
+  /** The memory's id. */
+  readonly id: string;
+  /** Why. */
+  readonly error: Problem;
+}
+
 export interface DeleteNamespaceRequest {
   /** The namespace to drop. */
   readonly namespace: string;
@@ -815,6 +857,7 @@ export interface Methods {
   readonly UpdateMemory: { readonly input: UpdateMemoryRequest; readonly output: UpdateMemoryResponse };
   readonly DeleteMemory: { readonly input: DeleteMemoryRequest; readonly output: DeleteMemoryResponse };
   readonly DeleteMemories: { readonly input: DeleteMemoriesRequest; readonly output: DeleteMemoriesResponse };
+  readonly UpdateMemories: { readonly input: UpdateMemoriesRequest; readonly output: UpdateMemoriesResponse };
   readonly DeleteNamespace: { readonly input: DeleteNamespaceRequest; readonly output: DeleteNamespaceResponse };
   readonly ListNamespaces: { readonly input: ListNamespacesRequest; readonly output: ListNamespacesResponse };
   readonly GetNamespace: { readonly input: GetNamespaceRequest; readonly output: GetNamespaceResponse };
@@ -840,6 +883,7 @@ export const PATHS: Readonly<Record<keyof Methods, string>> = {
   UpdateMemory: "/recalld.v1.MemoryService/UpdateMemory",
   DeleteMemory: "/recalld.v1.MemoryService/DeleteMemory",
   DeleteMemories: "/recalld.v1.MemoryService/DeleteMemories",
+  UpdateMemories: "/recalld.v1.MemoryService/UpdateMemories",
   DeleteNamespace: "/recalld.v1.MemoryService/DeleteNamespace",
   ListNamespaces: "/recalld.v1.MemoryService/ListNamespaces",
   GetNamespace: "/recalld.v1.MemoryService/GetNamespace",
@@ -856,7 +900,7 @@ export const PATHS: Readonly<Record<keyof Methods, string>> = {
 };
 
 /** Calls that change something. Each has a key, so that no retry does it twice. */
-export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory", "UpdateMemories", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
 
 /** Calls that change an account. They take no key, so an attempt whose answer is lost may have done it. */
 export const ONCE: readonly string[] = ["SignUp", "CreateKey", "RevokeKey", "CloseAccount"];

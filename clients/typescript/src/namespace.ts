@@ -72,6 +72,10 @@ export class NamespaceClient {
     return this.#calls.deleteMemories(this.#bound(request), options);
   }
 
+  updateMemories(request: Own<Input<"UpdateMemories">>, options?: CallOptions): Output<"UpdateMemories"> {
+    return this.#calls.updateMemories(this.#bound(request), options);
+  }
+
   deleteNamespace(
     request: Own<Input<"DeleteNamespace">> = {},
     options?: CallOptions,

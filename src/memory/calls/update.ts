@@ -50,7 +50,7 @@ export interface UpdateRequest extends PaidRequest {
 }
 
 /** Bytes that a memory's text and vectors take in the log for each of its tokens, at most. */
-const BYTES_PER_TOKEN = 80;
+export const BYTES_PER_TOKEN = 80;
 
 /** Outcome of an update, and whether it repeats an earlier one. */
 export interface Updated {
@@ -177,13 +177,13 @@ async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown
   const { text } = wanted;
   if (text === undefined) {
     writing.onFreeWrite?.(tokens * BYTES_PER_TOKEN);
-    return append(ports, writing, async () => undefined);
+    return appendVersion(ports, writing, async () => undefined);
   }
   return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = (generation: Generation) =>
       steps.time("embed", (onBegin) => ports.generations.embed(generation, { ...asked, signal, onBegin }));
-    return append(ports, writing, async (generation) => {
+    return appendVersion(ports, writing, async (generation) => {
       const [embedded] = await Promise.all([embed(generation), paid]);
       signal.throwIfAborted();
       return { ...embedded, text };
@@ -200,9 +200,21 @@ async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: 
   return current?.entry.tokens ?? 0;
 }
 
-async function append(
-  ports: UpdatePorts,
-  { scope, id, etag, wanted, attempt, steps = untimed }: Writing,
+/**
+ * Appends the next version of a memory and erases the one before.
+ *
+ * @throws MemoryError as `decideUpdate`
+ */
+export async function appendVersion(
+  ports: ErasurePorts,
+  {
+    scope,
+    id,
+    etag,
+    wanted,
+    attempt,
+    steps = untimed,
+  }: Pick<Writing, "scope" | "id" | "etag" | "wanted" | "attempt" | "steps">,
   textIn: (generation: Generation) => Promise<(Embedding & { text: string }) | undefined>,
 ): Promise<Shown> {
   const { namespaces, clock, log } = ports;

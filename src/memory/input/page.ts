@@ -11,7 +11,7 @@ export interface Page<T> {
 /** Contents of a page token: the list it belongs to, and the position at which to continue. */
 export type PagePosition = readonly [list: List, ...where: string[]];
 
-type List = "memories" | "oldest" | "event-newest" | "event-oldest" | "namespaces";
+type List = "memories" | "oldest" | "event-newest" | "event-oldest" | "namespaces" | "updates";
 
 /** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {

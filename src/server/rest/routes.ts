@@ -25,6 +25,7 @@ export const REST_ROUTES: readonly RestRoute[] = [
   { method: "POST", url: `${MEMORIES}/get`, rpc: memory("GetMemories") },
   { method: "POST", url: `${MEMORIES}/count`, rpc: memory("CountMemories") },
   { method: "POST", url: `${MEMORIES}/delete`, rpc: memory("DeleteMemories") },
+  { method: "POST", url: `${MEMORIES}/update`, rpc: memory("UpdateMemories") },
   { method: "GET", url: "/namespaces", rpc: memory("ListNamespaces") },
   { method: "GET", url: "/namespaces/:namespace", rpc: memory("GetNamespace") },
   { method: "DELETE", url: "/namespaces/:namespace", rpc: memory("DeleteNamespace") },

@@ -11,6 +11,7 @@ import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
 import { getMemories } from "../../memory/calls/several/get-memories.js";
 import { listMatching } from "../../memory/calls/several/list.js";
 import { storeBatch } from "../../memory/calls/several/store-batch.js";
+import { updateMemories } from "../../memory/calls/several/update-memories.js";
 import { store } from "../../memory/calls/store.js";
 import { updateMemory } from "../../memory/calls/update.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
@@ -36,6 +37,7 @@ import {
   eventAtMsOf,
   expiryOf,
   onSecretOf,
+  problemOf,
   redactedOf,
   similarTextsOf,
   storedOf,
@@ -161,6 +163,21 @@ export function memoryService(
       const { dry, ...counts } = await deleteMemories(ports, request);
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
+    },
+    async updateMemories({ namespace, ...asked }, call) {
+      const { ids, filter, metadata, remove, dryRun, pageToken } = asked;
+      const request = {
+        ...{ caller: call.caller, signal: call.signal, namespace },
+        ...{ ids, filter, metadata, remove, dryRun, pageToken },
+        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
+      };
+      const { dry, failed, ...counts } = await updateMemories(ports, request);
+      await hold(call, dry?.samples.flatMap(textsOf) ?? []);
+      return {
+        ...{ ...counts, namespace },
+        failed: failed.map(({ id, error }) => ({ id, error: problemOf(error) })),
+        ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }),
+      };
     },
     async deleteNamespace({ namespace, force }, call) {
       return { deleted: await deleteNamespace(ports, { caller: call.caller, namespace, force }) };

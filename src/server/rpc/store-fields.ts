@@ -9,7 +9,7 @@ import {
   StoreResponse_Outcome,
   type StoreResponseSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
-import { invalid } from "../../errors.js";
+import { invalid, type MemoryError } from "../../errors.js";
 import type { BatchResult } from "../../memory/calls/several/batch.js";
 import { ofItem } from "../../memory/calls/several/of-item.js";
 import type { BatchMemory } from "../../memory/calls/several/store-batch.js";
@@ -134,10 +134,14 @@ export function redactedOf(redacted: Redacted | undefined) {
 }
 
 /** Translates the result of one memory of a batch. */
+/** Translates the error of one part of a call. */
+export function problemOf({ code, message, reason }: MemoryError) {
+  return { code, message, reason: reason ?? "" };
+}
+
 export function batchResult(result: BatchResult) {
   if ("error" in result) {
-    const { code, message, reason = "" } = result.error;
-    return { result: { case: "error", value: { code, message, reason } } } as const;
+    return { result: { case: "error", value: problemOf(result.error) } } as const;
   }
   return { result: { case: "stored", value: storedItem(result.stored, result) } } as const;
 }

@@ -13,6 +13,7 @@ const METHODS: Readonly<Record<string, readonly [method: string, each?: string]>
   UpdateMemory: ["update"],
   DeleteMemory: ["delete"],
   DeleteMemories: ["deleteMemories"],
+  UpdateMemories: ["updateMemories"],
   DeleteNamespace: ["deleteNamespace"],
   GetNamespace: ["getNamespace"],
   CountMemories: ["count"],

@@ -39,7 +39,10 @@ from ._contract import (
     StoreBatchResponse,
     StoreRequest,
     StoreResponse,
+    UPDATE_MEMORIES,
     UPDATE_MEMORY,
+    UpdateMemoriesRequest,
+    UpdateMemoriesResponse,
     UpdateMemoryRequest,
     UpdateMemoryResponse,
 )
@@ -112,6 +115,12 @@ class Calls(ABC):
     ) -> DeleteMemoriesResponse:
         """Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory. Ids that no memory has are no error. Costs nothing."""
         return self._call(DELETE_MEMORIES, request, options)
+
+    def update_memories(
+        self, *, options: CallOptions | None = None, **request: Unpack[UpdateMemoriesRequest]
+    ) -> UpdateMemoriesResponse:
+        """Changes the metadata of up to 256 memories, by their ids or by a filter: merges some into that of each, and removes paths. Texts stay as they are. A memory whose metadata is so already is not written, so that the same request may be sent twice. Costs nothing; what it writes takes of the key's rate."""
+        return self._call(UPDATE_MEMORIES, request, options)
 
     def delete_namespace(
         self, *, options: CallOptions | None = None, **request: Unpack[DeleteNamespaceRequest]
@@ -193,6 +202,12 @@ class AsyncCalls(ABC):
     ) -> DeleteMemoriesResponse:
         """Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory. Ids that no memory has are no error. Costs nothing."""
         return await self._call(DELETE_MEMORIES, request, options)
+
+    async def update_memories(
+        self, *, options: CallOptions | None = None, **request: Unpack[UpdateMemoriesRequest]
+    ) -> UpdateMemoriesResponse:
+        """Changes the metadata of up to 256 memories, by their ids or by a filter: merges some into that of each, and removes paths. Texts stay as they are. A memory whose metadata is so already is not written, so that the same request may be sent twice. Costs nothing; what it writes takes of the key's rate."""
+        return await self._call(UPDATE_MEMORIES, request, options)
 
     async def delete_namespace(
         self, *, options: CallOptions | None = None, **request: Unpack[DeleteNamespaceRequest]

@@ -650,6 +650,64 @@ class DeleteMemoriesResponse(Answered):
     """How many memories the filter matches. Only of a dry run."""
 
 
+class UpdateMemoriesRequest(TypedDict):
+    namespace: str
+    """The namespace the memories are in."""
+
+    ids: NotRequired[Sequence[str] | None]
+    """The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to update, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused; memories that others superseded match none, because they cannot be updated."""
+
+    metadata: NotRequired[Metadata | None]
+    """What to merge into the metadata of each, as a JSON merge patch (RFC 7396): objects are merged at every depth, null removes a key, and anything else, arrays too, takes the place of what was there. It is applied after `remove`."""
+
+    remove: NotRequired[Sequence[str] | None]
+    """Paths to remove from the metadata of each, written as in filters: `a.b` is the key `b` of the object `a`. Up to 256. A path that leads nowhere is no error."""
+
+    dry_run: NotRequired[bool | None]
+    """Update nothing yet: the answer tells what the filter matches."""
+
+    page_token: NotRequired[str | None]
+    """`next_page_token` of the answer before; left out at first. The other fields stay as they were."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateMemoriesResponse(Answered):
+    updated: int = 0
+    """How many memories were changed."""
+
+    unchanged: int = 0
+    """How many had this metadata already: those that a page before has changed may be met again."""
+
+    failed: tuple[UpdateFailure, ...] = ()
+    """The memories that stay as they were, and why: their metadata would be over a limit. Of ids also those that no memory has, and those that another memory superseded."""
+
+    next_page_token: str = ""
+    """Empty if nothing is left. Otherwise the filter matches more, time ran out, or the key's rate did: send the same request with it."""
+
+    samples: tuple[Memory, ...] = ()
+    """Some of the memories that the filter matches, the oldest, up to 20, with the metadata that they would get. Only of a dry run."""
+
+    matched: int | None = None
+    """How many memories the filter matches. Only of a dry run."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateFailure:
+    """A memory that was not updated."""
+
+    id: str = ""
+    """The memory's id."""
+
+    error: Problem
+    """Why."""
+
+
 class DeleteNamespaceRequest(TypedDict):
     namespace: str
     """The namespace to drop."""
@@ -853,6 +911,8 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     GetMemoriesResponse: {"memories": Memory},
     UpdateMemoryResponse: {"memory": Memory, "redacted": Redacted},
     DeleteMemoriesResponse: {"samples": Memory},
+    UpdateMemoriesResponse: {"failed": UpdateFailure, "samples": Memory},
+    UpdateFailure: {"error": Problem},
     ListNamespacesResponse: {"namespaces": Namespace},
     GetNamespaceResponse: {"namespace": Namespace},
     ListMemoriesResponse: {"memories": Memory},
@@ -884,6 +944,7 @@ GET_MEMORIES = Method("GetMemories", GetMemoriesResponse, False)
 UPDATE_MEMORY = Method("UpdateMemory", UpdateMemoryResponse, True)
 DELETE_MEMORY = Method("DeleteMemory", DeleteMemoryResponse, True)
 DELETE_MEMORIES = Method("DeleteMemories", DeleteMemoriesResponse, True)
+UPDATE_MEMORIES = Method("UpdateMemories", UpdateMemoriesResponse, True)
 DELETE_NAMESPACE = Method("DeleteNamespace", DeleteNamespaceResponse, True)
 LIST_NAMESPACES = Method("ListNamespaces", ListNamespacesResponse, False)
 GET_NAMESPACE = Method("GetNamespace", GetNamespaceResponse, False)
@@ -943,6 +1004,9 @@ __all__ = [
     "StoreRequest",
     "StoreResponse",
     "StoredItem",
+    "UpdateFailure",
+    "UpdateMemoriesRequest",
+    "UpdateMemoriesResponse",
     "UpdateMemoryRequest",
     "UpdateMemoryResponse",
     "WatchNamespaceRequest",

@@ -11,6 +11,7 @@ export type Rpc =
   | "GetMemories"
   | "GetMemory"
   | "UpdateMemory"
+  | "UpdateMemories"
   | "DeleteMemories"
   | "ListNamespaces";
 

@@ -6,6 +6,7 @@ import { recall } from "./recall.js";
 import { store } from "./store.js";
 import type { Tool } from "./tool.js";
 import { update } from "./update.js";
+import { updateMany } from "./update-many.js";
 
 /** Name of the server, as clients show it. */
 export const NAMES = { name: "recalld", title: "recalld memory" };
@@ -20,7 +21,7 @@ export const ABILITIES = {
 
 /** Sets of tools, each in the order in which clients list it. */
 export const TOOL_SETS = {
-  memory: [store, recall, list, update, forget, namespaces],
+  memory: [store, recall, list, update, updateMany, forget, namespaces],
   search: DOCUMENT_TOOLS,
 } as const satisfies Record<string, readonly Tool[]>;
 

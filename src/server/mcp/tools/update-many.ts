@@ -1,0 +1,51 @@
+import { type Json, NAMESPACE, type Tool, text, texts } from "./tool.js";
+
+/** Failures that an answer names at most, so that it stays short. */
+const FAILED_MAX = 10;
+
+export const updateMany: Tool = {
+  name: "memory_update_many",
+  title: "Update the metadata of many memories",
+  description:
+    "Merges metadata into that of many memories, by their ids or by a filter, and removes keys. Use it to tag, correct or close many at once; texts stay. Call again with page_token while the answer has one.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      ids: { ...texts, description: "Up to 256" },
+      filter: { type: "object", description: 'In place of ids, such as {"topic": "travel"}' },
+      metadata: { type: "object", description: "Merged at every depth; null removes a key" },
+      remove: { ...texts, description: "Paths to remove, such as a.b" },
+      dry_run: { type: "boolean", description: "With a filter: only count what matches" },
+      page_token: text,
+      namespace: NAMESPACE,
+    },
+  },
+  outputSchema: {
+    type: "object",
+    properties: {
+      updated: { type: "integer" },
+      unchanged: { type: "integer" },
+      matched: { type: "integer" },
+      failed: { type: "array", items: { type: "object" } },
+      page_token: text,
+      note: text,
+    },
+    required: ["updated"],
+  },
+  writes: true,
+  destroys: true,
+  repeats: true,
+  async run({ given, namespace, ask }) {
+    const answer = await ask("UpdateMemories", { ...given, namespace });
+    const { updated = 0, unchanged = 0, matched, next_page_token: next } = answer;
+    if (given.dry_run === true) return { updated, matched };
+    const failed = (answer.failed as Json[] | undefined) ?? [];
+    const more = failed.length - FAILED_MAX;
+    return {
+      ...{ updated, unchanged },
+      ...(failed.length > 0 && { failed: failed.slice(0, FAILED_MAX) }),
+      ...(more > 0 && { note: `${more} other memories failed, too` }),
+      ...(typeof next === "string" && next !== "" && { page_token: next }),
+    };
+  },
+};

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { MemoryError } from "../../src/errors.js";
+import { updateMemories } from "../../src/memory/calls/several/update-memories.js";
+import { parseRemoved, without } from "../../src/memory/filter/removed-paths.js";
+import { newMemoryId } from "../../src/memory/input/id.js";
+import { aMemory } from "../contract/samples.js";
+import { CALLER, DIMENSIONS, House, type Room, scopeOf } from "./room.js";
+
+let house: House;
+let room: Room;
+const ids = Array.from({ length: 40 }, newMemoryId);
+const vectors = new Float32Array(DIMENSIONS).fill(0.25);
+const base = { caller: CALLER, namespace: "n", ids: [], remove: [], pageToken: "" };
+const request = { ...base, filter: { kind: "own" }, metadata: { done: true } };
+
+beforeEach(async () => {
+  house = await House.open();
+  await house.write(
+    "n",
+    ids.map((id) => aMemory({ id, vectors, metadata: '{"kind":"own"}' })),
+  );
+  room = house.room();
+});
+afterEach(() => house.close());
+
+const metadataOf = async (id: string) => {
+  const { log } = house.storage;
+  const logId = (await log.find(scopeOf("n"))) ?? "";
+  const sequence = (await log.locate({ logId, id })) ?? 0;
+  const [found] = (await log.fetch({ logId, sequences: [sequence], what: "text" })).found;
+  return found?.entry.metadata;
+};
+
+it("tells how far it came when the key's rate is used up, and goes on from there", async () => {
+  let left = 10;
+  const onFreeWrite = () => {
+    if (left-- <= 0) throw new MemoryError("resource_exhausted", "the rate is used up");
+  };
+  const first = await updateMemories(room.ports, { ...request, onFreeWrite });
+  expect(first.updated).toBe(10);
+  const { nextPageToken: pageToken } = first;
+  await expect(updateMemories(room.ports, { ...request, pageToken, onFreeWrite })).rejects.toThrow(
+    "rate is used up",
+  );
+  const rest = await updateMemories(room.ports, { ...request, pageToken });
+  expect(rest.updated).toBe(30);
+  for (const id of ids) expect(await metadataOf(id)).toBe('{"kind":"own","done":true}');
+});
+
+it("leaves alone what another call has changed so that it does not match any more", async () => {
+  const { log } = house.storage;
+  const logId = (await log.find(scopeOf("n"))) ?? "";
+  const [first = "", second = ""] = ids;
+  const of = { opId: newMemoryId(), vectors, text: "t" };
+  const versions = [
+    { ...aMemory({ ...of, id: first, metadata: '{"kind":"other"}' }), replaces: 1 },
+    { ...aMemory({ ...of, opId: newMemoryId(), id: second, metadata: '{"kind":"own","n":1}' }), replaces: 2 },
+  ];
+  let calls = 0;
+  // The first version is made between the reading and the writing.
+  const racing = {
+    ...room.ports,
+    log: new Proxy(log, {
+      get(target, name) {
+        const method = Reflect.get(target, name);
+        if (typeof method !== "function") return method;
+        return async (...given: unknown[]) => {
+          const answer = await Reflect.apply(method, target, given);
+          if (name === "successors" && calls++ === 0) {
+            await log.append({ logId, from: ids.length + 1, entries: versions });
+          }
+          return answer;
+        };
+      },
+    }),
+  };
+  let pageToken = "";
+  do {
+    ({ nextPageToken: pageToken } = await updateMemories(racing, { ...request, pageToken }));
+  } while (pageToken !== "");
+  expect(calls).toBeGreaterThan(0);
+  expect(await metadataOf(first)).toBe('{"kind":"other"}');
+  expect(await metadataOf(second)).toBe('{"kind":"own","n":1,"done":true}');
+});
+
+it("removes paths through objects alone, also of odd keys", () => {
+  const metadata = JSON.parse('{"a":{"b":1,"c":{"d":2}},"l":[{"b":1}],"x.y":1,"__proto__":{"b":3},"$id":4}');
+  const paths = ["a.b", "a.c.d.e", "l.b", "x\\.y", "__proto__.b", "\\$id", "none"];
+  expect(JSON.stringify(without(metadata, parseRemoved(paths)))).toBe(
+    '{"a":{"c":{"d":2}},"l":[{"b":1}],"__proto__":{}}',
+  );
+});
