@@ -85,12 +85,13 @@ interface Recalling extends In {
   readonly minScore?: number;
   readonly minFit?: number;
   readonly fields?: string;
+  readonly maxTokens?: number;
 }
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
-  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields } = given;
+  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields, maxTokens } = given;
   const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
-  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields };
+  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields, maxTokens };
   const answer = await connect(given).recall({ query: words.join(" "), ...asked });
   print(given, answer, () =>
     answer.results.length === 0

@@ -4955,9 +4955,9 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "format": "int32",
-            "description": "How many memories to return at most: 1 to 20, 5 when left out.",
+            "description": "How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`).",
             "minimum": 1,
-            "maximum": 20
+            "maximum": 200
           },
           "mode": {
             "anyOf": [
@@ -5035,6 +5035,15 @@ export const openapi: Record<string, unknown> = {
             "description": "The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query.",
             "minimum": 0,
             "maximum": 1.5
+          },
+          "max_tokens": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found.",
+            "minimum": 1
           }
         },
         "required": [
@@ -5080,12 +5089,17 @@ export const openapi: Record<string, unknown> = {
           "omitted": {
             "$ref": "#/components/schemas/OmittedMemories",
             "description": "What `min_fit` has left out; only if the request asks for reasons (`explain`)."
+          },
+          "shortened": {
+            "type": "boolean",
+            "description": "True if more was found than the answer has room for: because of `max_tokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise."
           }
         },
         "required": [
           "results",
           "namespace",
-          "query_tokens"
+          "query_tokens",
+          "shortened"
         ]
       },
       "RecallResult": {

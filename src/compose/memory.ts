@@ -70,6 +70,7 @@ export function openMemory(
   const memory = {
     ...common,
     recallMode: config.recallMode,
+    topKMax: config.topKMax,
     namespaces,
     quota,
     idempotency,

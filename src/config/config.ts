@@ -52,6 +52,8 @@ const SCHEMA = {
   EMBED_WORKERS: whole(1, 256).default(Math.max(1, availableParallelism() - 1)),
   /** Order of a recall that asks for none, the same as in `src/memory/calls/ports.ts`. */
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
+  /** The same numbers as in `src/memory/input/top-k.ts`. */
+  TOP_K_MAX: whole(20, 200).default(20),
   SIGNUP: choice(["open", "closed"]).default("open"),
   /**
    * Sign-ups of one client address an hour: that many at once, then spread over the hour. Enough for a class or an

@@ -99,6 +99,19 @@ const RECALLS: readonly Scenario[] = [
   ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
     wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
   ),
+  ...[1, 2_147_483_647].map((max_tokens) =>
+    fine(`max_tokens ${max_tokens}`, "Recall", recall({ max_tokens })),
+  ),
+  ...[0, -1].map((max_tokens) =>
+    wrong(`max_tokens ${max_tokens}`, "Recall", [
+      "max_tokens",
+      /whole number from 1/,
+      recall({ max_tokens }),
+    ]),
+  ),
+  inJson(
+    wrong("max_tokens a text", "Recall", ["max_tokens", /a whole number/, recall({ max_tokens: "few" })]),
+  ),
   inJson(fine("fields in lowerCamelCase", "Recall", recall({ fields: "createdAt" }))),
   inJson(wrong("no fields", "Recall", ["fields", /names no field/, recall({ fields: "" })])),
   inJson(wrong("fields an array", "Recall", ["fields", /names with commas/, recall({ fields: ["id"] })])),

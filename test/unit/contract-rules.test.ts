@@ -12,14 +12,16 @@ import { IDS_MAX } from "../../src/memory/input/id.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
-import { TOP_K_MAX } from "../../src/memory/input/top-k.js";
+import { TOP_K_CEILING } from "../../src/memory/input/top-k.js";
 
 /** Rules of the room and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {
   text: { required: true, bytesMax: TEXT_BYTES_MAX },
   query: { required: true, bytesMax: TEXT_BYTES_MAX },
   namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
-  top_k: { from: 1, to: TOP_K_MAX },
+  // A server's own limit is lower, unless its operator raises it.
+  top_k: { from: 1, to: TOP_K_CEILING },
+  max_tokens: { from: 1 },
   min_score: { from: 0, to: 1 },
   min_fit: { from: 0, to: 1.5 },
   page_size: { from: 1, to: PAGE_SIZE_MAX },

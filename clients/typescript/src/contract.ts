@@ -151,7 +151,7 @@ export interface RecallRequest {
   readonly query: string;
   /** The one namespace to search. */
   readonly namespace: string;
-  /** How many memories to return at most: 1 to 20, 5 when left out. */
+  /** How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`). */
   readonly topK?: number | undefined;
   /** What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise. */
   readonly mode?: Mode | undefined;
@@ -171,6 +171,8 @@ export interface RecallRequest {
   readonly fields?: string | readonly string[] | undefined;
   /** The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query. */
   readonly minFit?: number | undefined;
+  /** How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found. */
+  readonly maxTokens?: number | undefined;
 }
 
 /**
@@ -192,6 +194,8 @@ export interface RecallResponse {
   readonly considered?: number;
   /** What `minFit` has left out; only if the request asks for reasons (`explain`). */
   readonly omitted?: OmittedMemories;
+  /** True if more was found than the answer has room for: because of `maxTokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise. */
+  readonly shortened: boolean;
 }
 
 /** One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `""` for `text` and 0 for `score`. */

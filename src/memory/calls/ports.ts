@@ -16,6 +16,8 @@ export interface Ports {
   readonly clock: Clock;
   /** Order of a recall that asks for none; by meaning alone if left out. */
   readonly recallMode?: RecallMode | undefined;
+  /** Maximum number of results of a recall; 20 if left out. */
+  readonly topKMax?: number | undefined;
 }
 
 /** Request about one namespace of the caller's account. */

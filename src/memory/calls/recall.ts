@@ -3,9 +3,10 @@ import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
 import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/json-object.js";
+import { parseMaxTokens } from "../input/max-tokens.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
-import { parseTopK } from "../input/top-k.js";
+import { parseTopK, TOP_K_MAX } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
@@ -17,6 +18,7 @@ import { type Ranked, rank } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import { Room } from "./recall/room.js";
 import { withinQuota } from "./within-quota.js";
 
 /** A memory that was left out of an answer because it fits the query too little. */
@@ -57,6 +59,8 @@ export interface RecallRequest extends PaidRequest {
   readonly includeSuperseded?: boolean | undefined;
   /** Names of the fields that results are answered with; all if left out. */
   readonly fields?: readonly string[] | undefined;
+  /** Tokens that the texts of the results may have together. */
+  readonly maxTokens?: number | undefined;
 }
 
 export interface Found extends Ranked {
@@ -90,6 +94,8 @@ export interface Recalled {
   readonly considered?: number | undefined;
   /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
   readonly omitted?: readonly Omitted[] | undefined;
+  /** True if the answer has no room for all that was found. */
+  readonly shortened?: boolean | undefined;
 }
 
 type RecallPorts = Ports & { readonly log: Log };
@@ -104,7 +110,8 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const { caller, steps = untimed } = request;
   const text = parseText("query", request.query);
   const scope = scopeOf(request);
-  const topK = parseTopK(request.topK);
+  const topK = parseTopK(request.topK, ports.topKMax);
+  const maxTokens = parseMaxTokens(request.maxTokens);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
@@ -129,7 +136,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const ordered = await replica.searching(async (search) => {
         const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
         const asked = { among, includeSuperseded, steps };
-        const hearing = mode === "hybrid" ? search.hear({ ...asked, text }) : undefined;
+        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, wanted: topK }) : undefined;
         hearing?.catch(() => {});
         const query = {
           ...asked,
@@ -144,7 +151,9 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const embedded = await embedding;
       const { results, omitted } = fitting(ordered, { minFit, explain });
       const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
-      const answer = { results: marked, queryTokens: embedded.tokens, fields, omitted };
+      const isBounded = maxTokens !== undefined || topK > TOP_K_MAX;
+      const room = isBounded ? withRoom(marked, maxTokens) : { results: marked };
+      const answer = { ...room, queryTokens: embedded.tokens, fields, omitted };
       const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
       if (results.length > 0 || !isNarrowed || replica.size === 0) return answer;
       const considered = await countShown(ports, { logId: replica.logId, includeSuperseded, signal });
@@ -192,6 +201,16 @@ async function withSuccessors(
   return results
     .filter(({ sequence }) => bySequence.has(sequence))
     .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
+}
+
+/** Ends an answer before the first result that it has no room for. */
+function withRoom(
+  results: readonly Found[],
+  maxTokens: number | undefined,
+): Pick<Recalled, "results" | "shortened"> {
+  const room = new Room(maxTokens);
+  const fitting = results.filter(({ entry }) => room.take(entry));
+  return { results: fitting, ...(room.isFull && { shortened: true }) };
 }
 
 /** Answers a recall in a namespace that does not exist. It says so by the number 0, so that a typo is noticed. */

@@ -54,6 +54,8 @@ export interface SelectOptions extends Showing, Timed {
 export interface HearOptions extends Showing, Timed {
   readonly text: string;
   readonly among?: Selection | undefined;
+  /** Number of memories that the caller wants. */
+  readonly wanted?: number | undefined;
 }
 
 export interface NearestOptions extends Query, Showing, Timed {}
@@ -144,7 +146,7 @@ export class Search {
 
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
-    const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
+    const near = { ...query, limit: Math.max(NEAR_CANDIDATES, query.wanted), spare: NEAR_SPARE };
     const nearby = await steps.time("search", () => this.#searchShown(near));
     const hearing = await query.hearing;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
@@ -213,15 +215,16 @@ export class Search {
     }
   }
 
-  async #hearShown({ text, among, until, ...showing }: HearOptions & { readonly until: number }) {
-    for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
+  async #hearShown({ text, among, until, wanted = 0, ...showing }: HearOptions & { readonly until: number }) {
+    const candidates = Math.max(HEARD_CANDIDATES, wanted);
+    for (let limit = candidates; ; limit *= 2) {
       const hearing = await this.of.words.hear({ text, limit, among: among?.sequences, until });
       // Words may have read on further, and what of that is hidden is not known here yet.
       if (hearing.heard.some((sequence) => sequence > this.of.applied())) await this.of.current();
       if (this.#hidesNothing) return hearing;
       const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing));
-      if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
-      return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
+      if (hearing.heard.length >= limit && shown.length < candidates) continue;
+      return hearing.of(new Set(shown.slice(0, candidates)));
     }
   }
 }

@@ -14,6 +14,7 @@ import { storeBatch } from "../../memory/calls/several/store-batch.js";
 import { store } from "../../memory/calls/store.js";
 import { updateMemory } from "../../memory/calls/update.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
+import { TOP_K_MAX } from "../../memory/input/top-k.js";
 import { turn } from "../../memory/pacing/turn.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
@@ -89,13 +90,15 @@ export function memoryService(
       return { memory: memoryOf(memory), namespace };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
-      const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;
-      const wanted = { query, topK, explain, minScore, minFit, includeSuperseded, fields: mask?.paths };
+      const { query, topK, explain, minScore, minFit, includeSuperseded, maxTokens } = asked;
+      const floors = { minScore, minFit, includeSuperseded };
+      const wanted = { query, topK, explain, ...floors, maxTokens, fields: mask?.paths };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
-      call.hold(ANSWER_BYTES);
-      const { results, queryTokens, fields, considered, omitted } = await recall(ports, request);
-      await hold(call, results.flatMap(stringsOf), ANSWER_BYTES);
+      const expected = topK !== undefined && topK > TOP_K_MAX ? PAGE_BYTES : ANSWER_BYTES;
+      call.hold(expected);
+      const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
+      await hold(call, results.flatMap(stringsOf), expected);
       // Callers that ask for nothing new are answered as before.
       const isFull =
         includeSuperseded ||
@@ -104,6 +107,7 @@ export function memoryService(
         ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
         ...(considered !== undefined && { considered }),
         ...(omitted && { omitted: { memories: [...omitted] } }),
+        ...(shortened && { shortened }),
       };
     },
     async getMemory({ namespace, id }, call) {

@@ -245,7 +245,7 @@ class RecallRequest(TypedDict):
     """The one namespace to search."""
 
     top_k: NotRequired[int | None]
-    """How many memories to return at most: 1 to 20, 5 when left out."""
+    """How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`)."""
 
     mode: NotRequired[Mode | None]
     """What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise."""
@@ -274,6 +274,9 @@ class RecallRequest(TypedDict):
     min_fit: NotRequired[float | None]
     """The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query."""
 
+    max_tokens: NotRequired[int | None]
+    """How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecallResponse(Answered):
@@ -291,6 +294,9 @@ class RecallResponse(Answered):
 
     omitted: OmittedMemories | None = None
     """What `min_fit` has left out; only if the request asks for reasons (`explain`)."""
+
+    shortened: bool = False
+    """True if more was found than the answer has room for: because of `max_tokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)

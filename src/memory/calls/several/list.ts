@@ -11,6 +11,7 @@ import {
   parsePageToken,
   parsePlace,
 } from "../../input/page.js";
+import { byteLengthOf } from "../../pacing/bounds.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Filter } from "../../ports/condition.js";
 import { baseOf } from "../../ports/generation.js";
@@ -20,7 +21,7 @@ import type { Shown } from "../../versions/showing.js";
 import { endOf, type LogEnd } from "../end-of.js";
 import type { NamespaceRequest } from "../ports.js";
 import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
-import { byteLengthOf, newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
+import { newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
 
 const [FIRST, SECOND] = [0x811c9dc5, 0x01000193];
 
