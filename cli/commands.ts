@@ -92,7 +92,7 @@ export function userCommands(): Command {
     .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
     .option("--etag <ETAG>", "updates only this version")
     .action(memories.update);
-  inNamespace("recall <QUERY...>", "finds the memories that fit a question best, by meaning and words")
+  inNamespace("recall [QUERY...]", "finds the memories that fit a question best, by meaning and words")
     .option("-k, --top-k <COUNT>", "number of memories, 1 to 20 unless the server allows more", wholeNumber)
     .addOption(
       new Option("--mode <MODE>", "orders by meaning alone (cosine), or by words as well (hybrid)").argParser(
@@ -106,6 +106,8 @@ export function userCommands(): Command {
     .option("--min-score <SCORE>", "only memories with at least this score, 0 to 1", numberOf("--min-score"))
     .option("--min-fit <FIT>", "only memories that fit this well, 0 to 1.5", numberOf("--min-fit"))
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
+    .option("--or <QUERY>", "another question: the best results of all; each costs a call", collect, [])
+    .option("--like <ID>", "in place of a question: memories like this one")
     .option("--max-tokens <COUNT>", "tokens that the texts may have together", wholeNumber)
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")

@@ -86,13 +86,15 @@ interface Recalling extends In {
   readonly minFit?: number;
   readonly fields?: string;
   readonly maxTokens?: number;
+  readonly or?: readonly string[];
+  readonly like?: string;
 }
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
   const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields, maxTokens } = given;
   const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
   const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields, maxTokens };
-  const answer = await connect(given).recall({ query: words.join(" "), ...asked });
+  const answer = await connect(given).recall({ ...questionOf(words, given), ...asked });
   print(given, answer, () =>
     answer.results.length === 0
       ? [`nothing in ${namespace}`]
@@ -106,6 +108,19 @@ export async function recall(words: readonly string[], given: Recalling): Promis
           answer.results,
         ),
   );
+}
+
+/** Makes one question of the words, several if there are others, or none if a memory stands for it. */
+function questionOf(words: readonly string[], { or = [], like }: Pick<Recalling, "or" | "like">) {
+  const own = words.length > 0 ? [words.join(" ")] : [];
+  if (like !== undefined) {
+    if (own.length + or.length > 0)
+      throw new UsageError("--like stands in place of a question: give one of both");
+    return { likeId: like };
+  }
+  const queries = [...own, ...or];
+  if (queries.length === 0) throw new UsageError("say what to recall: a question, or --like with an id");
+  return queries.length === 1 ? { query: queries[0] } : { queries };
 }
 
 export async function list(given: In & { limit: number; filter?: Metadata }): Promise<void> {

@@ -268,7 +268,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, or to any of several, or to a stored memory, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
         "requestBody": {
           "required": true,
@@ -2731,7 +2731,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, or to any of several, or to a stored memory, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
         "responses": {
           "200": {
@@ -4934,16 +4934,18 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "query": {
-            "type": "string",
-            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text.",
-            "minLength": 1,
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. A recall has exactly one of `query`, `queries` and `like_id`.",
             "maxLength": 65536,
             "x-max-bytes": 65536,
             "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
           },
           "namespace": {
             "type": "string",
-            "description": "The one namespace to search.",
+            "description": "The namespace to search.",
             "minLength": 1,
             "maxLength": 256,
             "x-max-bytes": 256,
@@ -5044,10 +5046,27 @@ export const openapi: Record<string, unknown> = {
             "format": "int32",
             "description": "How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found.",
             "minimum": 1
+          },
+          "queries": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Up to 8 questions in place of `query`. The answer has the best results of all of them, each memory once. Each question costs one call.",
+            "maxItems": 8
+          },
+          "like_id": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows."
           }
         },
         "required": [
-          "query",
           "namespace"
         ],
         "additionalProperties": false
@@ -5078,7 +5097,7 @@ export const openapi: Record<string, unknown> = {
           "query_tokens": {
             "type": "integer",
             "format": "int32",
-            "description": "The model's tokens of the whole query, special tokens not counted."
+            "description": "The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `like_id`."
           },
           "considered": {
             "type": "integer",
@@ -5098,8 +5117,7 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "results",
           "namespace",
-          "query_tokens",
-          "shortened"
+          "query_tokens"
         ]
       },
       "RecallResult": {
@@ -5163,6 +5181,11 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "date-time",
             "description": "When it expires, if it does."
+          },
+          "query_index": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Which of `queries` it fits best, counted from 0. Only with `queries`."
           }
         },
         "required": [

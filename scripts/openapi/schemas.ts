@@ -38,7 +38,7 @@ const SOMETIMES = [
   ...["Key.last_used_at", "Key.expires_at", "Session.last_used_at", "Model.strong_score"],
   ...["RecallResult.words", "RecallResult.explanation"],
   ...["RecallResult.etag", "RecallResult.updated_at", "RecallResult.external_id"],
-  ...["RecallResult.superseded_by", "RecallResult.expire_time"],
+  ...["RecallResult.superseded_by", "RecallResult.expire_time", "RecallResult.query_index"],
   ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],
   ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar", "StoreResponse.unread_share"],
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
@@ -47,6 +47,7 @@ const SOMETIMES = [
   ...[
     "RecallResponse.considered",
     "RecallResponse.omitted",
+    "RecallResponse.shortened",
     "Explanation.fit",
     "GetNamespaceResponse.first",
     "GetNamespaceResponse.last",

@@ -116,6 +116,23 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(data.memories[0].text).toContain("QX-9917-B");
   });
 
+  it("recalls by several questions, or what is like a memory", async () => {
+    const { call } = await open();
+    const key = await call("memory_store", { text: "The spare key hangs behind the cellar door." });
+    await call("memory_store", { text: "A second key lies under the flower pot." });
+    await call("memory_store", { text: "Ada prefers tea." });
+    const textsOf = ({ data }: Result) => data.memories.map(({ text }: { text: string }) => text);
+    const queries = ["What does Ada drink?", "Where does the spare key hang?"];
+    expect(textsOf(await call("memory_recall", { queries, top_k: 2 })).sort()).toEqual([
+      "Ada prefers tea.",
+      "The spare key hangs behind the cellar door.",
+    ]);
+    const like = await call("memory_recall", { like_id: key.data.id, top_k: 1 });
+    expect(textsOf(like)).toEqual(["A second key lies under the flower pot."]);
+    const both = await call("memory_recall", { query: "key", like_id: key.data.id });
+    expect(both.text).toContain("like_id is given beside query");
+  });
+
   it("names what a stored memory resembles", async () => {
     const { call } = await open();
     const first = await call("memory_store", { text: "The office is closed on Friday." });
@@ -414,7 +431,10 @@ describe("the Model Context Protocol at /mcp", () => {
           const nulls = Object.fromEntries(Object.keys(properties).map((each) => [each, null]));
           const [first] = required;
           const { isError, text } = await call(name, nulls);
-          expect(isError, name).toBe(first !== undefined);
+          // One of several is needed, and the RPC knows which.
+          const isQuestion = name === "memory_recall";
+          expect(isError, name).toBe(first !== undefined || isQuestion);
+          if (isQuestion) expect(text).toMatch(/^query is missing; a recall has one of/);
           if (first !== undefined) expect(text).toMatch(new RegExp(`^${first} is null, and must be given`));
         }
       }

@@ -60,6 +60,96 @@ describe.each(DOORS)("through %s", (name) => {
   });
 });
 
+describe.each(DOORS)("through %s, in place of a query", (name) => {
+  const outcome = (request: JsonObject, caller = ana) =>
+    doorNamed(name).call("Recall", request, { key: caller.key });
+  const asks = async (request: JsonObject, caller = ana) => {
+    const { code, message, body } = await outcome(request, caller);
+    expect({ code, message }).toMatchObject({ code: "ok" });
+    return body as JsonObject & { readonly results: JsonObject[] };
+  };
+
+  it.each(["COSINE", "HYBRID"])("queries give the best of all, each memory once, with %s", async (mode) => {
+    const queries = ["What is Ana allergic to?", "Where does Ana live?", "When is the meeting?"];
+    const each = await Promise.all(
+      queries.map(async (query) => asks({ namespace: "ana", query, mode, explain: true })),
+    );
+    const rankOf = ({ explanation }: JsonObject) => (explanation as { rank: number }).rank;
+    const expected = each
+      .flatMap(({ results }, query_index) =>
+        results.map((result): JsonObject => ({ ...result, query_index })),
+      )
+      .sort((a, b) => rankOf(b) - rankOf(a))
+      .filter((result, i, all) => all.findIndex(({ id }) => id === result.id) === i);
+    const all = await asks({ namespace: "ana", queries, mode, explain: true });
+    expect(all.results).toEqual(expected);
+    expect(new Set(all.results.map(({ query_index }) => query_index)).size).toBeGreaterThan(1);
+    expect(all.query_tokens).toBe(each.reduce((sum, { query_tokens }) => sum + Number(query_tokens), 0));
+    const two = await asks({ namespace: "ana", queries, mode, explain: true, top_k: 2 });
+    expect(two.results).toEqual(expected.slice(0, 2));
+  });
+
+  it("each query costs a call, and a recall that fails none", async () => {
+    const bo = await signUp(server.url);
+    await bo.store({ text: TEXTS[0], namespace: "n" });
+    const before = await bo.used();
+    await asks({ namespace: "n", queries: ["peanuts", "allergy", "Ana"] }, bo);
+    expect(await bo.used()).toBe(before + 3);
+    expect((await outcome({ namespace: "n", queries: ["peanuts", ""] }, bo)).code).toBe("invalid_argument");
+    const none = { namespace: "n", like_id: "mem_01jdh2zz00e00r000000000000" };
+    expect((await outcome(none, bo)).code).toBe("not_found");
+    expect(await bo.used()).toBe(before + 3);
+  });
+
+  it.each(["COSINE", "HYBRID"])(
+    "like_id gives what is most like a memory, without itself, with %s",
+    async (mode) => {
+      const text = TEXTS[0];
+      const { results } = await asks({ namespace: "ana", query: text, mode: "COSINE" });
+      const [self, ...others] = results;
+      expect(self).toMatchObject({ text });
+      const like = await asks({ namespace: "ana", like_id: self?.id as string, mode });
+      expect(like.query_tokens).toBe(0);
+      expect(like).not.toHaveProperty("considered");
+      const scores = new Map(others.map(({ id, score }) => [id, score]));
+      expect(new Set(idsOf(like.results))).toEqual(new Set(scores.keys()));
+      for (const { id, score } of like.results) expect(score).toBeCloseTo(scores.get(id) as number, 5);
+      if (mode === "COSINE") expect(idsOf(like.results)).toEqual(idsOf(others));
+      const filtered = await asks({
+        ...{ namespace: "ana", like_id: self?.id as string, mode },
+        filter: { $id: others[1]?.id as string },
+      });
+      expect(idsOf(filtered.results)).toEqual([others[1]?.id]);
+      // There is nothing else: that is no empty namespace, and nothing was left out.
+      const bo = await signUp(server.url);
+      const { body } = await bo.store({ text, namespace: "n" });
+      const alone = await asks({ namespace: "n", like_id: body.id as string, mode }, bo);
+      expect(alone.results).toEqual([]);
+      expect(alone).not.toHaveProperty("considered");
+      expect((await outcome({ namespace: "other", like_id: body.id as string, mode }, bo)).code).toBe(
+        "not_found",
+      );
+    },
+  );
+
+  it("like_id finds what is like a part of a long text, and what is like its newest version", async () => {
+    const bo = await signUp(server.url);
+    const filler = Array.from({ length: 120 }, (_, i) => `Row ${i} of the ledger was checked by the clerk.`);
+    const long = `${filler.join(" ")} Ana is allergic to peanuts and must avoid them. ${filler.join(" ")}`;
+    const { body } = await bo.store({ text: long, namespace: "n" });
+    for (const text of TEXTS) await bo.store({ text, namespace: "n" });
+    const like_id = body.id as string;
+    expect((await asks({ namespace: "n", like_id, top_k: 1 }, bo)).results).toMatchObject([
+      { text: TEXTS[0] },
+    ]);
+    const patch = { body: { text: "The appointment takes place on Friday." } };
+    expect((await bo.call(`PATCH ${bo.pathOf("n", like_id)}`, patch)).code).toBe("ok");
+    const { results } = await asks({ namespace: "n", like_id }, bo);
+    expect(results).toHaveLength(3);
+    expect(results[0]).toMatchObject({ text: TEXTS[1] });
+  });
+});
+
 describe("TOP_K_MAX", () => {
   it("raises top_k on an operator's own server, to 200, by meaning and by words", async () => {
     const own = await startServer({ env: { TOP_K_MAX: "200" } });

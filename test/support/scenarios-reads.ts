@@ -99,6 +99,38 @@ const RECALLS: readonly Scenario[] = [
   ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
     wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
   ),
+  fine("queries", "Recall", { namespace, queries: ["where is the cat?", "who has a dog?"] }),
+  fine("8 queries, with no query", "Recall", { namespace, query: "", queries: Array(8).fill("cat") }),
+  wrong("9 queries", "Recall", [
+    "queries",
+    /9 queries; the limit is 8/,
+    { namespace, queries: Array(9).fill("cat") },
+  ]),
+  wrong("queries with a blank one", "Recall", ["queries[1]", /blank/, { namespace, queries: ["cat", " "] }]),
+  wrong("queries with an empty one", "Recall", ["queries[0]", /missing/, { namespace, queries: [""] }]),
+  wrong("queries beside query", "Recall", ["queries", /beside query/, recall({ queries: ["cat"] })]),
+  wrong("queries beside like_id", "Recall", [
+    "queries",
+    /beside like_id/,
+    { namespace, queries: ["cat"], like_id: ids(1)[0] as string },
+  ]),
+  wrong("like_id beside query", "Recall", [
+    "like_id",
+    /beside query/,
+    recall({ like_id: ids(1)[0] as string }),
+  ]),
+  wrong("like_id of another form", "Recall", ["like_id", /mem_/, { namespace, like_id: "mem_1" }]),
+  wrong("neither query, queries nor like_id", "Recall", [
+    "query",
+    /is missing; a recall has one of query, queries and like_id/,
+    { namespace, query: "", queries: [], like_id: "" },
+  ]),
+  {
+    name: "like_id of a memory that is not there",
+    rpc: "Recall",
+    request: { namespace, like_id: ids(1)[0] as string },
+    code: "not_found",
+  },
   ...[1, 2_147_483_647].map((max_tokens) =>
     fine(`max_tokens ${max_tokens}`, "Recall", recall({ max_tokens })),
   ),

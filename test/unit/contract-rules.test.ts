@@ -6,6 +6,7 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
+import { QUERIES_MAX } from "../../src/memory/calls/recall/question.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
@@ -17,7 +18,9 @@ import { TOP_K_CEILING } from "../../src/memory/input/top-k.js";
 /** Rules of the room and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {
   text: { required: true, bytesMax: TEXT_BYTES_MAX },
-  query: { required: true, bytesMax: TEXT_BYTES_MAX },
+  // Others may take its place.
+  query: { bytesMax: TEXT_BYTES_MAX },
+  queries: { itemsMax: QUERIES_MAX },
   namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
   // A server's own limit is lower, unless its operator raises it.
   top_k: { from: 1, to: TOP_K_CEILING },

@@ -147,9 +147,9 @@ export interface Problem {
 }
 
 export interface RecallRequest {
-  /** The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. */
-  readonly query: string;
-  /** The one namespace to search. */
+  /** The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. A recall has exactly one of `query`, `queries` and `likeId`. */
+  readonly query?: string | undefined;
+  /** The namespace to search. */
   readonly namespace: string;
   /** How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`). */
   readonly topK?: number | undefined;
@@ -173,6 +173,10 @@ export interface RecallRequest {
   readonly minFit?: number | undefined;
   /** How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found. */
   readonly maxTokens?: number | undefined;
+  /** Up to 8 questions in place of `query`. The answer has the best results of all of them, each memory once. Each question costs one call. */
+  readonly queries?: readonly string[] | undefined;
+  /** The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows. */
+  readonly likeId?: string | undefined;
 }
 
 /**
@@ -188,14 +192,14 @@ export interface RecallResponse {
   readonly results: readonly RecallResult[];
   /** The namespace, as it was given. */
   readonly namespace: string;
-  /** The model's tokens of the whole query, special tokens not counted. */
+  /** The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `likeId`. */
   readonly queryTokens: number;
   /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. */
   readonly considered?: number;
   /** What `minFit` has left out; only if the request asks for reasons (`explain`). */
   readonly omitted?: OmittedMemories;
   /** True if more was found than the answer has room for: because of `maxTokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise. */
-  readonly shortened: boolean;
+  readonly shortened?: boolean;
 }
 
 /** One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `""` for `text` and 0 for `score`. */
@@ -226,6 +230,8 @@ export interface RecallResult {
   readonly supersededBy?: string;
   /** When it expires, if it does. */
   readonly expireTime?: string;
+  /** Which of `queries` it fits best, counted from 0. Only with `queries`. */
+  readonly queryIndex?: number;
 }
 
 /** A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`. */

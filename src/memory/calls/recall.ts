@@ -5,19 +5,21 @@ import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/json-object.js";
 import { parseMaxTokens } from "../input/max-tokens.js";
 import { scopeOf } from "../input/namespace.js";
-import { parseText } from "../input/text.js";
 import { parseTopK, TOP_K_MAX } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
-import { narrowed } from "../ports/condition.js";
+import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
-import type { Log } from "../ports/log.js";
-import { untimed } from "../ports/steps.js";
+import type { Log, Scope } from "../ports/log.js";
+import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
-import { type Ranked, rank } from "../search/score.js";
+import { rank } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import { bestOf, type Found } from "./recall/found.js";
+import { findLike, without } from "./recall/like.js";
+import { parseQuestion, type QuestionFields } from "./recall/question.js";
 import { Room } from "./recall/room.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -39,8 +41,7 @@ interface Candidate {
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 export const SPARE_CANDIDATES = 8;
 
-export interface RecallRequest extends PaidRequest {
-  readonly query: string;
+export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly topK?: number | undefined;
   /** Order of the results; the one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
@@ -61,26 +62,6 @@ export interface RecallRequest extends PaidRequest {
   readonly fields?: readonly string[] | undefined;
   /** Tokens that the texts of the results may have together. */
   readonly maxTokens?: number | undefined;
-}
-
-export interface Found extends Ranked {
-  /** Id of the memory that superseded it. */
-  readonly supersededBy?: string | undefined;
-  /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
-  readonly words?: number | undefined;
-  readonly explanation?: Explanation | undefined;
-}
-
-/** Reasons for a result's place. */
-interface Explanation {
-  /** Number that results are ordered by, the highest first. */
-  readonly rank: number;
-  /** Weight of words in this recall, 0 to 1. */
-  readonly weight: number;
-  /** Words of the query that the text has, in lower case. */
-  readonly matched: readonly string[];
-  /** Number that says how well the memory fits the query by itself; undefined in an order by meaning alone. */
-  readonly fit?: number | undefined;
 }
 
 export interface Recalled {
@@ -104,67 +85,163 @@ type RecallPorts = Ports & { readonly log: Log };
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
  * embedding, catching up with the log and looking for words run beside each other.
  *
- * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`; `not_found`
+ * if there is no memory `likeId`.
  */
 export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
   const { caller, steps = untimed } = request;
-  const text = parseText("query", request.query);
+  const { texts, isList, likeId } = parseQuestion(request);
   const scope = scopeOf(request);
   const topK = parseTopK(request.topK, ports.topKMax);
   const maxTokens = parseMaxTokens(request.maxTokens);
-  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
+  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const fields = parseFields(request.fields);
   const filter = narrowed(parseFilter(request.filter), request);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
-  const charging = { quota: ports.quota, caller, steps, signal: request.signal };
+  const calls = Math.max(1, texts.length);
+  const charging = { quota: ports.quota, caller, steps, signal: request.signal, calls };
   return withinQuota(charging, async ({ paid, signal }) => {
-    const embed = (generation: Generation) =>
+    const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
+    const embed = (generation: Generation, text: string) =>
       steps.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
         return ports.generations.embed(generation, { ...asked, text, field: "query", signal, onBegin });
       });
-    const found = await ports.namespaces.reading(scope, async ({ replica }) => {
-      // The query is embedded by the model of the log that is searched, so two models never meet.
-      const embedding = embed(generationOf(replica.logId));
-      const current = steps.time("catch_up", () => replica.current());
-      // The log's end decides first: a log that has moved does not need its model any more.
-      embedding.catch(() => {});
-      await Promise.all([current, paid]);
-      const ordered = await replica.searching(async (search) => {
-        const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
-        const asked = { among, includeSuperseded, steps };
-        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, wanted: topK }) : undefined;
-        hearing?.catch(() => {});
-        const query = {
-          ...asked,
-          vectors: vectorsOf(await embedding),
-          wanted: topK,
-          explain,
-          minScore,
-          signal,
-        };
-        return hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query);
-      });
-      const embedded = await embedding;
-      const { results, omitted } = fitting(ordered, { minFit, explain });
-      const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
-      const isBounded = maxTokens !== undefined || topK > TOP_K_MAX;
-      const room = isBounded ? withRoom(marked, maxTokens) : { results: marked };
-      const answer = { ...room, queryTokens: embedded.tokens, fields, omitted };
-      const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
-      if (results.length > 0 || !isNarrowed || replica.size === 0) return answer;
-      const considered = await countShown(ports, { logId: replica.logId, includeSuperseded, signal });
-      return { ...answer, ...(considered > 0 && { considered }) };
+    const queriesIn = queriesBy((generation) => {
+      if (like === undefined) return texts.map((text) => ({ text, embedding: embed(generation, text) }));
+      const { text, embedding } = like;
+      const isStored = generation === like.generation;
+      return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(generation, text) }];
     });
-    const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
+    const searching = {
+      ...{ topK, mode, explain, minScore, includeSuperseded, steps, queriesIn, isList, paid, signal },
+      filter: likeId === undefined ? filter : without(filter, likeId),
+    };
+    const found = await searchIn(ports, scope, searching);
+    const queries = await Promise.all(
+      (found?.queries ?? queriesIn(ports.generations.newest)).map(({ embedding }) => embedding),
+    );
+    await paid;
+    const { results: fit, omitted } = fitting(found?.results ?? [], { minFit, explain });
+    const isBounded = maxTokens !== undefined || topK > TOP_K_MAX;
+    const room = isBounded ? withRoom(fit, maxTokens) : { results: fit };
+    const tokens = queries.map((each) => each.tokens);
+    const answer = { ...room, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
+    const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
+    const considered =
+      fit.length > 0
+        ? undefined
+        : await countConsidered(ports, { found, isNarrowed, includeSuperseded, signal });
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
-    ports.quota.count(caller, { namespace: scope.namespace, call: "recall", tokens: recalled.queryTokens });
-    return recalled;
+    const { namespace } = scope;
+    for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
+    return { ...answer, ...(considered !== undefined && { considered }) };
   });
+}
+
+/** A query, by the model of some logs. */
+interface Query {
+  readonly text: string;
+  readonly embedding: Promise<Embedding>;
+}
+
+/** Makes the queries once for each model generation that is met. */
+function queriesBy(make: (generation: Generation) => readonly Query[]) {
+  const made = new Map<Generation, readonly Query[]>();
+  return (generation: Generation): readonly Query[] => {
+    const known = made.get(generation);
+    if (known !== undefined) return known;
+    const queries = make(generation);
+    // The log's end decides first: a log that has moved does not need its model any more.
+    for (const { embedding } of queries) embedding.catch(() => {});
+    made.set(generation, queries);
+    return queries;
+  };
+}
+
+interface Searching {
+  readonly topK: number;
+  readonly mode: RecallMode;
+  readonly explain: boolean;
+  readonly minScore: number | undefined;
+  readonly includeSuperseded: boolean;
+  readonly filter: Filter | undefined;
+  readonly steps: Steps<CallStep>;
+  readonly queriesIn: (generation: Generation) => readonly Query[];
+  /** True if results say which of the queries they fit. */
+  readonly isList: boolean;
+  readonly paid: Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** What a search of one namespace has found. */
+interface Searched {
+  readonly logId: string;
+  /** Number of memories in its index. */
+  readonly size: number;
+  readonly queries: readonly Query[];
+  /** Best first. */
+  readonly results: readonly Found[];
+}
+
+/** Searches a namespace for each of the queries; undefined if it does not exist. */
+function searchIn(
+  ports: RecallPorts,
+  scope: Scope,
+  { topK, mode, explain, minScore, includeSuperseded, filter, steps, ...of }: Searching,
+): Promise<Searched | undefined> {
+  const { paid, signal } = of;
+  return ports.namespaces.reading(scope, async ({ replica }) => {
+    // Queries are embedded by the model of the log that is searched, so two models never meet.
+    const queries = of.queriesIn(generationOf(replica.logId));
+    const current = steps.time("catch_up", () => replica.current());
+    await Promise.all([current, paid]);
+    const ordered = await replica.searching(async (search) => {
+      const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
+      const asked = { among, includeSuperseded, steps };
+      const found: Found[][] = [];
+      for (const { text, embedding } of queries) {
+        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, wanted: topK }) : undefined;
+        hearing?.catch(() => {});
+        const vectors = vectorsOf(await embedding);
+        const query = { ...asked, vectors, wanted: topK, explain, minScore, signal };
+        found.push(await (hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query)));
+      }
+      const [first = []] = found;
+      if (!of.isList) return first;
+      const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
+      return bestOf(named, topK);
+    });
+    const results = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
+    return { logId: replica.logId, size: replica.size, queries, results };
+  });
+}
+
+/**
+ * Counts the memories that an empty answer has left out; undefined if none were. Of a namespace that does not exist
+ * it is 0, so that a typo is noticed.
+ */
+async function countConsidered(
+  ports: RecallPorts,
+  {
+    found,
+    isNarrowed,
+    ...counting
+  }: {
+    readonly found: Searched | undefined;
+    readonly isNarrowed: boolean;
+    readonly includeSuperseded: boolean;
+    readonly signal: AbortSignal;
+  },
+): Promise<number | undefined> {
+  if (found === undefined) return 0;
+  if (!isNarrowed || found.size === 0) return undefined;
+  const considered = await countShown(ports, { logId: found.logId, ...counting });
+  return considered > 0 ? considered : undefined;
 }
 
 interface Ordering extends PlacedOptions {
@@ -185,7 +262,7 @@ async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<
   const { weight, placed } = await search.placed(query);
   return placed.map(({ share, matched, rank, ...each }) => {
     const fit = fitOf({ score: each.score, words: share });
-    return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched, fit } }) };
+    return { ...each, rank, words: share, ...(explain && { explanation: { rank, weight, matched, fit } }) };
   });
 }
 
@@ -211,12 +288,6 @@ function withRoom(
   const room = new Room(maxTokens);
   const fitting = results.filter(({ entry }) => room.take(entry));
   return { results: fitting, ...(room.isFull && { shortened: true }) };
-}
-
-/** Answers a recall in a namespace that does not exist. It says so by the number 0, so that a typo is noticed. */
-async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
-  const [{ tokens }] = await Promise.all([embedding, paid]);
-  return { results: [], queryTokens: tokens, considered: 0 };
 }
 
 /**

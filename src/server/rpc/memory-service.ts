@@ -90,9 +90,9 @@ export function memoryService(
       return { memory: memoryOf(memory), namespace };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
-      const { query, topK, explain, minScore, minFit, includeSuperseded, maxTokens } = asked;
+      const { query, queries, likeId, topK, explain, minScore, minFit, includeSuperseded, maxTokens } = asked;
       const floors = { minScore, minFit, includeSuperseded };
-      const wanted = { query, topK, explain, ...floors, maxTokens, fields: mask?.paths };
+      const wanted = { query, queries, likeId, topK, explain, ...floors, maxTokens, fields: mask?.paths };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
       const expected = topK !== undefined && topK > TOP_K_MAX ? PAGE_BYTES : ANSWER_BYTES;

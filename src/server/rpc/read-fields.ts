@@ -9,7 +9,8 @@ import {
 import { invalid } from "../../errors.js";
 import type { NamespaceDetails } from "../../memory/calls/get-namespace.js";
 import type { RecallMode as RoomMode } from "../../memory/calls/ports.js";
-import type { Found, Recalled } from "../../memory/calls/recall.js";
+import type { Found } from "../../memory/calls/recall/found.js";
+import type { Recalled } from "../../memory/calls/recall.js";
 import type { Order } from "../../memory/calls/several/list.js";
 import { instantOf } from "../../memory/filter/instant.js";
 import type { ResultField } from "../../memory/input/fields.js";
@@ -57,7 +58,7 @@ export function orderOf(order: ListMemoriesRequest_Order): Order {
 
 /** Translates a recalled memory: all of it, or the fields that were asked for. */
 export function foundOf(
-  { entry, score, match, words, explanation, supersededBy }: Found,
+  { entry, score, match, words, explanation, supersededBy, queryIndex }: Found,
   { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
 ) {
   const all = {
@@ -65,6 +66,7 @@ export function foundOf(
     ...(isFull && versionOf({ ...entry, supersededBy })),
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
+    ...(queryIndex !== undefined && { queryIndex }),
   };
   if (fields === undefined) return all;
   const sent = Object.entries(all).filter(([name]) => fields.has(RESULT[name]?.name as ResultField));

@@ -238,11 +238,11 @@ class Problem:
 
 
 class RecallRequest(TypedDict):
-    query: str
-    """The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text."""
+    query: NotRequired[str | None]
+    """The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. A recall has exactly one of `query`, `queries` and `like_id`."""
 
     namespace: str
-    """The one namespace to search."""
+    """The namespace to search."""
 
     top_k: NotRequired[int | None]
     """How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`)."""
@@ -277,6 +277,12 @@ class RecallRequest(TypedDict):
     max_tokens: NotRequired[int | None]
     """How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found."""
 
+    queries: NotRequired[Sequence[str] | None]
+    """Up to 8 questions in place of `query`. The answer has the best results of all of them, each memory once. Each question costs one call."""
+
+    like_id: NotRequired[str | None]
+    """The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecallResponse(Answered):
@@ -287,7 +293,7 @@ class RecallResponse(Answered):
     """The namespace, as it was given."""
 
     query_tokens: int = 0
-    """The model's tokens of the whole query, special tokens not counted."""
+    """The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `like_id`."""
 
     considered: int | None = None
     """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."""
@@ -295,7 +301,7 @@ class RecallResponse(Answered):
     omitted: OmittedMemories | None = None
     """What `min_fit` has left out; only if the request asks for reasons (`explain`)."""
 
-    shortened: bool = False
+    shortened: bool | None = None
     """True if more was found than the answer has room for: because of `max_tokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise."""
 
 
@@ -341,6 +347,9 @@ class RecallResult:
 
     expire_time: str | None = None
     """When it expires, if it does."""
+
+    query_index: int | None = None
+    """Which of `queries` it fits best, counted from 0. Only with `queries`."""
 
 
 @dataclass(frozen=True, kw_only=True)

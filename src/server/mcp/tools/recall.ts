@@ -1,6 +1,6 @@
 import { fitInto, type Showable } from "./budget.js";
 import { memoriesSchema, noteOn, shown } from "./memories.js";
-import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text } from "./tool.js";
+import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
 
 export const recall: Tool = {
   name: "memory_recall",
@@ -11,6 +11,8 @@ export const recall: Tool = {
     type: "object",
     properties: {
       query: { ...text, description: "Question, in the words of the user" },
+      queries: { ...texts, description: "Up to 8, instead of query" },
+      like_id: { ...text, description: "Id of a memory to find similar ones, instead of query" },
       top_k: { type: "integer", description: "1 to 20; default 5" },
       filter: {
         type: "object",
@@ -23,7 +25,6 @@ export const recall: Tool = {
       namespace: NAMESPACE,
       max_tokens: MAX_TOKENS,
     },
-    required: ["query"],
   },
   outputSchema: memoriesSchema({}, { weak: { type: "boolean" } }),
   writes: false,
