@@ -108,6 +108,9 @@ export function userCommands(): Command {
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
     .option("--or <QUERY>", "another question: the best results of all; each costs a call", collect, [])
     .option("--like <ID>", "in place of a question: memories like this one")
+    .option("--also-in <NAME>", "another namespace to search as well; may be repeated", collect, [])
+    .option("--around <COUNT>", "memories stored just before and after each, 1 to 5 of both", wholeNumber)
+    .option("--around-same <PATH>", "only those with the same value in their metadata, such as session")
     .option("--max-tokens <COUNT>", "tokens that the texts may have together", wholeNumber)
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")

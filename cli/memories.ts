@@ -88,26 +88,42 @@ interface Recalling extends In {
   readonly maxTokens?: number;
   readonly or?: readonly string[];
   readonly like?: string;
+  readonly alsoIn?: readonly string[];
+  readonly around?: number;
+  readonly aroundSame?: string;
 }
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
-  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields, maxTokens } = given;
+  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields, maxTokens, alsoIn } =
+    given;
   const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
-  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields, maxTokens };
-  const answer = await connect(given).recall({ ...questionOf(words, given), ...asked });
+  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields, maxTokens, alsoIn };
+  const { around, aroundSame: same } = given;
+  if (same !== undefined && around === undefined) throw new UsageError("--around-same needs --around");
+  const neighbors = around === undefined ? undefined : { before: around, after: around, same };
+  const answer = await connect(given).recall({ ...questionOf(words, given), ...asked, neighbors });
   print(given, answer, () =>
     answer.results.length === 0
       ? [`nothing in ${namespace}`]
       : tableOf(
           {
-            score: ({ score = 0 }) => score.toFixed(3),
+            score: ({ score }) => score?.toFixed(3) ?? "",
             words: ({ words }) => words?.toFixed(3) ?? "",
             id: ({ id }) => id,
             text: ({ text }) => short(text),
           },
-          answer.results,
+          answer.results.flatMap((each) => [
+            ...(each.before?.memories ?? []).map(beside),
+            each,
+            ...(each.after?.memories ?? []).map(beside),
+          ]),
         ),
   );
+}
+
+/** Shows a neighbor as a row without a score, beside the result that it is around. */
+function beside({ id, text }: Memory) {
+  return { id, text, score: undefined, words: undefined };
 }
 
 /** Makes one question of the words, several if there are others, or none if a memory stands for it. */

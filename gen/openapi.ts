@@ -5064,6 +5064,28 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows."
+          },
+          "also_in": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Up to 7 other namespaces to search as well. The answer has the best results of all in one order, and each names its namespace. A query is embedded and paid once, whatever their number. The key must be allowed to read all of them. With `HYBRID`, words count as the statistics of each namespace say.",
+            "maxItems": 7
+          },
+          "neighbors": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Neighbors"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The memories that were created just before and after each result in its namespace are sent with it."
           }
         },
         "required": [
@@ -5079,6 +5101,42 @@ export const openapi: Record<string, unknown> = {
           "HYBRID"
         ],
         "description": "What results are ordered by.\n\n- `COSINE`: The score alone: meaning.\n- `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores."
+      },
+      "Neighbors": {
+        "description": "Which memories are sent with each result of a recall, because they were created just before or after it: by `created_at`, and then by id. At least one of the two numbers is above 0. The filter of the recall does not count.",
+        "type": "object",
+        "properties": {
+          "before": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many that were created before it: 0 to 5.",
+            "minimum": 0,
+            "maximum": 5
+          },
+          "after": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many that were created after it: 0 to 5.",
+            "minimum": 0,
+            "maximum": 5
+          },
+          "same": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "A path in the metadata, as in a filter, such as `session`: memories with another value there are skipped. Empty means that none are.",
+            "maxLength": 512,
+            "x-max-bytes": 512
+          }
+        },
+        "additionalProperties": false
       },
       "RecallResponse": {
         "type": "object",
@@ -5103,7 +5161,7 @@ export const openapi: Record<string, unknown> = {
             "type": "integer",
             "format": "uint32",
             "minimum": 0,
-            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."
+            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. With `also_in`, it is the sum of all."
           },
           "omitted": {
             "$ref": "#/components/schemas/OmittedMemories",
@@ -5182,6 +5240,18 @@ export const openapi: Record<string, unknown> = {
             "format": "date-time",
             "description": "When it expires, if it does."
           },
+          "before": {
+            "$ref": "#/components/schemas/NeighborMemories",
+            "description": "The memories created just before it. Only with `neighbors`."
+          },
+          "after": {
+            "$ref": "#/components/schemas/NeighborMemories",
+            "description": "The memories created just after it. Only with `neighbors`."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "Its namespace. Only with `also_in`."
+          },
           "query_index": {
             "type": "integer",
             "format": "int32",
@@ -5244,6 +5314,82 @@ export const openapi: Record<string, unknown> = {
           "rank",
           "weight",
           "matched"
+        ]
+      },
+      "NeighborMemories": {
+        "description": "Memories created just before or after a result.",
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "The oldest first."
+          }
+        },
+        "required": [
+          "memories"
+        ]
+      },
+      "Memory": {
+        "description": "One memory, without a score.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "text": {
+            "type": "string",
+            "description": "The text, exactly as it was stored."
+          },
+          "metadata": {
+            "type": "object",
+            "additionalProperties": true,
+            "description": "The metadata as it was stored; an empty object when there was none."
+          },
+          "tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole text, special tokens not counted."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored."
+          },
+          "etag": {
+            "type": "string",
+            "description": "Names this version of the memory: another version has another etag."
+          },
+          "updated_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When its text, metadata or expiry was changed last; when it was stored, if never."
+          },
+          "external_id": {
+            "type": "string",
+            "description": "Your own id for it, if it has one."
+          },
+          "superseded_by": {
+            "type": "string",
+            "description": "The id of the memory that superseded it, if one did."
+          },
+          "expire_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it expires, if it does."
+          }
+        },
+        "required": [
+          "id",
+          "text",
+          "metadata",
+          "tokens",
+          "created_at",
+          "etag",
+          "updated_at"
         ]
       },
       "OmittedMemories": {
@@ -5331,66 +5477,6 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "memory",
           "namespace"
-        ]
-      },
-      "Memory": {
-        "description": "One memory, without a score.",
-        "type": "object",
-        "properties": {
-          "id": {
-            "type": "string",
-            "description": "The memory's id."
-          },
-          "text": {
-            "type": "string",
-            "description": "The text, exactly as it was stored."
-          },
-          "metadata": {
-            "type": "object",
-            "additionalProperties": true,
-            "description": "The metadata as it was stored; an empty object when there was none."
-          },
-          "tokens": {
-            "type": "integer",
-            "format": "int32",
-            "description": "The model's tokens of the whole text, special tokens not counted."
-          },
-          "created_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When it was stored."
-          },
-          "etag": {
-            "type": "string",
-            "description": "Names this version of the memory: another version has another etag."
-          },
-          "updated_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When its text, metadata or expiry was changed last; when it was stored, if never."
-          },
-          "external_id": {
-            "type": "string",
-            "description": "Your own id for it, if it has one."
-          },
-          "superseded_by": {
-            "type": "string",
-            "description": "The id of the memory that superseded it, if one did."
-          },
-          "expire_time": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When it expires, if it does."
-          }
-        },
-        "required": [
-          "id",
-          "text",
-          "metadata",
-          "tokens",
-          "created_at",
-          "etag",
-          "updated_at"
         ]
       },
       "GetMemoriesRequest": {

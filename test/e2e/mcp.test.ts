@@ -129,6 +129,19 @@ describe("the Model Context Protocol at /mcp", () => {
     ]);
     const like = await call("memory_recall", { like_id: key.data.id, top_k: 1 });
     expect(textsOf(like)).toEqual(["A second key lies under the flower pot."]);
+    await call("memory_store", { text: "The cat is in the office.", namespace: "work" });
+    const wide = await call("memory_recall", {
+      ...{ query: "Where is the cat?", also_in: ["work"], top_k: 1 },
+      neighbors: { before: 1, after: 1 },
+    });
+    expect(wide.data.memories).toMatchObject([{ namespace: "work", before: [], after: [] }]);
+    const around = await call("memory_recall", {
+      ...{ query: "What does Ada drink?", top_k: 1 },
+      neighbors: { before: 1 },
+    });
+    expect(around.data.memories).toMatchObject([
+      { text: "Ada prefers tea.", before: [{ text: "A second key lies under the flower pot." }] },
+    ]);
     const both = await call("memory_recall", { query: "key", like_id: key.data.id });
     expect(both.text).toContain("like_id is given beside query");
   });
@@ -261,9 +274,12 @@ describe("the Model Context Protocol at /mcp", () => {
       expect((await call("memory_store", { text: "a" })).data.namespace).toBe("team/a");
       const { isError, text } = await call("memory_store", { text: "a", namespace: "other" });
       expect(isError).toBe(true);
-      expect(text).toContain("Leave the argument namespace out");
+      expect(text).toContain("Leave the arguments namespace and also_in out");
+      const beside = await call("memory_recall", { query: "a", also_in: ["other"] });
+      expect(beside).toMatchObject({ isError: true, text: expect.stringContaining("team/a alone") });
       for (const { inputSchema } of (await client.listTools()).tools) {
         expect(Object.keys(inputSchema.properties ?? {})).not.toContain("namespace");
+        expect(Object.keys(inputSchema.properties ?? {})).not.toContain("also_in");
       }
     });
 

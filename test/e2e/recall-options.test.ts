@@ -150,6 +150,137 @@ describe.each(DOORS)("through %s, in place of a query", (name) => {
   });
 });
 
+describe.each(DOORS)("through %s, in several namespaces", (name) => {
+  const outcome = (request: JsonObject, key: string) => doorNamed(name).call("Recall", request, { key });
+
+  it.each(["COSINE", "HYBRID"])(
+    "the best of all stand in one order, and name theirs, with %s",
+    async (mode) => {
+      const bo = await signUp(server.url);
+      for (const [i, text] of TEXTS.entries()) await bo.store({ text, namespace: `n${i % 2}` });
+      await bo.store({ text: "Nobody asked for this one: Ana is allergic to cats.", namespace: "n2" });
+      const asked = { query: QUERY, mode, explain: true };
+      const [n0, n1] = await Promise.all(
+        ["n0", "n1"].map(async (namespace) => {
+          const { body } = await outcome({ ...asked, namespace }, bo.key);
+          return (body.results as JsonObject[]).map((each) => ({ ...each, namespace }) as JsonObject);
+        }),
+      );
+      const rankOf = ({ explanation }: JsonObject) => (explanation as { rank: number }).rank;
+      const expected = [...(n0 ?? []), ...(n1 ?? [])].sort((a, b) => rankOf(b) - rankOf(a));
+      expect(expected).toHaveLength(3);
+      const before = await bo.used();
+      const all = await outcome({ ...asked, namespace: "n0", also_in: ["never", "n1"] }, bo.key);
+      expect(all.body.results).toEqual(expected);
+      expect(await bo.used()).toBe(before + 1);
+      const one = await outcome({ ...asked, namespace: "n0", also_in: ["n1"], top_k: 1 }, bo.key);
+      expect(one.body.results).toEqual(expected.slice(0, 1));
+      const first = expected[0] as JsonObject;
+      const like = await outcome(
+        { like_id: first.id as string, namespace: first.namespace as string, also_in: ["n2"], top_k: 1 },
+        bo.key,
+      );
+      expect(like.body.results).toMatchObject([{ namespace: "n2" }]);
+      const none = { ...asked, namespace: "n0", also_in: ["n1", "never"], min_score: 1 };
+      expect((await outcome(none, bo.key)).body).toMatchObject({ results: [], considered: 3 });
+      const nowhere = { ...asked, namespace: "never", also_in: ["nor this"] };
+      expect((await outcome(nowhere, bo.key)).body).toMatchObject({ results: [], considered: 0 });
+    },
+  );
+
+  it("neighbors are those of each result's own namespace and session, within the budget", async () => {
+    const bo = await signUp(server.url);
+    const said = (session: string, ...texts: string[]) => ({
+      body: { namespace: session, memories: texts.map((text) => ({ text, metadata: { session } })) },
+    });
+    await bo.call(
+      "POST /store/batch",
+      said("mon", "Hello there.", "How is it?", "Peanuts make Ana ill.", "Oh no!"),
+    );
+    await bo.call(
+      "POST /store/batch",
+      said("tue", "Good morning.", "Ana cannot eat peanuts.", "Never?", "Never."),
+    );
+    await bo.store({ text: "Aside.", namespace: "mon", metadata: { session: "wed" } });
+    const asked = { query: "Can Ana eat peanuts?", namespace: "mon", also_in: ["tue"], top_k: 2 };
+    const textsOf = (value: unknown) =>
+      ((value as JsonObject).memories as JsonObject[]).map(({ text }) => text);
+    const aroundOf = ({ text, before, after }: JsonObject) => [textsOf(before), text, textsOf(after)];
+    const neighbors = { before: 2, after: 5, same: "session" };
+    const { body } = await outcome({ ...asked, neighbors }, bo.key);
+    const results = body.results as JsonObject[];
+    const [tue, mon] = [
+      [["Good morning."], "Ana cannot eat peanuts.", ["Never?", "Never."]],
+      [["Hello there.", "How is it?"], "Peanuts make Ana ill.", ["Oh no!"]],
+    ];
+    expect(results.map(aroundOf).sort()).toEqual([tue, mon].sort());
+    const [best = {}] = results;
+    const [memory] = (best.before as { memories: JsonObject[] }).memories;
+    const kept = await bo.get(best.namespace as string, memory?.id as string);
+    expect(memory).toEqual(kept.body.memory);
+    const any = await outcome({ ...asked, also_in: [], top_k: 1, neighbors: { after: 2 } }, bo.key);
+    const [alone] = any.body.results as JsonObject[];
+    expect(textsOf(alone?.after)).toEqual(["Oh no!", "Aside."]);
+    expect(alone).not.toHaveProperty("before");
+    // The first and its nearest neighbor before it have room, and nothing after that.
+    const tokensOf = async (namespace: unknown, id: unknown) =>
+      ((await bo.get(namespace as string, id as string)).body.memory as { tokens: number }).tokens;
+    const { id, namespace, before } = best;
+    const nearest = ((before as JsonObject).memories as JsonObject[]).at(-1);
+    const max_tokens = (await tokensOf(namespace, id)) + (await tokensOf(namespace, nearest?.id));
+    const tight = await outcome({ ...asked, neighbors, max_tokens }, bo.key);
+    expect(tight.body).toMatchObject({
+      results: [{ id, before: { memories: [{ id: nearest?.id }] }, after: { memories: [] } }],
+      shortened: true,
+    });
+  });
+});
+
+describe("a namespace that a key may not read", () => {
+  const SECRET = "projekt-zitrone";
+
+  it("is refused beside one that it may, and leaves no trace in answers, log, metrics or records", async () => {
+    const own = await startServer({
+      env: { METRICS_PORT: "0", LOG_LEVEL: "trace", METRICS_ACCOUNTS_MAX: "10" },
+    });
+    const bo = await signUp(own.url);
+    for (const namespace of ["mine", SECRET]) await bo.store({ text: TEXTS[0], namespace });
+    const made = await bo.call("POST /keys", { body: { name: "narrow", namespace: "mine" } });
+    const key = String(made.body.api_key);
+    const output = own.output().length;
+    const before = await bo.used();
+    const traces: string[] = [];
+    for (const door of doorsOf(own.url)) {
+      for (const asked of [
+        { query: QUERY },
+        { queries: [QUERY] },
+        { like_id: "mem_01jdh2zz00e00r000000000000" },
+      ]) {
+        const request = { ...asked, namespace: "mine", also_in: ["third", SECRET], neighbors: { before: 1 } };
+        const { code, message, reason, body } = await door.call("Recall", request, { key });
+        expect({ code, reason, body }).toEqual({
+          ...{ code: "permission_denied", reason: "KEY_OTHER_NAMESPACE", body: {} },
+        });
+        traces.push(message);
+      }
+    }
+    expect(await bo.used()).toBe(before);
+    const calls = await bo.call("GET /calls");
+    const usage = await bo.call("GET /usage");
+    const metrics = await (await fetch(own.metricsUrl)).text();
+    const recalls = (calls.body.calls as JsonObject[]).filter(({ method }) =>
+      String(method).endsWith("/Recall"),
+    );
+    expect(recalls).toHaveLength(3 * DOORS.length);
+    traces.push(own.output().slice(output), JSON.stringify(recalls), metrics);
+    // Its owner's own store is there, and nothing since.
+    expect(JSON.stringify(usage.body).split(SECRET)).toHaveLength(2);
+    for (const trace of traces) expect(trace).not.toContain(SECRET);
+    expect(own.output().slice(output)).toContain("permission_denied");
+    await own.stop();
+  });
+});
+
 describe("TOP_K_MAX", () => {
   it("raises top_k on an operator's own server, to 200, by meaning and by words", async () => {
     const own = await startServer({ env: { TOP_K_MAX: "200" } });

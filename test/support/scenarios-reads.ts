@@ -99,6 +99,42 @@ const RECALLS: readonly Scenario[] = [
   ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
     wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
   ),
+  fine("also_in", "Recall", recall({ also_in: ["never", "other"] })),
+  fine("7 others in also_in", "Recall", recall({ also_in: [..."abcdefg"] })),
+  wrong("8 others in also_in", "Recall", [
+    "also_in",
+    /8 namespaces; the limit is 7/,
+    recall({ also_in: [..."abcdefgh"] }),
+  ]),
+  wrong("also_in with the first", "Recall", [
+    "also_in[1]",
+    /given twice/,
+    recall({ also_in: ["a", namespace] }),
+  ]),
+  wrong("also_in with one twice", "Recall", ["also_in[1]", /given twice/, recall({ also_in: ["a", "a"] })]),
+  wrong("also_in with an empty one", "Recall", ["also_in[0]", /missing/, recall({ also_in: [""] })]),
+  wrong("also_in with a long one", "Recall", [
+    "also_in[0]",
+    /257 bytes/,
+    recall({ also_in: ["n".repeat(257)] }),
+  ]),
+  ...[{ before: 5 }, { after: 1 }, { before: 1, after: 5, same: "session" }, { after: 1, same: "a.b" }].map(
+    (neighbors) => fine(`neighbors ${JSON.stringify(neighbors)}`, "Recall", recall({ neighbors })),
+  ),
+  ...[{}, { same: "session" }, { before: 0, after: 0 }].map((neighbors) =>
+    wrong(`neighbors ${JSON.stringify(neighbors)}`, "Recall", [
+      "neighbors",
+      /asks for none/,
+      recall({ neighbors }),
+    ]),
+  ),
+  wrong("6 neighbors before", "Recall", ["neighbors.before", /0 to 5/, recall({ neighbors: { before: 6 } })]),
+  wrong("-1 neighbors after", "Recall", ["neighbors.after", /0 to 5/, recall({ neighbors: { after: -1 } })]),
+  wrong("neighbors of a long path", "Recall", [
+    "neighbors.same",
+    /512 bytes/,
+    recall({ neighbors: { before: 1, same: "s".repeat(513) } }),
+  ]),
   fine("queries", "Recall", { namespace, queries: ["where is the cat?", "who has a dog?"] }),
   fine("8 queries, with no query", "Recall", { namespace, query: "", queries: Array(8).fill("cat") }),
   wrong("9 queries", "Recall", [

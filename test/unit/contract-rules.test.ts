@@ -10,7 +10,7 @@ import { QUERIES_MAX } from "../../src/memory/calls/recall/question.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
-import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
+import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_CEILING } from "../../src/memory/input/top-k.js";
@@ -21,6 +21,7 @@ const HELD: Readonly<Record<string, object>> = {
   // Others may take its place.
   query: { bytesMax: TEXT_BYTES_MAX },
   queries: { itemsMax: QUERIES_MAX },
+  also_in: { itemsMax: ALSO_IN_MAX },
   namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
   // A server's own limit is lower, unless its operator raises it.
   top_k: { from: 1, to: TOP_K_CEILING },

@@ -177,6 +177,10 @@ export interface RecallRequest {
   readonly queries?: readonly string[] | undefined;
   /** The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows. */
   readonly likeId?: string | undefined;
+  /** Up to 7 other namespaces to search as well. The answer has the best results of all in one order, and each names its namespace. A query is embedded and paid once, whatever their number. The key must be allowed to read all of them. With `HYBRID`, words count as the statistics of each namespace say. */
+  readonly alsoIn?: readonly string[] | undefined;
+  /** The memories that were created just before and after each result in its namespace are sent with it. */
+  readonly neighbors?: Neighbors | undefined;
 }
 
 /**
@@ -187,6 +191,16 @@ export interface RecallRequest {
  */
 export type Mode = "COSINE" | "HYBRID";
 
+/** Which memories are sent with each result of a recall, because they were created just before or after it: by `createdAt`, and then by id. At least one of the two numbers is above 0. The filter of the recall does not count. */
+export interface Neighbors {
+  /** How many that were created before it: 0 to 5. */
+  readonly before?: number | undefined;
+  /** How many that were created after it: 0 to 5. */
+  readonly after?: number | undefined;
+  /** A path in the metadata, as in a filter, such as `session`: memories with another value there are skipped. Empty means that none are. */
+  readonly same?: string | undefined;
+}
+
 export interface RecallResponse {
   /** Best first. Unless `minScore` or `minFit` asks for it, none is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer, or fewer match the filter. */
   readonly results: readonly RecallResult[];
@@ -194,7 +208,7 @@ export interface RecallResponse {
   readonly namespace: string;
   /** The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `likeId`. */
   readonly queryTokens: number;
-  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. */
+  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. With `alsoIn`, it is the sum of all. */
   readonly considered?: number;
   /** What `minFit` has left out; only if the request asks for reasons (`explain`). */
   readonly omitted?: OmittedMemories;
@@ -230,6 +244,12 @@ export interface RecallResult {
   readonly supersededBy?: string;
   /** When it expires, if it does. */
   readonly expireTime?: string;
+  /** The memories created just before it. Only with `neighbors`. */
+  readonly before?: NeighborMemories;
+  /** The memories created just after it. Only with `neighbors`. */
+  readonly after?: NeighborMemories;
+  /** Its namespace. Only with `alsoIn`. */
+  readonly namespace?: string;
   /** Which of `queries` it fits best, counted from 0. Only with `queries`. */
   readonly queryIndex?: number;
 }
@@ -251,6 +271,36 @@ export interface Explanation {
   readonly matched: readonly string[];
   /** The score and half the share of the query's words, which `minFit` is compared with. Only with `HYBRID`. */
   readonly fit?: number;
+}
+
+/** Memories created just before or after a result. */
+export interface NeighborMemories {
+  /** The oldest first. */
+  readonly memories: readonly Memory[];
+}
+
+/** One memory, without a score. */
+export interface Memory {
+  /** The memory's id. */
+  readonly id: string;
+  /** The text, exactly as it was stored. */
+  readonly text: string;
+  /** The metadata as it was stored; an empty object when there was none. */
+  readonly metadata: Metadata;
+  /** The model's tokens of the whole text, special tokens not counted. */
+  readonly tokens: number;
+  /** When it was stored. */
+  readonly createdAt: string;
+  /** Names this version of the memory: another version has another etag. */
+  readonly etag: string;
+  /** When its text, metadata or expiry was changed last; when it was stored, if never. */
+  readonly updatedAt: string;
+  /** Your own id for it, if it has one. */
+  readonly externalId?: string;
+  /** The id of the memory that superseded it, if one did. */
+  readonly supersededBy?: string;
+  /** When it expires, if it does. */
+  readonly expireTime?: string;
 }
 
 /** Memories that `minFit` has left out. */
@@ -282,30 +332,6 @@ export interface GetMemoryResponse {
   readonly memory: Memory;
   /** The namespace, as it was given. */
   readonly namespace: string;
-}
-
-/** One memory, without a score. */
-export interface Memory {
-  /** The memory's id. */
-  readonly id: string;
-  /** The text, exactly as it was stored. */
-  readonly text: string;
-  /** The metadata as it was stored; an empty object when there was none. */
-  readonly metadata: Metadata;
-  /** The model's tokens of the whole text, special tokens not counted. */
-  readonly tokens: number;
-  /** When it was stored. */
-  readonly createdAt: string;
-  /** Names this version of the memory: another version has another etag. */
-  readonly etag: string;
-  /** When its text, metadata or expiry was changed last; when it was stored, if never. */
-  readonly updatedAt: string;
-  /** Your own id for it, if it has one. */
-  readonly externalId?: string;
-  /** The id of the memory that superseded it, if one did. */
-  readonly supersededBy?: string;
-  /** When it expires, if it does. */
-  readonly expireTime?: string;
 }
 
 export interface GetMemoriesRequest {

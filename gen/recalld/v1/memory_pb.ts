@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACIqYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAlCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkihwUKDVJlY2FsbFJlcXVlc3QSGAoFcXVlcnkYASABKAlCCbpIBnIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh4KBXRvcF9rGAMgASgFQgq6SAcaBRjIASgBSACIAQESLAoEbW9kZRgEIAEoDjIeLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdC5Nb2RlEg8KB2V4cGxhaW4YBSABKAgSLwoJbWluX3Njb3JlGAYgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgBiAEBEicKBmZpbHRlchgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAggASgIEikKBWFmdGVyGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZiZWZvcmUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmZpZWxkcxgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSLQoHbWluX2ZpdBgMIAEoAUIXukgUEhIZAAAAAAAA+D8pAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGBQgASgFQge6SAQaAigBSAOIAQESGQoHcXVlcmllcxgVIAMoCUIIukgFkgECEAgSDwoHbGlrZV9pZBgWIAEoCSI0CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABIKCgZDT1NJTkUQARIKCgZIWUJSSUQQAkIICgZfdG9wX2tCDAoKX21pbl9zY29yZUIKCghfbWluX2ZpdEINCgtfbWF4X3Rva2VucyLgAQoOUmVjYWxsUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnJlY2FsbGQudjEuUmVjYWxsUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCRIUCgxxdWVyeV90b2tlbnMYAyABKAUSFwoKY29uc2lkZXJlZBgEIAEoDUgAiAEBEiwKB29taXR0ZWQYBSABKAsyGy5yZWNhbGxkLnYxLk9taXR0ZWRNZW1vcmllcxIWCglzaG9ydGVuZWQYFCABKAhIAYgBAUINCgtfY29uc2lkZXJlZEIMCgpfc2hvcnRlbmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASKoBAoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBARIYCgtxdWVyeV9pbmRleBgXIAEoBUgGiAEBQggKBl93b3Jkc0IHCgVfZXRhZ0INCgtfdXBkYXRlZF9hdEIOCgxfZXh0ZXJuYWxfaWRCEAoOX3N1cGVyc2VkZWRfYnlCDgoMX2V4cGlyZV90aW1lQg4KDF9xdWVyeV9pbmRleCJWCgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJEhAKA2ZpdBgEIAEoAUgAiAEBQgYKBF9maXQiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIukCCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYBiABKAkSLgoKdXBkYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLZXh0ZXJuYWxfaWQYCCABKAlIAIgBARIaCg1zdXBlcnNlZGVkX2J5GAkgASgJSAGIAQESNAoLZXhwaXJlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQFCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkipQEKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhYKA2lkcxgCIAMoCUIJukgGkgEDEIACEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHZHJ5X3J1bhgEIAEoCBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBSABKAgikQEKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEiMKB3NhbXBsZXMYAyADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYBCABKAkSFAoHbWF0Y2hlZBgFIAEoBUgAiAEBQgoKCF9tYXRjaGVkIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgNEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3QiuQIKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSJwoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlchIaChJpbmNsdWRlX3N1cGVyc2VkZWQYBiABKAgiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJ7ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEicKBmZpbHRlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAMgASgIIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoDRIRCgluYW1lc3BhY2UYAiABKAkiSQoVV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEAoIcG9zaXRpb24YAiABKAkiyQIKFldhdGNoTmFtZXNwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJAoGc3RvcmVkGAIgASgLMhIucmVjYWxsZC52MS5NZW1vcnlIABI9CgdkZWxldGVkGAMgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRlbGV0ZWRIABI9Cgdkcm9wcGVkGAQgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRyb3BwZWRIABJBCgloZWFydGJlYXQYBSABKAsyLC5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuSGVhcnRiZWF0SAAaFQoHRGVsZXRlZBIKCgJpZBgBIAEoCRoJCgdEcm9wcGVkGgsKCUhlYXJ0YmVhdEIHCgVldmVudCJ5ChVFeHBvcnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIXCg9pbmNsdWRlX3ZlY3RvcnMYAiABKAgSJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCImChZFeHBvcnRNZW1vcmllc1Jlc3BvbnNlEgwKBGxpbmUYASABKAky+QkKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRJLCgpTdG9yZUJhdGNoEh0ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVxdWVzdBoeLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVNZW1vcnkSHy5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USVwoORGVsZXRlTWVtb3JpZXMSIS5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxHZXROYW1lc3BhY2USHy5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlc3BvbnNlIgOQAgESVgoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDUNvdW50TWVtb3JpZXMSIC5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXF1ZXN0GiEucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg5XYXRjaE5hbWVzcGFjZRIhLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0GiIucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlMAESWQoORXhwb3J0TWVtb3JpZXMSIS5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXNwb25zZTABQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSLqAgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyEhkKDHVucmVhZF9zaGFyZRgIIAEoAUgCiAEBIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZ0IPCg1fdW5yZWFkX3NoYXJlIjYKB1NpbWlsYXISKwoIbWVtb3JpZXMYASADKAsyGS5yZWNhbGxkLnYxLlNpbWlsYXJNZW1vcnkiOAoNU2ltaWxhck1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBImoKEVN0b3JlQmF0Y2hSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISNQoIbWVtb3JpZXMYAiADKAsyFS5yZWNhbGxkLnYxLlN0b3JlSXRlbUIMukgJyAEBkgEDEIACIqYCCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgDIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBCABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYByADKAlCCAoGZXhwaXJ5IlYKElN0b3JlQmF0Y2hSZXNwb25zZRItCgdyZXN1bHRzGAEgAygLMhwucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCSJsChBTdG9yZUJhdGNoUmVzdWx0EigKBnN0b3JlZBgBIAEoCzIWLnJlY2FsbGQudjEuU3RvcmVkSXRlbUgAEiQKBWVycm9yGAIgASgLMhMucmVjYWxsZC52MS5Qcm9ibGVtSABCCAoGcmVzdWx0IuUBCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CgdvdXRjb21lGAQgASgOMiEucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlLk91dGNvbWVIAIgBARIRCgRldGFnGAUgASgJSAGIAQESGQoMdW5yZWFkX3NoYXJlGAYgASgBSAKIAQFCCgoIX291dGNvbWVCBwoFX2V0YWdCDwoNX3VucmVhZF9zaGFyZSI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAkizAUKDVJlY2FsbFJlcXVlc3QSGAoFcXVlcnkYASABKAlCCbpIBnIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh4KBXRvcF9rGAMgASgFQgq6SAcaBRjIASgBSACIAQESLAoEbW9kZRgEIAEoDjIeLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdC5Nb2RlEg8KB2V4cGxhaW4YBSABKAgSLwoJbWluX3Njb3JlGAYgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgBiAEBEicKBmZpbHRlchgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAggASgIEikKBWFmdGVyGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZiZWZvcmUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmZpZWxkcxgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSLQoHbWluX2ZpdBgMIAEoAUIXukgUEhIZAAAAAAAA+D8pAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGBQgASgFQge6SAQaAigBSAOIAQESGQoHcXVlcmllcxgVIAMoCUIIukgFkgECEAgSDwoHbGlrZV9pZBgWIAEoCRIZCgdhbHNvX2luGBcgAygJQgi6SAWSAQIQBxIoCgluZWlnaGJvcnMYGCABKAsyFS5yZWNhbGxkLnYxLk5laWdoYm9ycyI0CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABIKCgZDT1NJTkUQARIKCgZIWUJSSUQQAkIICgZfdG9wX2tCDAoKX21pbl9zY29yZUIKCghfbWluX2ZpdEINCgtfbWF4X3Rva2VucyJYCglOZWlnaGJvcnMSGQoGYmVmb3JlGAEgASgFQgm6SAYaBBgFKAASGAoFYWZ0ZXIYAiABKAVCCbpIBhoEGAUoABIWCgRzYW1lGAMgASgJQgi6SAVyAyiABCLgAQoOUmVjYWxsUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnJlY2FsbGQudjEuUmVjYWxsUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCRIUCgxxdWVyeV90b2tlbnMYAyABKAUSFwoKY29uc2lkZXJlZBgEIAEoDUgAiAEBEiwKB29taXR0ZWQYBSABKAsyGy5yZWNhbGxkLnYxLk9taXR0ZWRNZW1vcmllcxIWCglzaG9ydGVuZWQYFCABKAhIAYgBAUINCgtfY29uc2lkZXJlZEIMCgpfc2hvcnRlbmVkIj4KD09taXR0ZWRNZW1vcmllcxIrCghtZW1vcmllcxgBIAMoCzIZLnJlY2FsbGQudjEuT21pdHRlZE1lbW9yeSJGCg1PbWl0dGVkTWVtb3J5EgoKAmlkGAEgASgJEg0KBXNjb3JlGAIgASgBEg0KBXdvcmRzGAMgASgBEgsKA2ZpdBgEIAEoASKpBQoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBARIsCgZiZWZvcmUYFCABKAsyHC5yZWNhbGxkLnYxLk5laWdoYm9yTWVtb3JpZXMSKwoFYWZ0ZXIYFSABKAsyHC5yZWNhbGxkLnYxLk5laWdoYm9yTWVtb3JpZXMSFgoJbmFtZXNwYWNlGBYgASgJSAaIAQESGAoLcXVlcnlfaW5kZXgYFyABKAVIB4gBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZUIMCgpfbmFtZXNwYWNlQg4KDF9xdWVyeV9pbmRleCI4ChBOZWlnaGJvck1lbW9yaWVzEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkiVgoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCRIQCgNmaXQYBCABKAFIAIgBAUIGCgRfZml0IiMKBU1hdGNoEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBSLpAgoGTWVtb3J5EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBnRva2VucxgEIAEoBRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRldGFnGAYgASgJEi4KCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC2V4dGVybmFsX2lkGAggASgJSACIAQESGgoNc3VwZXJzZWRlZF9ieRgJIAEoCUgBiAEBEjQKC2V4cGlyZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBQg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWUiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAkiwQIKE1VwZGF0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBEhwKBHRleHQYAyABKAlCCbpIBnIEKICABEgBiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgt1cGRhdGVfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZXRhZxgIIAEoCUIICgZleHBpcnlCBwoFX3RleHQiTQoUVXBkYXRlTWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIqUBChVEZWxldGVNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIWCgNpZHMYAiADKAlCCbpIBpIBAxCAAhInCgZmaWx0ZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB2RyeV9ydW4YBCABKAgSGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAUgASgIIpEBChZEZWxldGVNZW1vcmllc1Jlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUSDAoEbW9yZRgCIAEoCBIjCgdzYW1wbGVzGAMgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAQgASgJEhQKB21hdGNoZWQYBSABKAVIAIgBAUIKCghfbWF0Y2hlZCJHChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISDQoFZm9yY2UYAiABKAgiKgoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSJ2ChVMaXN0TmFtZXNwYWNlc1JlcXVlc3QSIQoJcGFnZV9zaXplGAEgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAIgASgJEhgKBnByZWZpeBgDIAEoCUIIukgFcgMogAJCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoDRINCgVieXRlcxgDIAEoAyI1ChNHZXROYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIisgEKFEdldE5hbWVzcGFjZVJlc3BvbnNlEigKCW5hbWVzcGFjZRgBIAEoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEi4KBWZpcnN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEi0KBGxhc3QYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCCAoGX2ZpcnN0QgcKBV9sYXN0IrkCChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJEicKBmZpbHRlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNAoFb3JkZXIYBSABKA4yJS5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QuT3JkZXISGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAYgASgIIkIKBU9yZGVyEhUKEU9SREVSX1VOU1BFQ0lGSUVEEAASEAoMTkVXRVNUX0ZJUlNUEAESEAoMT0xERVNUX0ZJUlNUEAJCDAoKX3BhZ2Vfc2l6ZSJoChRMaXN0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCRIXCg9uZXh0X3BhZ2VfdG9rZW4YAyABKAkiewoUQ291bnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhInCgZmaWx0ZXIYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgDIAEoCCI8ChVDb3VudE1lbW9yaWVzUmVzcG9uc2USEAoIbWVtb3JpZXMYASABKA0SEQoJbmFtZXNwYWNlGAIgASgJIkkKFVdhdGNoTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhAKCHBvc2l0aW9uGAIgASgJIskCChZXYXRjaE5hbWVzcGFjZVJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEiQKBnN0b3JlZBgCIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5SAASPQoHZGVsZXRlZBgDIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5EZWxldGVkSAASPQoHZHJvcHBlZBgEIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5Ecm9wcGVkSAASQQoJaGVhcnRiZWF0GAUgASgLMiwucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkhlYXJ0YmVhdEgAGhUKB0RlbGV0ZWQSCgoCaWQYASABKAkaCQoHRHJvcHBlZBoLCglIZWFydGJlYXRCBwoFZXZlbnQieQoVRXhwb3J0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFwoPaW5jbHVkZV92ZWN0b3JzGAIgASgIEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiJgoWRXhwb3J0TWVtb3JpZXNSZXNwb25zZRIMCgRsaW5lGAEgASgJMvkJCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USSwoKU3RvcmVCYXRjaBIdLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlcXVlc3QaHi5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJTCgtHZXRNZW1vcmllcxIeLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXF1ZXN0Gh8ucmVjYWxsZC52MS5HZXRNZW1vcmllc1Jlc3BvbnNlIgOQAgESUQoMVXBkYXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXNwb25zZRJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlElcKDkRlbGV0ZU1lbW9yaWVzEiEucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMR2V0TmFtZXNwYWNlEh8ucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg1Db3VudE1lbW9yaWVzEiAucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVxdWVzdBohLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoOV2F0Y2hOYW1lc3BhY2USIS5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVxdWVzdBoiLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZTABElkKDkV4cG9ydE1lbW9yaWVzEiEucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVzcG9uc2UwAUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -700,6 +700,24 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
    * @generated from field: string like_id = 22;
    */
   likeId: string;
+
+  /**
+   * Up to 7 other namespaces to search as well. The answer has the best results
+   * of all in one order, and each names its namespace. A query is embedded and
+   * paid once, whatever their number. The key must be allowed to read all of
+   * them. With `HYBRID`, words count as the statistics of each namespace say.
+   *
+   * @generated from field: repeated string also_in = 23;
+   */
+  alsoIn: string[];
+
+  /**
+   * The memories that were created just before and after each result in its
+   * namespace are sent with it.
+   *
+   * @generated from field: recalld.v1.Neighbors neighbors = 24;
+   */
+  neighbors?: Neighbors | undefined;
 };
 
 /**
@@ -746,6 +764,44 @@ export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__
   enumDesc(file_recalld_v1_memory, 10, 0);
 
 /**
+ * Which memories are sent with each result of a recall, because they were
+ * created just before or after it: by `created_at`, and then by id. At least one
+ * of the two numbers is above 0. The filter of the recall does not count.
+ *
+ * @generated from message recalld.v1.Neighbors
+ */
+export type Neighbors = Message<"recalld.v1.Neighbors"> & {
+  /**
+   * How many that were created before it: 0 to 5.
+   *
+   * @generated from field: int32 before = 1;
+   */
+  before: number;
+
+  /**
+   * How many that were created after it: 0 to 5.
+   *
+   * @generated from field: int32 after = 2;
+   */
+  after: number;
+
+  /**
+   * A path in the metadata, as in a filter, such as `session`: memories with
+   * another value there are skipped. Empty means that none are.
+   *
+   * @generated from field: string same = 3;
+   */
+  same: string;
+};
+
+/**
+ * Describes the message recalld.v1.Neighbors.
+ * Use `create(NeighborsSchema)` to create a new message.
+ */
+export const NeighborsSchema: GenMessage<Neighbors> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 11);
+
+/**
  * @generated from message recalld.v1.RecallResponse
  */
 export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
@@ -777,7 +833,7 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
    * How many memories were considered: all that CountMemories counts. Only in
    * an answer that is empty because of `min_score`, `min_fit`, a filter, `after`
    * or `before`, or because the namespace does not exist: then it is 0, so that
-   * a mistyped name is noticed.
+   * a mistyped name is noticed. With `also_in`, it is the sum of all.
    *
    * @generated from field: optional uint32 considered = 4;
    */
@@ -806,7 +862,7 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 12);
 
 /**
  * Memories that `min_fit` has left out.
@@ -827,7 +883,7 @@ export type OmittedMemories = Message<"recalld.v1.OmittedMemories"> & {
  * Use `create(OmittedMemoriesSchema)` to create a new message.
  */
 export const OmittedMemoriesSchema: GenMessage<OmittedMemories> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * A memory that was left out because it fits the query too little.
@@ -869,7 +925,7 @@ export type OmittedMemory = Message<"recalld.v1.OmittedMemory"> & {
  * Use `create(OmittedMemorySchema)` to create a new message.
  */
 export const OmittedMemorySchema: GenMessage<OmittedMemory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * One recalled memory. A field that the request's `fields` does not name is
@@ -977,6 +1033,27 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
   expireTime?: Timestamp | undefined;
 
   /**
+   * The memories created just before it. Only with `neighbors`.
+   *
+   * @generated from field: recalld.v1.NeighborMemories before = 20;
+   */
+  before?: NeighborMemories | undefined;
+
+  /**
+   * The memories created just after it. Only with `neighbors`.
+   *
+   * @generated from field: recalld.v1.NeighborMemories after = 21;
+   */
+  after?: NeighborMemories | undefined;
+
+  /**
+   * Its namespace. Only with `also_in`.
+   *
+   * @generated from field: optional string namespace = 22;
+   */
+  namespace?: string | undefined;
+
+  /**
    * Which of `queries` it fits best, counted from 0. Only with `queries`.
    *
    * @generated from field: optional int32 query_index = 23;
@@ -989,7 +1066,28 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 15);
+
+/**
+ * Memories created just before or after a result.
+ *
+ * @generated from message recalld.v1.NeighborMemories
+ */
+export type NeighborMemories = Message<"recalld.v1.NeighborMemories"> & {
+  /**
+   * The oldest first.
+   *
+   * @generated from field: repeated recalld.v1.Memory memories = 1;
+   */
+  memories: Memory[];
+};
+
+/**
+ * Describes the message recalld.v1.NeighborMemories.
+ * Use `create(NeighborMemoriesSchema)` to create a new message.
+ */
+export const NeighborMemoriesSchema: GenMessage<NeighborMemories> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * Why a result stands where it does.
@@ -1035,7 +1133,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -1062,7 +1160,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * One memory, without a score.
@@ -1147,7 +1245,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -1173,7 +1271,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -1197,7 +1295,7 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.GetMemoriesRequest
@@ -1223,7 +1321,7 @@ export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
  * Use `create(GetMemoriesRequestSchema)` to create a new message.
  */
 export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.GetMemoriesResponse
@@ -1265,7 +1363,7 @@ export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
  * Use `create(GetMemoriesResponseSchema)` to create a new message.
  */
 export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 23);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryRequest
@@ -1346,7 +1444,7 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
  * Use `create(UpdateMemoryRequestSchema)` to create a new message.
  */
 export const UpdateMemoryRequestSchema: GenMessage<UpdateMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 22);
+  messageDesc(file_recalld_v1_memory, 24);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryResponse
@@ -1372,7 +1470,7 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
  * Use `create(UpdateMemoryResponseSchema)` to create a new message.
  */
 export const UpdateMemoryResponseSchema: GenMessage<UpdateMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 23);
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -1398,7 +1496,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 24);
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -1417,7 +1515,7 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 25);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesRequest
@@ -1467,7 +1565,7 @@ export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> 
  * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
  */
 export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 26);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesResponse
@@ -1516,7 +1614,7 @@ export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"
  * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
  */
 export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -1542,7 +1640,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 30);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -1561,7 +1659,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 31);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -1595,7 +1693,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 30);
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -1621,7 +1719,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 31);
+  messageDesc(file_recalld_v1_memory, 33);
 
 /**
  * A namespace and what it holds.
@@ -1654,7 +1752,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 32);
+  messageDesc(file_recalld_v1_memory, 34);
 
 /**
  * @generated from message recalld.v1.GetNamespaceRequest
@@ -1673,7 +1771,7 @@ export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 33);
+  messageDesc(file_recalld_v1_memory, 35);
 
 /**
  * @generated from message recalld.v1.GetNamespaceResponse
@@ -1708,7 +1806,7 @@ export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & 
  * Use `create(GetNamespaceResponseSchema)` to create a new message.
  */
 export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 34);
+  messageDesc(file_recalld_v1_memory, 36);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -1765,7 +1863,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 35);
+  messageDesc(file_recalld_v1_memory, 37);
 
 /**
  * The order of a list.
@@ -1799,7 +1897,7 @@ export enum ListMemoriesRequest_Order {
  * Describes the enum recalld.v1.ListMemoriesRequest.Order.
  */
 export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 35, 0);
+  enumDesc(file_recalld_v1_memory, 37, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -1832,7 +1930,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 36);
+  messageDesc(file_recalld_v1_memory, 38);
 
 /**
  * @generated from message recalld.v1.CountMemoriesRequest
@@ -1866,7 +1964,7 @@ export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & 
  * Use `create(CountMemoriesRequestSchema)` to create a new message.
  */
 export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 37);
+  messageDesc(file_recalld_v1_memory, 39);
 
 /**
  * @generated from message recalld.v1.CountMemoriesResponse
@@ -1893,7 +1991,7 @@ export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> 
  * Use `create(CountMemoriesResponseSchema)` to create a new message.
  */
 export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 38);
+  messageDesc(file_recalld_v1_memory, 40);
 
 /**
  * @generated from message recalld.v1.WatchNamespaceRequest
@@ -1920,7 +2018,7 @@ export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> 
  * Use `create(WatchNamespaceRequestSchema)` to create a new message.
  */
 export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 39);
+  messageDesc(file_recalld_v1_memory, 41);
 
 /**
  * One change, or a sign of life. The first one is a heartbeat, with the
@@ -1979,7 +2077,7 @@ export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"
  * Use `create(WatchNamespaceResponseSchema)` to create a new message.
  */
 export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40);
+  messageDesc(file_recalld_v1_memory, 42);
 
 /**
  * A memory that was deleted.
@@ -2000,7 +2098,7 @@ export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 0);
+  messageDesc(file_recalld_v1_memory, 42, 0);
 
 /**
  * The end of a namespace.
@@ -2015,7 +2113,7 @@ export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 1);
+  messageDesc(file_recalld_v1_memory, 42, 1);
 
 /**
  * A sign of life.
@@ -2030,7 +2128,7 @@ export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespac
  * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40, 2);
+  messageDesc(file_recalld_v1_memory, 42, 2);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesRequest
@@ -2064,7 +2162,7 @@ export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> 
  * Use `create(ExportMemoriesRequestSchema)` to create a new message.
  */
 export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41);
+  messageDesc(file_recalld_v1_memory, 43);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesResponse
@@ -2083,7 +2181,7 @@ export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"
  * Use `create(ExportMemoriesResponseSchema)` to create a new message.
  */
 export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 42);
+  messageDesc(file_recalld_v1_memory, 44);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most

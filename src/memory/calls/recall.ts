@@ -4,9 +4,11 @@ import { parseFields, type ResultField } from "../input/fields.js";
 import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/json-object.js";
 import { parseMaxTokens } from "../input/max-tokens.js";
-import { scopeOf } from "../input/namespace.js";
+import { scopesOf } from "../input/namespace.js";
+import { type NeighborsFields, parseNeighbors } from "../input/neighbors.js";
 import { parseTopK, TOP_K_MAX } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
+import { mapSome } from "../pacing/map-some.js";
 import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
@@ -17,10 +19,10 @@ import { rank } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
 import { findLike, without } from "./recall/like.js";
 import { parseQuestion, type QuestionFields } from "./recall/question.js";
-import { Room } from "./recall/room.js";
 import { withinQuota } from "./within-quota.js";
 
 /** A memory that was left out of an answer because it fits the query too little. */
@@ -40,6 +42,9 @@ interface Candidate {
 
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 export const SPARE_CANDIDATES = 8;
+
+/** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
+const FOUND_AT_ONCE = 80;
 
 export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly topK?: number | undefined;
@@ -62,6 +67,10 @@ export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly fields?: readonly string[] | undefined;
   /** Tokens that the texts of the results may have together. */
   readonly maxTokens?: number | undefined;
+  /** Other namespaces to search as well. */
+  readonly alsoIn?: readonly string[] | undefined;
+  /** Memories that are wanted with each result, because they were created just before or after it. */
+  readonly neighbors?: NeighborsFields | undefined;
 }
 
 export interface Recalled {
@@ -91,15 +100,19 @@ type RecallPorts = Ports & { readonly log: Log };
 export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
   const { caller, steps = untimed } = request;
   const { texts, isList, likeId } = parseQuestion(request);
-  const scope = scopeOf(request);
+  const [scope, ...others] = scopesOf(request);
   const topK = parseTopK(request.topK, ports.topKMax);
   const maxTokens = parseMaxTokens(request.maxTokens);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const fields = parseFields(request.fields);
+  const neighbors = parseNeighbors(request.neighbors);
   const filter = narrowed(parseFilter(request.filter), request);
-  await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  // All of them before anything else: what the caller may not read leaves no trace.
+  for (const { namespace } of [scope, ...others]) {
+    await authorize(ports.quota, caller, { writes: false, namespace });
+  }
 
   const calls = Math.max(1, texts.length);
   const charging = { quota: ports.quota, caller, steps, signal: request.signal, calls };
@@ -120,21 +133,22 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       ...{ topK, mode, explain, minScore, includeSuperseded, steps, queriesIn, isList, paid, signal },
       filter: likeId === undefined ? filter : without(filter, likeId),
     };
-    const found = await searchIn(ports, scope, searching);
-    const queries = await Promise.all(
-      (found?.queries ?? queriesIn(ports.generations.newest)).map(({ embedding }) => embedding),
-    );
+    const { found, logs } = await searchAll(ports, [scope, ...others], searching);
+    const queries = logs[0]?.queries ?? queriesIn(ports.generations.newest);
+    const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
-    const { results: fit, omitted } = fitting(found?.results ?? [], { minFit, explain });
-    const isBounded = maxTokens !== undefined || topK > TOP_K_MAX;
-    const room = isBounded ? withRoom(fit, maxTokens) : { results: fit };
-    const tokens = queries.map((each) => each.tokens);
+    const { results: fit, omitted } = fitting(found, { minFit, explain });
+    // A plain answer always has room.
+    const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
+    const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
+    const room = isBounded ? await fill(ports, fit, filling) : { results: fit };
+    const tokens = embedded.map((each) => each.tokens);
     const answer = { ...room, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
     const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
     const considered =
       fit.length > 0
         ? undefined
-        : await countConsidered(ports, { found, isNarrowed, includeSuperseded, signal });
+        : await countConsidered(ports, { logs, isNarrowed, includeSuperseded, signal });
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
     const { namespace } = scope;
@@ -178,14 +192,36 @@ interface Searching {
   readonly signal: AbortSignal;
 }
 
-/** What a search of one namespace has found. */
+/** A log that was searched. */
 interface Searched {
+  readonly namespace: string;
   readonly logId: string;
   /** Number of memories in its index. */
   readonly size: number;
   readonly queries: readonly Query[];
-  /** Best first. */
-  readonly results: readonly Found[];
+}
+
+/** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
+async function searchAll(
+  ports: RecallPorts,
+  scopes: readonly [Scope, ...Scope[]],
+  searching: Searching,
+): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
+  const [scope, ...others] = scopes;
+  if (others.length === 0) {
+    const one = await searchIn(ports, scope, searching);
+    return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
+  }
+  const { topK } = searching;
+  let found: readonly Found[] = [];
+  const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
+  const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
+    const one = await searchIn(ports, { accountId, namespace }, searching);
+    if (one === undefined) return [];
+    found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
+    return [one.log];
+  });
+  return { found, logs: logs.flat() };
 }
 
 /** Searches a namespace for each of the queries; undefined if it does not exist. */
@@ -193,7 +229,7 @@ function searchIn(
   ports: RecallPorts,
   scope: Scope,
   { topK, mode, explain, minScore, includeSuperseded, filter, steps, ...of }: Searching,
-): Promise<Searched | undefined> {
+): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
   const { paid, signal } = of;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
@@ -216,8 +252,8 @@ function searchIn(
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
       return bestOf(named, topK);
     });
-    const results = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
-    return { logId: replica.logId, size: replica.size, queries, results };
+    const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
+    return { found, log: { namespace: scope.namespace, logId: replica.logId, size: replica.size, queries } };
   });
 }
 
@@ -228,19 +264,22 @@ function searchIn(
 async function countConsidered(
   ports: RecallPorts,
   {
-    found,
+    logs,
     isNarrowed,
     ...counting
   }: {
-    readonly found: Searched | undefined;
+    readonly logs: readonly Searched[];
     readonly isNarrowed: boolean;
     readonly includeSuperseded: boolean;
     readonly signal: AbortSignal;
   },
 ): Promise<number | undefined> {
-  if (found === undefined) return 0;
-  if (!isNarrowed || found.size === 0) return undefined;
-  const considered = await countShown(ports, { logId: found.logId, ...counting });
+  if (logs.length === 0) return 0;
+  if (!isNarrowed) return undefined;
+  let considered = 0;
+  for (const { logId, size } of logs) {
+    if (size > 0) considered += await countShown(ports, { logId, ...counting });
+  }
   return considered > 0 ? considered : undefined;
 }
 
@@ -278,16 +317,6 @@ async function withSuccessors(
   return results
     .filter(({ sequence }) => bySequence.has(sequence))
     .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
-}
-
-/** Ends an answer before the first result that it has no room for. */
-function withRoom(
-  results: readonly Found[],
-  maxTokens: number | undefined,
-): Pick<Recalled, "results" | "shortened"> {
-  const room = new Room(maxTokens);
-  const fitting = results.filter(({ entry }) => room.take(entry));
-  return { results: fitting, ...(room.isFull && { shortened: true }) };
 }
 
 /**

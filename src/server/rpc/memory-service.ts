@@ -90,12 +90,16 @@ export function memoryService(
       return { memory: memoryOf(memory), namespace };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
-      const { query, queries, likeId, topK, explain, minScore, minFit, includeSuperseded, maxTokens } = asked;
-      const floors = { minScore, minFit, includeSuperseded };
-      const wanted = { query, queries, likeId, topK, explain, ...floors, maxTokens, fields: mask?.paths };
+      const { query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors } = asked;
+      const { minScore, minFit, includeSuperseded } = asked;
+      const wanted = {
+        ...{ query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors },
+        ...{ minScore, minFit, includeSuperseded, fields: mask?.paths },
+      };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
-      const expected = topK !== undefined && topK > TOP_K_MAX ? PAGE_BYTES : ANSWER_BYTES;
+      const isWide = (topK ?? 0) > TOP_K_MAX || neighbors !== undefined || alsoIn.length > 0;
+      const expected = isWide ? PAGE_BYTES : ANSWER_BYTES;
       call.hold(expected);
       const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
       await hold(call, results.flatMap(stringsOf), expected);

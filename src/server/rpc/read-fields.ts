@@ -15,7 +15,7 @@ import type { Order } from "../../memory/calls/several/list.js";
 import { instantOf } from "../../memory/filter/instant.js";
 import type { ResultField } from "../../memory/input/fields.js";
 import type { Measured } from "../../memory/ports/log.js";
-import { shared, textsOf, versionOf } from "./memory-fields.js";
+import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
 
 /** First and last second of a Timestamp, since 1970. */
 const SECONDS_MIN = -62_135_596_800n;
@@ -58,7 +58,7 @@ export function orderOf(order: ListMemoriesRequest_Order): Order {
 
 /** Translates a recalled memory: all of it, or the fields that were asked for. */
 export function foundOf(
-  { entry, score, match, words, explanation, supersededBy, queryIndex }: Found,
+  { entry, score, match, words, explanation, supersededBy, namespace, queryIndex, before, after }: Found,
   { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
 ) {
   const all = {
@@ -66,6 +66,9 @@ export function foundOf(
     ...(isFull && versionOf({ ...entry, supersededBy })),
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
+    ...(before && { before: { memories: before.map(memoryOf) } }),
+    ...(after && { after: { memories: after.map(memoryOf) } }),
+    ...(namespace !== undefined && { namespace }),
     ...(queryIndex !== undefined && { queryIndex }),
   };
   if (fields === undefined) return all;
@@ -74,8 +77,9 @@ export function foundOf(
 }
 
 /** Lists the texts of a recalled memory, which its answer holds. */
-export function stringsOf({ entry, explanation }: Found): string[] {
-  return [...textsOf(entry), ...(explanation?.matched ?? [])];
+export function stringsOf({ entry, explanation, before = [], after = [] }: Found): string[] {
+  const beside = [...before, ...after].flatMap(textsOf);
+  return [...textsOf(entry), ...beside, ...(explanation?.matched ?? [])];
 }
 
 /** Translates what a namespace holds. */

@@ -283,6 +283,25 @@ class RecallRequest(TypedDict):
     like_id: NotRequired[str | None]
     """The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows."""
 
+    also_in: NotRequired[Sequence[str] | None]
+    """Up to 7 other namespaces to search as well. The answer has the best results of all in one order, and each names its namespace. A query is embedded and paid once, whatever their number. The key must be allowed to read all of them. With `HYBRID`, words count as the statistics of each namespace say."""
+
+    neighbors: NotRequired[Neighbors | None]
+    """The memories that were created just before and after each result in its namespace are sent with it."""
+
+
+class Neighbors(TypedDict):
+    """Which memories are sent with each result of a recall, because they were created just before or after it: by `created_at`, and then by id. At least one of the two numbers is above 0. The filter of the recall does not count."""
+
+    before: NotRequired[int | None]
+    """How many that were created before it: 0 to 5."""
+
+    after: NotRequired[int | None]
+    """How many that were created after it: 0 to 5."""
+
+    same: NotRequired[str | None]
+    """A path in the metadata, as in a filter, such as `session`: memories with another value there are skipped. Empty means that none are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecallResponse(Answered):
@@ -296,7 +315,7 @@ class RecallResponse(Answered):
     """The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `like_id`."""
 
     considered: int | None = None
-    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."""
+    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. With `also_in`, it is the sum of all."""
 
     omitted: OmittedMemories | None = None
     """What `min_fit` has left out; only if the request asks for reasons (`explain`)."""
@@ -348,6 +367,15 @@ class RecallResult:
     expire_time: str | None = None
     """When it expires, if it does."""
 
+    before: NeighborMemories | None = None
+    """The memories created just before it. Only with `neighbors`."""
+
+    after: NeighborMemories | None = None
+    """The memories created just after it. Only with `neighbors`."""
+
+    namespace: str | None = None
+    """Its namespace. Only with `also_in`."""
+
     query_index: int | None = None
     """Which of `queries` it fits best, counted from 0. Only with `queries`."""
 
@@ -377,6 +405,49 @@ class Explanation:
 
     fit: float | None = None
     """The score and half the share of the query's words, which `min_fit` is compared with. Only with `HYBRID`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeighborMemories:
+    """Memories created just before or after a result."""
+
+    memories: tuple[Memory, ...] = ()
+    """The oldest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """One memory, without a score."""
+
+    id: str = ""
+    """The memory's id."""
+
+    text: str = ""
+    """The text, exactly as it was stored."""
+
+    metadata: Metadata = field(default_factory=dict[str, Json])
+    """The metadata as it was stored; an empty object when there was none."""
+
+    tokens: int = 0
+    """The model's tokens of the whole text, special tokens not counted."""
+
+    created_at: str = ""
+    """When it was stored."""
+
+    etag: str = ""
+    """Names this version of the memory: another version has another etag."""
+
+    updated_at: str = ""
+    """When its text, metadata or expiry was changed last; when it was stored, if never."""
+
+    external_id: str | None = None
+    """Your own id for it, if it has one."""
+
+    superseded_by: str | None = None
+    """The id of the memory that superseded it, if one did."""
+
+    expire_time: str | None = None
+    """When it expires, if it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,41 +489,6 @@ class GetMemoryResponse(Answered):
 
     namespace: str = ""
     """The namespace, as it was given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Memory:
-    """One memory, without a score."""
-
-    id: str = ""
-    """The memory's id."""
-
-    text: str = ""
-    """The text, exactly as it was stored."""
-
-    metadata: Metadata = field(default_factory=dict[str, Json])
-    """The metadata as it was stored; an empty object when there was none."""
-
-    tokens: int = 0
-    """The model's tokens of the whole text, special tokens not counted."""
-
-    created_at: str = ""
-    """When it was stored."""
-
-    etag: str = ""
-    """Names this version of the memory: another version has another etag."""
-
-    updated_at: str = ""
-    """When its text, metadata or expiry was changed last; when it was stored, if never."""
-
-    external_id: str | None = None
-    """Your own id for it, if it has one."""
-
-    superseded_by: str | None = None
-    """The id of the memory that superseded it, if one did."""
-
-    expire_time: str | None = None
-    """When it expires, if it does."""
 
 
 class GetMemoriesRequest(TypedDict):
@@ -753,7 +789,8 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     StoreBatchResponse: {"results": StoreBatchResult},
     StoreBatchResult: {"stored": StoredItem, "error": Problem},
     RecallResponse: {"results": RecallResult, "omitted": OmittedMemories},
-    RecallResult: {"match": Match, "explanation": Explanation},
+    RecallResult: {"match": Match, "explanation": Explanation, "before": NeighborMemories, "after": NeighborMemories},
+    NeighborMemories: {"memories": Memory},
     OmittedMemories: {"memories": OmittedMemory},
     GetMemoryResponse: {"memory": Memory},
     GetMemoriesResponse: {"memories": Memory},
@@ -825,6 +862,8 @@ __all__ = [
     "Metadata",
     "Mode",
     "Namespace",
+    "NeighborMemories",
+    "Neighbors",
     "OmittedMemories",
     "OmittedMemory",
     "OnConflict",

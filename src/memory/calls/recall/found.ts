@@ -1,5 +1,6 @@
 import type { Seen } from "../../ports/log.js";
 import type { Ranked } from "../../search/score.js";
+import type { Shown } from "../../versions/showing.js";
 
 export interface Found extends Ranked {
   /** Number that results are ordered by, the highest first; its score in an order by meaning alone. */
@@ -13,6 +14,9 @@ export interface Found extends Ranked {
   readonly queryIndex?: number | undefined;
   /** Its namespace, in a recall of several. */
   readonly namespace?: string | undefined;
+  /** Memories created just before and after it, each the oldest first; undefined if none were asked for. */
+  readonly before?: readonly Shown[] | undefined;
+  readonly after?: readonly Shown[] | undefined;
 }
 
 /** Reasons for a result's place. */

@@ -5,18 +5,27 @@ import { type Json, type ObjectSchema, text, texts } from "./tool.js";
 /** Decimals of a score that mean something to a reader. */
 const SCORE_DECIMALS = 3;
 
+/** Neighbors of a result, as the RPC answers them. */
+interface Beside {
+  readonly memories: readonly Json[];
+}
+
 /** Shows a memory of an RPC's answer as a model needs it: without what is empty. */
 export function shown(memory: Json): Showable {
-  const { id, text, score, metadata, created_at, updated_at, expire_time, superseded_by } = memory;
+  const { id, text, score, metadata, created_at, updated_at, expire_time, superseded_by, namespace } = memory;
+  const { before, after } = memory as { before?: Beside; after?: Beside };
   return {
     id: String(id),
     text: String(text),
+    ...(namespace !== undefined && { namespace }),
     ...(typeof score === "number" && { score: Number(score.toFixed(SCORE_DECIMALS)) }),
     ...(Object.keys(metadata ?? {}).length > 0 && { metadata: metadata as Json }),
     created_at,
     ...(updated_at !== undefined && updated_at !== created_at && { updated_at }),
     ...(expire_time !== undefined && { expire_time }),
     ...(superseded_by !== undefined && { superseded_by }),
+    ...(before && { before: before.memories.map(shown) }),
+    ...(after && { after: after.memories.map(shown) }),
   };
 }
 
