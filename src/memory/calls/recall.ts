@@ -5,7 +5,6 @@ import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/json-object.js";
 import { parseMaxTokens } from "../input/max-tokens.js";
 import { scopesOf } from "../input/namespace.js";
-import { type NeighborsFields, parseNeighbors } from "../input/neighbors.js";
 import { parseTopK, TOP_K_MAX } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
 import { mapSome } from "../pacing/map-some.js";
@@ -22,6 +21,7 @@ import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
 import { findLike, without } from "./recall/like.js";
+import { type NeighborsFields, parseNeighbors } from "./recall/parse-neighbors.js";
 import { parseQuestion, type QuestionFields } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 

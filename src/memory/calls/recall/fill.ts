@@ -1,8 +1,8 @@
-import type { Neighbors } from "../../input/neighbors.js";
 import { mapSome } from "../../pacing/map-some.js";
 import type { Shown } from "../../versions/showing.js";
 import type { Found } from "./found.js";
 import { findNeighbors, type NeighborsOf } from "./neighbors.js";
+import type { Neighbors } from "./parse-neighbors.js";
 import { Room } from "./room.js";
 
 /** Results whose neighbors are looked for at a time. */

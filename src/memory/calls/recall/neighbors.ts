@@ -1,11 +1,11 @@
 import { isObject, type Json } from "../../input/json-object.js";
 import { canonicalMetadata } from "../../input/metadata.js";
-import type { Neighbors } from "../../input/neighbors.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Entry, Log, Numbered, Seen } from "../../ports/log.js";
 import { findMemories } from "../../reading/fetch.js";
 import type { Shown } from "../../versions/showing.js";
 import { byCreation } from "./found.js";
+import type { Neighbors } from "./parse-neighbors.js";
 
 /**
  * Entries of the log on each side of a memory among which its neighbors are looked for: at first few, and if they are
