@@ -109,8 +109,8 @@ export function userCommands(): Command {
     .option("--etag <ETAG>", "updates only this version")
     .addOption(onSecret())
     .action(memories.update);
-  inNamespace("recall <QUERY...>", "finds the memories that fit a question best, by meaning and words")
-    .option("-k, --top-k <COUNT>", "number of memories, 1 to 20", wholeNumber)
+  inNamespace("recall [QUERY...]", "finds the memories that fit a question best, by meaning and words")
+    .option("-k, --top-k <COUNT>", "number of memories, 1 to 20 unless the server allows more", wholeNumber)
     .addOption(
       new Option("--mode <MODE>", "orders by meaning alone (cosine), or by words as well (hybrid)").argParser(
         choiceOf("--mode", ["cosine", "hybrid"]),
@@ -129,6 +129,12 @@ export function userCommands(): Command {
     )
     .option("--recency-weight <WEIGHT>", "what the age adds at most, 0 to 0.5", numberOf("--recency-weight"))
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
+    .option("--or <QUERY>", "another question: the best results of all; each costs a call", collect, [])
+    .option("--like <ID>", "in place of a question: memories like this one")
+    .option("--also-in <NAME>", "another namespace to search as well; may be repeated", collect, [])
+    .option("--around <COUNT>", "memories stored just before and after each, 1 to 5 of both", wholeNumber)
+    .option("--around-same <PATH>", "only those with the same value in their metadata, such as session")
+    .option("--max-tokens <COUNT>", "tokens that the texts may have together", wholeNumber)
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")
     .option("--limit <COUNT>", "number of memories", wholeNumber, 20)

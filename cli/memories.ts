@@ -121,34 +121,67 @@ interface Recalling extends In {
   readonly halfLife?: string;
   readonly recencyWeight?: number;
   readonly fields?: string;
+  readonly maxTokens?: number;
+  readonly or?: readonly string[];
+  readonly like?: string;
+  readonly alsoIn?: readonly string[];
+  readonly around?: number;
+  readonly aroundSame?: string;
 }
 
 /** What a memory of the age 0 gets when only the half-life is given: it decides among memories that fit alike. */
 const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
-  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields } = given;
+  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields, maxTokens, alsoIn } =
+    given;
   const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
   const { halfLife, recencyWeight } = given;
   if (recencyWeight !== undefined && halfLife === undefined) {
     throw new UsageError("--recency-weight is for --half-life, which is missing");
   }
   const recency = halfLife === undefined ? undefined : { halfLife, weight: recencyWeight ?? RECENCY_WEIGHT };
-  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, recency, fields };
-  const answer = await connect(given).recall({ query: words.join(" "), ...asked });
+  const floors = { minScore, minFit, maxTokens };
+  const asked = { namespace, topK, mode, filter, after, before, ...floors, recency, fields, alsoIn };
+  const { around, aroundSame: same } = given;
+  if (same !== undefined && around === undefined) throw new UsageError("--around-same needs --around");
+  const neighbors = around === undefined ? undefined : { before: around, after: around, same };
+  const answer = await connect(given).recall({ ...questionOf(words, given), ...asked, neighbors });
   print(given, answer, () =>
     answer.results.length === 0
       ? [`nothing in ${namespace}`]
       : tableOf(
           {
-            score: ({ score = 0 }) => score.toFixed(3),
+            score: ({ score }) => score?.toFixed(3) ?? "",
             words: ({ words }) => words?.toFixed(3) ?? "",
             id: ({ id }) => id,
             text: ({ text }) => short(text),
           },
-          answer.results,
+          answer.results.flatMap((each) => [
+            ...(each.before?.memories ?? []).map(beside),
+            each,
+            ...(each.after?.memories ?? []).map(beside),
+          ]),
         ),
   );
+}
+
+/** Shows a neighbor as a row without a score, beside the result that it is around. */
+function beside({ id, text }: Memory) {
+  return { id, text, score: undefined, words: undefined };
+}
+
+/** Makes one question of the words, several if there are others, or none if a memory stands for it. */
+function questionOf(words: readonly string[], { or = [], like }: Pick<Recalling, "or" | "like">) {
+  const own = words.length > 0 ? [words.join(" ")] : [];
+  if (like !== undefined) {
+    if (own.length + or.length > 0)
+      throw new UsageError("--like stands in place of a question: give one of both");
+    return { likeId: like };
+  }
+  const queries = [...own, ...or];
+  if (queries.length === 0) throw new UsageError("say what to recall: a question, or --like with an id");
+  return queries.length === 1 ? { query: queries[0] } : { queries };
 }
 
 interface Listing extends In {

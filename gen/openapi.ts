@@ -268,7 +268,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, or to any of several, or to a stored memory, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
         "requestBody": {
           "required": true,
@@ -3010,7 +3010,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, or to any of several, or to a stored memory, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
         "responses": {
           "200": {
@@ -5432,16 +5432,18 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "query": {
-            "type": "string",
-            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text.",
-            "minLength": 1,
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. A recall has exactly one of `query`, `queries` and `like_id`.",
             "maxLength": 65536,
             "x-max-bytes": 65536,
             "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
           },
           "namespace": {
             "type": "string",
-            "description": "The one namespace to search.",
+            "description": "The namespace to search.",
             "minLength": 1,
             "maxLength": 256,
             "x-max-bytes": 256,
@@ -5453,9 +5455,9 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "format": "int32",
-            "description": "How many memories to return at most: 1 to 20, 5 when left out.",
+            "description": "How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`).",
             "minimum": 1,
-            "maximum": 20
+            "maximum": 200
           },
           "mode": {
             "anyOf": [
@@ -5544,10 +5546,58 @@ export const openapi: Record<string, unknown> = {
               }
             ],
             "description": "Lets newer memories stand higher. It leaves none out, and `min_score` and `min_fit` do not count it. Left out, age does not matter."
+          },
+          "max_tokens": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found.",
+            "minimum": 1
+          },
+          "queries": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Up to 8 questions in place of `query`. The answer has the best results of all of them, each memory once. Each question costs one call.",
+            "maxItems": 8
+          },
+          "like_id": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows."
+          },
+          "also_in": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Up to 7 other namespaces to search as well. The answer has the best results of all in one order, and each names its namespace. A query is embedded and paid once, whatever their number. The key must be allowed to read all of them. With `HYBRID`, words count as the statistics of each namespace say.",
+            "maxItems": 7
+          },
+          "neighbors": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Neighbors"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The memories that were created just before and after each result in its namespace are sent with it."
           }
         },
         "required": [
-          "query",
           "namespace"
         ],
         "additionalProperties": false
@@ -5592,6 +5642,42 @@ export const openapi: Record<string, unknown> = {
         ],
         "additionalProperties": false
       },
+      "Neighbors": {
+        "description": "Which memories are sent with each result of a recall, because they were created just before or after it: by `created_at`, and then by id. At least one of the two numbers is above 0. The filter of the recall does not count.",
+        "type": "object",
+        "properties": {
+          "before": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many that were created before it: 0 to 5.",
+            "minimum": 0,
+            "maximum": 5
+          },
+          "after": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many that were created after it: 0 to 5.",
+            "minimum": 0,
+            "maximum": 5
+          },
+          "same": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "A path in the metadata, as in a filter, such as `session`: memories with another value there are skipped. Empty means that none are.",
+            "maxLength": 512,
+            "x-max-bytes": 512
+          }
+        },
+        "additionalProperties": false
+      },
       "RecallResponse": {
         "type": "object",
         "properties": {
@@ -5609,17 +5695,21 @@ export const openapi: Record<string, unknown> = {
           "query_tokens": {
             "type": "integer",
             "format": "int32",
-            "description": "The model's tokens of the whole query, special tokens not counted."
+            "description": "The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `like_id`."
           },
           "considered": {
             "type": "integer",
             "format": "uint32",
             "minimum": 0,
-            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."
+            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. With `also_in`, it is the sum of all."
           },
           "omitted": {
             "$ref": "#/components/schemas/OmittedMemories",
             "description": "What `min_fit` has left out; only if the request asks for reasons (`explain`)."
+          },
+          "shortened": {
+            "type": "boolean",
+            "description": "True if more was found than the answer has room for: because of `max_tokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise."
           }
         },
         "required": [
@@ -5694,6 +5784,23 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "date-time",
             "description": "When what it tells of happened, if it was stored with an event time; in any recall."
+          },
+          "before": {
+            "$ref": "#/components/schemas/NeighborMemories",
+            "description": "The memories created just before it. Only with `neighbors`."
+          },
+          "after": {
+            "$ref": "#/components/schemas/NeighborMemories",
+            "description": "The memories created just after it. Only with `neighbors`."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "Its namespace. Only with `also_in`."
+          },
+          "query_index": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Which of `queries` it fits best, counted from 0. Only with `queries`."
           }
         },
         "required": [
@@ -5757,6 +5864,87 @@ export const openapi: Record<string, unknown> = {
           "rank",
           "weight",
           "matched"
+        ]
+      },
+      "NeighborMemories": {
+        "description": "Memories created just before or after a result.",
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "The oldest first."
+          }
+        },
+        "required": [
+          "memories"
+        ]
+      },
+      "Memory": {
+        "description": "One memory, without a score.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "text": {
+            "type": "string",
+            "description": "The text, exactly as it was stored."
+          },
+          "metadata": {
+            "type": "object",
+            "additionalProperties": true,
+            "description": "The metadata as it was stored; an empty object when there was none."
+          },
+          "tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole text, special tokens not counted."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored."
+          },
+          "etag": {
+            "type": "string",
+            "description": "Names this version of the memory: another version has another etag."
+          },
+          "updated_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When its text, metadata, expiry or event time was changed last; when it was stored, if never."
+          },
+          "external_id": {
+            "type": "string",
+            "description": "Your own id for it, if it has one."
+          },
+          "superseded_by": {
+            "type": "string",
+            "description": "The id of the memory that superseded it, if one did."
+          },
+          "expire_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it expires, if it does."
+          },
+          "event_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When what it tells of happened, if it was stored with an event time."
+          }
+        },
+        "required": [
+          "id",
+          "text",
+          "metadata",
+          "tokens",
+          "created_at",
+          "etag",
+          "updated_at"
         ]
       },
       "OmittedMemories": {
@@ -5844,71 +6032,6 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "memory",
           "namespace"
-        ]
-      },
-      "Memory": {
-        "description": "One memory, without a score.",
-        "type": "object",
-        "properties": {
-          "id": {
-            "type": "string",
-            "description": "The memory's id."
-          },
-          "text": {
-            "type": "string",
-            "description": "The text, exactly as it was stored."
-          },
-          "metadata": {
-            "type": "object",
-            "additionalProperties": true,
-            "description": "The metadata as it was stored; an empty object when there was none."
-          },
-          "tokens": {
-            "type": "integer",
-            "format": "int32",
-            "description": "The model's tokens of the whole text, special tokens not counted."
-          },
-          "created_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When it was stored."
-          },
-          "etag": {
-            "type": "string",
-            "description": "Names this version of the memory: another version has another etag."
-          },
-          "updated_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When its text, metadata, expiry or event time was changed last; when it was stored, if never."
-          },
-          "external_id": {
-            "type": "string",
-            "description": "Your own id for it, if it has one."
-          },
-          "superseded_by": {
-            "type": "string",
-            "description": "The id of the memory that superseded it, if one did."
-          },
-          "expire_time": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When it expires, if it does."
-          },
-          "event_time": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When what it tells of happened, if it was stored with an event time."
-          }
-        },
-        "required": [
-          "id",
-          "text",
-          "metadata",
-          "tokens",
-          "created_at",
-          "etag",
-          "updated_at"
         ]
       },
       "GetMemoriesRequest": {

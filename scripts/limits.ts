@@ -8,6 +8,9 @@ import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
+import { NEIGHBORS_MAX } from "../src/memory/calls/recall/parse-neighbors.js";
+import { QUERIES_MAX } from "../src/memory/calls/recall/question.js";
+import { RECALL_BYTES_MAX } from "../src/memory/calls/recall/room.js";
 import { BATCH_MAX } from "../src/memory/calls/several/store-batch.js";
 import {
   FILTER_BYTES_MAX,
@@ -22,7 +25,7 @@ import { count } from "../src/memory/input/count.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/input/external-id.js";
 import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/input/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/input/metadata.js";
-import { NAMESPACE_BYTES_MAX } from "../src/memory/input/namespace.js";
+import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/input/top-k.js";
@@ -71,6 +74,9 @@ const REQUESTS: readonly Row[] = [
   ["`memories` of a batch", count(BATCH_MAX), INVALID],
   ["`ids`", count(IDS_MAX), INVALID],
   ["`top_k`", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`, INVALID],
+  ["`queries`; `also_in`", `${QUERIES_MAX}; ${ALSO_IN_MAX}`, INVALID],
+  ["`neighbors` on each side of a result", count(NEIGHBORS_MAX), INVALID],
+  ["Texts and metadata of a recall's answer", bytes(RECALL_BYTES_MAX), "It ends, and is `shortened`"],
   ["`page_size`", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`, INVALID],
   ["`filter`", `${bytes(FILTER_BYTES_MAX)} as JSON`, INVALID],
   ["Levels of a filter: itself, and each `$and`, `$or` and `$not`", count(FILTER_DEPTH_MAX), INVALID],

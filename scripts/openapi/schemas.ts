@@ -39,6 +39,7 @@ const SOMETIMES = [
   ...["RecallResult.words", "RecallResult.explanation"],
   ...["RecallResult.etag", "RecallResult.updated_at", "RecallResult.external_id"],
   ...["RecallResult.superseded_by", "RecallResult.expire_time", "RecallResult.event_time"],
+  ...["RecallResult.query_index", "RecallResult.namespace", "RecallResult.before", "RecallResult.after"],
   ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time", "Memory.event_time"],
   ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar", "StoreResponse.unread_share"],
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
@@ -48,6 +49,7 @@ const SOMETIMES = [
   ...[
     "RecallResponse.considered",
     "RecallResponse.omitted",
+    "RecallResponse.shortened",
     "Explanation.fit",
     "Explanation.recency",
     "GetNamespaceResponse.first",
@@ -98,7 +100,7 @@ export function propertiesOf(message: DescMessage, fields: readonly DescField[])
 
 /** Tells whether callers write the message; else they read it. */
 export function isRequest({ name }: DescMessage): boolean {
-  return name.endsWith("Request") || ["StoreItem", "Recency"].includes(name);
+  return name.endsWith("Request") || ["StoreItem", "Recency", "Neighbors"].includes(name);
 }
 
 function property(field: DescField, asked: boolean): Schema {

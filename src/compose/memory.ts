@@ -71,6 +71,7 @@ export function openMemory(
     ...common,
     recallMode: config.recallMode,
     onSecret: config.onSecret,
+    topKMax: config.topKMax,
     namespaces,
     quota,
     idempotency,

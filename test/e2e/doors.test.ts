@@ -34,9 +34,9 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     if (field !== undefined) expect(outcome.fields).toEqual([field]);
     if (says !== undefined) expect(outcome.message).toMatch(says);
     expect(outcome.header.get("x-request-id")).toMatch(/^[\w-]{36}$/);
-    const { memories } = request as { memories?: unknown[] };
-    const costs = rpc === "StoreBatch" ? memories?.length : rpc === "Store" || rpc === "Recall" ? 1 : 0;
-    const charged = code === "ok" ? (costs ?? 0) : 0;
+    const { memories, queries } = request as { memories?: unknown[]; queries?: unknown[] };
+    const costs = { Store: 1, Recall: queries?.length ?? 1, StoreBatch: memories?.length ?? 0 };
+    const charged = code === "ok" ? (costs[rpc as keyof typeof costs] ?? 0) : 0;
     expect(await used()).toBe(before + charged);
   });
 

@@ -139,6 +139,36 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(timesOf(newer.data.memories)).toEqual([event_time, times[0]]);
   });
 
+  it("recalls by several questions, or what is like a memory", async () => {
+    const { call } = await open();
+    const key = await call("memory_store", { text: "The spare key hangs behind the cellar door." });
+    await call("memory_store", { text: "A second key lies under the flower pot." });
+    await call("memory_store", { text: "Ada prefers tea." });
+    const textsOf = ({ data }: Result) => data.memories.map(({ text }: { text: string }) => text);
+    const queries = ["What does Ada drink?", "Where does the spare key hang?"];
+    expect(textsOf(await call("memory_recall", { queries, top_k: 2 })).sort()).toEqual([
+      "Ada prefers tea.",
+      "The spare key hangs behind the cellar door.",
+    ]);
+    const like = await call("memory_recall", { like_id: key.data.id, top_k: 1 });
+    expect(textsOf(like)).toEqual(["A second key lies under the flower pot."]);
+    await call("memory_store", { text: "The cat is in the office.", namespace: "work" });
+    const wide = await call("memory_recall", {
+      ...{ query: "Where is the cat?", also_in: ["work"], top_k: 1 },
+      neighbors: { before: 1, after: 1 },
+    });
+    expect(wide.data.memories).toMatchObject([{ namespace: "work", before: [], after: [] }]);
+    const around = await call("memory_recall", {
+      ...{ query: "What does Ada drink?", top_k: 1 },
+      neighbors: { before: 1 },
+    });
+    expect(around.data.memories).toMatchObject([
+      { text: "Ada prefers tea.", before: [{ text: "A second key lies under the flower pot." }] },
+    ]);
+    const both = await call("memory_recall", { query: "key", like_id: key.data.id });
+    expect(both.text).toContain("like_id is given beside query");
+  });
+
   it("names what a stored memory resembles", async () => {
     const { call } = await open();
     const first = await call("memory_store", { text: "The office is closed on Friday." });
@@ -267,9 +297,12 @@ describe("the Model Context Protocol at /mcp", () => {
       expect((await call("memory_store", { text: "a" })).data.namespace).toBe("team/a");
       const { isError, text } = await call("memory_store", { text: "a", namespace: "other" });
       expect(isError).toBe(true);
-      expect(text).toContain("Leave the argument namespace out");
+      expect(text).toContain("Leave the arguments namespace and also_in out");
+      const beside = await call("memory_recall", { query: "a", also_in: ["other"] });
+      expect(beside).toMatchObject({ isError: true, text: expect.stringContaining("team/a alone") });
       for (const { inputSchema } of (await client.listTools()).tools) {
         expect(Object.keys(inputSchema.properties ?? {})).not.toContain("namespace");
+        expect(Object.keys(inputSchema.properties ?? {})).not.toContain("also_in");
       }
     });
 
@@ -437,7 +470,10 @@ describe("the Model Context Protocol at /mcp", () => {
           const nulls = Object.fromEntries(Object.keys(properties).map((each) => [each, null]));
           const [first] = required;
           const { isError, text } = await call(name, nulls);
-          expect(isError, name).toBe(first !== undefined);
+          // One of several is needed, and the RPC knows which.
+          const isQuestion = name === "memory_recall";
+          expect(isError, name).toBe(first !== undefined || isQuestion);
+          if (isQuestion) expect(text).toMatch(/^query is missing; a recall has one of/);
           if (first !== undefined) expect(text).toMatch(new RegExp(`^${first} is null, and must be given`));
         }
       }

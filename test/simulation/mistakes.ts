@@ -135,7 +135,11 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a recall is embedded by the newest model, whichever log it meets",
     changes: [
-      ["memory/calls/recall.ts", "embed(generationOf(replica.logId))", "embed(ports.generations.newest)"],
+      [
+        "memory/calls/recall.ts",
+        "queriesIn(generationOf(replica.logId))",
+        "queriesIn(ports.generations.newest)",
+      ],
     ],
   },
   {

@@ -101,6 +101,87 @@ const RECALLS: readonly Scenario[] = [
   ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
     wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
   ),
+  fine("also_in", "Recall", recall({ also_in: ["never", "other"] })),
+  fine("7 others in also_in", "Recall", recall({ also_in: [..."abcdefg"] })),
+  wrong("8 others in also_in", "Recall", [
+    "also_in",
+    /8 namespaces; the limit is 7/,
+    recall({ also_in: [..."abcdefgh"] }),
+  ]),
+  wrong("also_in with the first", "Recall", [
+    "also_in[1]",
+    /given twice/,
+    recall({ also_in: ["a", namespace] }),
+  ]),
+  wrong("also_in with one twice", "Recall", ["also_in[1]", /given twice/, recall({ also_in: ["a", "a"] })]),
+  wrong("also_in with an empty one", "Recall", ["also_in[0]", /missing/, recall({ also_in: [""] })]),
+  wrong("also_in with a long one", "Recall", [
+    "also_in[0]",
+    /257 bytes/,
+    recall({ also_in: ["n".repeat(257)] }),
+  ]),
+  ...[{ before: 5 }, { after: 1 }, { before: 1, after: 5, same: "session" }, { after: 1, same: "a.b" }].map(
+    (neighbors) => fine(`neighbors ${JSON.stringify(neighbors)}`, "Recall", recall({ neighbors })),
+  ),
+  ...[{}, { same: "session" }, { before: 0, after: 0 }].map((neighbors) =>
+    wrong(`neighbors ${JSON.stringify(neighbors)}`, "Recall", [
+      "neighbors",
+      /asks for none/,
+      recall({ neighbors }),
+    ]),
+  ),
+  wrong("6 neighbors before", "Recall", ["neighbors.before", /0 to 5/, recall({ neighbors: { before: 6 } })]),
+  wrong("-1 neighbors after", "Recall", ["neighbors.after", /0 to 5/, recall({ neighbors: { after: -1 } })]),
+  wrong("neighbors of a long path", "Recall", [
+    "neighbors.same",
+    /512 bytes/,
+    recall({ neighbors: { before: 1, same: "s".repeat(513) } }),
+  ]),
+  fine("queries", "Recall", { namespace, queries: ["where is the cat?", "who has a dog?"] }),
+  fine("8 queries, with no query", "Recall", { namespace, query: "", queries: Array(8).fill("cat") }),
+  wrong("9 queries", "Recall", [
+    "queries",
+    /9 queries; the limit is 8/,
+    { namespace, queries: Array(9).fill("cat") },
+  ]),
+  wrong("queries with a blank one", "Recall", ["queries[1]", /blank/, { namespace, queries: ["cat", " "] }]),
+  wrong("queries with an empty one", "Recall", ["queries[0]", /missing/, { namespace, queries: [""] }]),
+  wrong("queries beside query", "Recall", ["queries", /beside query/, recall({ queries: ["cat"] })]),
+  wrong("queries beside like_id", "Recall", [
+    "queries",
+    /beside like_id/,
+    { namespace, queries: ["cat"], like_id: ids(1)[0] as string },
+  ]),
+  wrong("like_id beside query", "Recall", [
+    "like_id",
+    /beside query/,
+    recall({ like_id: ids(1)[0] as string }),
+  ]),
+  wrong("like_id of another form", "Recall", ["like_id", /mem_/, { namespace, like_id: "mem_1" }]),
+  wrong("neither query, queries nor like_id", "Recall", [
+    "query",
+    /is missing; a recall has one of query, queries and like_id/,
+    { namespace, query: "", queries: [], like_id: "" },
+  ]),
+  {
+    name: "like_id of a memory that is not there",
+    rpc: "Recall",
+    request: { namespace, like_id: ids(1)[0] as string },
+    code: "not_found",
+  },
+  ...[1, 2_147_483_647].map((max_tokens) =>
+    fine(`max_tokens ${max_tokens}`, "Recall", recall({ max_tokens })),
+  ),
+  ...[0, -1].map((max_tokens) =>
+    wrong(`max_tokens ${max_tokens}`, "Recall", [
+      "max_tokens",
+      /whole number from 1/,
+      recall({ max_tokens }),
+    ]),
+  ),
+  inJson(
+    wrong("max_tokens a text", "Recall", ["max_tokens", /a whole number/, recall({ max_tokens: "few" })]),
+  ),
   inJson(fine("fields in lowerCamelCase", "Recall", recall({ fields: "createdAt" }))),
   inJson(wrong("no fields", "Recall", ["fields", /names no field/, recall({ fields: "" })])),
   inJson(wrong("fields an array", "Recall", ["fields", /names with commas/, recall({ fields: ["id"] })])),

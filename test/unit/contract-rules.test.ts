@@ -6,21 +6,27 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
+import { QUERIES_MAX } from "../../src/memory/calls/recall/question.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { REMOVED_MAX } from "../../src/memory/filter/removed-paths.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
-import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
+import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
-import { TOP_K_MAX } from "../../src/memory/input/top-k.js";
+import { TOP_K_CEILING } from "../../src/memory/input/top-k.js";
 
 /** Rules of the room and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {
   text: { required: true, bytesMax: TEXT_BYTES_MAX },
-  query: { required: true, bytesMax: TEXT_BYTES_MAX },
+  // Others may take its place.
+  query: { bytesMax: TEXT_BYTES_MAX },
+  queries: { itemsMax: QUERIES_MAX },
+  also_in: { itemsMax: ALSO_IN_MAX },
   namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
-  top_k: { from: 1, to: TOP_K_MAX },
+  // A server's own limit is lower, unless its operator raises it.
+  top_k: { from: 1, to: TOP_K_CEILING },
+  max_tokens: { from: 1 },
   min_score: { from: 0, to: 1 },
   min_fit: { from: 0, to: 1.5 },
   page_size: { from: 1, to: PAGE_SIZE_MAX },

@@ -199,11 +199,11 @@ export interface Problem {
 }
 
 export interface RecallRequest {
-  /** The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. */
-  readonly query: string;
-  /** The one namespace to search. */
+  /** The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. A recall has exactly one of `query`, `queries` and `likeId`. */
+  readonly query?: string | undefined;
+  /** The namespace to search. */
   readonly namespace: string;
-  /** How many memories to return at most: 1 to 20, 5 when left out. */
+  /** How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`). */
   readonly topK?: number | undefined;
   /** What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise. */
   readonly mode?: Mode | undefined;
@@ -225,6 +225,16 @@ export interface RecallRequest {
   readonly minFit?: number | undefined;
   /** Lets newer memories stand higher. It leaves none out, and `minScore` and `minFit` do not count it. Left out, age does not matter. */
   readonly recency?: Recency | undefined;
+  /** How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found. */
+  readonly maxTokens?: number | undefined;
+  /** Up to 8 questions in place of `query`. The answer has the best results of all of them, each memory once. Each question costs one call. */
+  readonly queries?: readonly string[] | undefined;
+  /** The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows. */
+  readonly likeId?: string | undefined;
+  /** Up to 7 other namespaces to search as well. The answer has the best results of all in one order, and each names its namespace. A query is embedded and paid once, whatever their number. The key must be allowed to read all of them. With `HYBRID`, words count as the statistics of each namespace say. */
+  readonly alsoIn?: readonly string[] | undefined;
+  /** The memories that were created just before and after each result in its namespace are sent with it. */
+  readonly neighbors?: Neighbors | undefined;
 }
 
 /**
@@ -245,17 +255,29 @@ export interface Recency {
   readonly referenceTime?: string | Date | undefined;
 }
 
+/** Which memories are sent with each result of a recall, because they were created just before or after it: by `createdAt`, and then by id. At least one of the two numbers is above 0. The filter of the recall does not count. */
+export interface Neighbors {
+  /** How many that were created before it: 0 to 5. */
+  readonly before?: number | undefined;
+  /** How many that were created after it: 0 to 5. */
+  readonly after?: number | undefined;
+  /** A path in the metadata, as in a filter, such as `session`: memories with another value there are skipped. Empty means that none are. */
+  readonly same?: string | undefined;
+}
+
 export interface RecallResponse {
   /** Best first. Unless `minScore` or `minFit` asks for it, none is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer, or fewer match the filter. */
   readonly results: readonly RecallResult[];
   /** The namespace, as it was given. */
   readonly namespace: string;
-  /** The model's tokens of the whole query, special tokens not counted. */
+  /** The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `likeId`. */
   readonly queryTokens: number;
-  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. */
+  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. With `alsoIn`, it is the sum of all. */
   readonly considered?: number;
   /** What `minFit` has left out; only if the request asks for reasons (`explain`). */
   readonly omitted?: OmittedMemories;
+  /** True if more was found than the answer has room for: because of `maxTokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise. */
+  readonly shortened?: boolean;
 }
 
 /** One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `""` for `text` and 0 for `score`. */
@@ -288,6 +310,14 @@ export interface RecallResult {
   readonly expireTime?: string;
   /** When what it tells of happened, if it was stored with an event time; in any recall. */
   readonly eventTime?: string;
+  /** The memories created just before it. Only with `neighbors`. */
+  readonly before?: NeighborMemories;
+  /** The memories created just after it. Only with `neighbors`. */
+  readonly after?: NeighborMemories;
+  /** Its namespace. Only with `alsoIn`. */
+  readonly namespace?: string;
+  /** Which of `queries` it fits best, counted from 0. Only with `queries`. */
+  readonly queryIndex?: number;
 }
 
 /** A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`. */
@@ -309,6 +339,38 @@ export interface Explanation {
   readonly fit?: number;
   /** What the memory's age adds to the rank. Only if the request has `recency`. */
   readonly recency?: number;
+}
+
+/** Memories created just before or after a result. */
+export interface NeighborMemories {
+  /** The oldest first. */
+  readonly memories: readonly Memory[];
+}
+
+/** One memory, without a score. */
+export interface Memory {
+  /** The memory's id. */
+  readonly id: string;
+  /** The text, exactly as it was stored. */
+  readonly text: string;
+  /** The metadata as it was stored; an empty object when there was none. */
+  readonly metadata: Metadata;
+  /** The model's tokens of the whole text, special tokens not counted. */
+  readonly tokens: number;
+  /** When it was stored. */
+  readonly createdAt: string;
+  /** Names this version of the memory: another version has another etag. */
+  readonly etag: string;
+  /** When its text, metadata, expiry or event time was changed last; when it was stored, if never. */
+  readonly updatedAt: string;
+  /** Your own id for it, if it has one. */
+  readonly externalId?: string;
+  /** The id of the memory that superseded it, if one did. */
+  readonly supersededBy?: string;
+  /** When it expires, if it does. */
+  readonly expireTime?: string;
+  /** When what it tells of happened, if it was stored with an event time. */
+  readonly eventTime?: string;
 }
 
 /** Memories that `minFit` has left out. */
@@ -340,32 +402,6 @@ export interface GetMemoryResponse {
   readonly memory: Memory;
   /** The namespace, as it was given. */
   readonly namespace: string;
-}
-
-/** One memory, without a score. */
-export interface Memory {
-  /** The memory's id. */
-  readonly id: string;
-  /** The text, exactly as it was stored. */
-  readonly text: string;
-  /** The metadata as it was stored; an empty object when there was none. */
-  readonly metadata: Metadata;
-  /** The model's tokens of the whole text, special tokens not counted. */
-  readonly tokens: number;
-  /** When it was stored. */
-  readonly createdAt: string;
-  /** Names this version of the memory: another version has another etag. */
-  readonly etag: string;
-  /** When its text, metadata, expiry or event time was changed last; when it was stored, if never. */
-  readonly updatedAt: string;
-  /** Your own id for it, if it has one. */
-  readonly externalId?: string;
-  /** The id of the memory that superseded it, if one did. */
-  readonly supersededBy?: string;
-  /** When it expires, if it does. */
-  readonly expireTime?: string;
-  /** When what it tells of happened, if it was stored with an event time. */
-  readonly eventTime?: string;
 }
 
 export interface GetMemoriesRequest {

@@ -19,6 +19,8 @@ export interface Ports {
   readonly recallMode?: RecallMode | undefined;
   /** Action of a store or an update that names none; it stores what looks like a secret if left out. */
   readonly onSecret?: OnSecret | undefined;
+  /** Maximum number of results of a recall; 20 if left out. */
+  readonly topKMax?: number | undefined;
 }
 
 /** Request about one namespace of the caller's account. */

@@ -3,22 +3,28 @@ import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
 import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/json-object.js";
-import { scopeOf } from "../input/namespace.js";
-import { parseRecency, type RecencyRequest } from "../input/recency.js";
-import { parseText } from "../input/text.js";
-import { parseTopK } from "../input/top-k.js";
+import { parseMaxTokens } from "../input/max-tokens.js";
+import { scopesOf } from "../input/namespace.js";
+import { parseRecency, type Recency, type RecencyRequest } from "../input/recency.js";
+import { parseTopK, TOP_K_MAX } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
-import { narrowed } from "../ports/condition.js";
+import { mapSome } from "../pacing/map-some.js";
+import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
-import type { Log } from "../ports/log.js";
-import { untimed } from "../ports/steps.js";
+import type { Log, Scope } from "../ports/log.js";
+import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
-import { type Ranked, rank, rankInTime } from "../search/score.js";
+import { rank, rankInTime } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import { fill } from "./recall/fill.js";
+import { bestOf, type Found } from "./recall/found.js";
+import { findLike, without } from "./recall/like.js";
+import { type NeighborsFields, parseNeighbors } from "./recall/parse-neighbors.js";
+import { parseQuestion, type QuestionFields } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
 /** A memory that was left out of an answer because it fits the query too little. */
@@ -39,8 +45,10 @@ interface Candidate {
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 export const SPARE_CANDIDATES = 8;
 
-export interface RecallRequest extends PaidRequest {
-  readonly query: string;
+/** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
+const FOUND_AT_ONCE = 80;
+
+export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly topK?: number | undefined;
   /** Order of the results; the one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
@@ -61,28 +69,12 @@ export interface RecallRequest extends PaidRequest {
   readonly includeSuperseded?: boolean | undefined;
   /** Names of the fields that results are answered with; all if left out. */
   readonly fields?: readonly string[] | undefined;
-}
-
-export interface Found extends Ranked {
-  /** Id of the memory that superseded it. */
-  readonly supersededBy?: string | undefined;
-  /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
-  readonly words?: number | undefined;
-  readonly explanation?: Explanation | undefined;
-}
-
-/** Reasons for a result's place. */
-interface Explanation {
-  /** Number that results are ordered by, the highest first. */
-  readonly rank: number;
-  /** Weight of words in this recall, 0 to 1. */
-  readonly weight: number;
-  /** Words of the query that the text has, in lower case. */
-  readonly matched: readonly string[];
-  /** Number that says how well the memory fits the query by itself; undefined in an order by meaning alone. */
-  readonly fit?: number | undefined;
-  /** What the age of the memory adds to the rank; undefined if ages do not count. */
-  readonly recency?: number | undefined;
+  /** Tokens that the texts of the results may have together. */
+  readonly maxTokens?: number | undefined;
+  /** Other namespaces to search as well. */
+  readonly alsoIn?: readonly string[] | undefined;
+  /** Memories that are wanted with each result, because they were created just before or after it. */
+  readonly neighbors?: NeighborsFields | undefined;
 }
 
 export interface Recalled {
@@ -96,6 +88,8 @@ export interface Recalled {
   readonly considered?: number | undefined;
   /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
   readonly omitted?: readonly Omitted[] | undefined;
+  /** True if the answer has no room for all that was found. */
+  readonly shortened?: boolean | undefined;
 }
 
 type RecallPorts = Ports & { readonly log: Log };
@@ -104,67 +98,208 @@ type RecallPorts = Ports & { readonly log: Log };
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
  * embedding, catching up with the log and looking for words run beside each other.
  *
- * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`; `not_found`
+ * if there is no memory `likeId`.
  */
 export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
   const { caller, steps = untimed } = request;
-  const text = parseText("query", request.query);
-  const scope = scopeOf(request);
-  const topK = parseTopK(request.topK);
-  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
+  const { texts, isList, likeId } = parseQuestion(request);
+  const [scope, ...others] = scopesOf(request);
+  const topK = parseTopK(request.topK, ports.topKMax);
+  const maxTokens = parseMaxTokens(request.maxTokens);
+  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const recency = parseRecency(request.recency, ports.clock.wallMs());
   const fields = parseFields(request.fields);
+  const neighbors = parseNeighbors(request.neighbors);
   const filter = narrowed(parseFilter(request.filter), request);
-  await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  // All of them before anything else: what the caller may not read leaves no trace.
+  for (const { namespace } of [scope, ...others]) {
+    await authorize(ports.quota, caller, { writes: false, namespace });
+  }
 
-  const charging = { quota: ports.quota, caller, steps, signal: request.signal };
+  const calls = Math.max(1, texts.length);
+  const charging = { quota: ports.quota, caller, steps, signal: request.signal, calls };
   return withinQuota(charging, async ({ paid, signal }) => {
-    const embed = (generation: Generation) =>
+    const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
+    const embed = (generation: Generation, text: string) =>
       steps.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
         return ports.generations.embed(generation, { ...asked, text, field: "query", signal, onBegin });
       });
-    const found = await ports.namespaces.reading(scope, async ({ replica }) => {
-      // The query is embedded by the model of the log that is searched, so two models never meet.
-      const embedding = embed(generationOf(replica.logId));
-      const current = steps.time("catch_up", () => replica.current());
-      // The log's end decides first: a log that has moved does not need its model any more.
-      embedding.catch(() => {});
-      await Promise.all([current, paid]);
-      const ordered = await replica.searching(async (search) => {
-        const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
-        const asked = { among, includeSuperseded, steps };
-        const heard = recency && { wanted: RECENCY_CANDIDATES };
-        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, ...heard }) : undefined;
-        hearing?.catch(() => {});
-        const query = {
-          ...asked,
-          vectors: vectorsOf(await embedding),
-          wanted: topK,
-          explain,
-          minScore,
-          recency,
-          signal,
-        };
-        return hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query);
-      });
-      const embedded = await embedding;
-      const { results, omitted } = fitting(ordered, { minFit, explain });
-      const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
-      const answer = { results: marked, queryTokens: embedded.tokens, fields, omitted };
-      const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
-      if (results.length > 0 || !isNarrowed || replica.size === 0) return answer;
-      const considered = await countShown(ports, { logId: replica.logId, includeSuperseded, signal });
-      return { ...answer, ...(considered > 0 && { considered }) };
+    const queriesIn = queriesBy((generation) => {
+      if (like === undefined) return texts.map((text) => ({ text, embedding: embed(generation, text) }));
+      const { text, embedding } = like;
+      const isStored = generation === like.generation;
+      return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(generation, text) }];
     });
-    const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
+    const searching = {
+      ...{
+        topK,
+        mode,
+        explain,
+        minScore,
+        recency,
+        includeSuperseded,
+        steps,
+        queriesIn,
+        isList,
+        paid,
+        signal,
+      },
+      filter: likeId === undefined ? filter : without(filter, likeId),
+    };
+    const { found, logs } = await searchAll(ports, [scope, ...others], searching);
+    const queries = logs[0]?.queries ?? queriesIn(ports.generations.newest);
+    const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
+    await paid;
+    const { results: fit, omitted } = fitting(found, { minFit, explain });
+    // A plain answer always has room.
+    const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
+    const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
+    const room = isBounded ? await fill(ports, fit, filling) : { results: fit };
+    const tokens = embedded.map((each) => each.tokens);
+    const answer = { ...room, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
+    const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
+    const considered =
+      fit.length > 0
+        ? undefined
+        : await countConsidered(ports, { logs, isNarrowed, includeSuperseded, signal });
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
-    ports.quota.count(caller, { namespace: scope.namespace, call: "recall", tokens: recalled.queryTokens });
-    return recalled;
+    const { namespace } = scope;
+    for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
+    return { ...answer, ...(considered !== undefined && { considered }) };
   });
+}
+
+/** A query, by the model of some logs. */
+interface Query {
+  readonly text: string;
+  readonly embedding: Promise<Embedding>;
+}
+
+/** Makes the queries once for each model generation that is met. */
+function queriesBy(make: (generation: Generation) => readonly Query[]) {
+  const made = new Map<Generation, readonly Query[]>();
+  return (generation: Generation): readonly Query[] => {
+    const known = made.get(generation);
+    if (known !== undefined) return known;
+    const queries = make(generation);
+    // The log's end decides first: a log that has moved does not need its model any more.
+    for (const { embedding } of queries) embedding.catch(() => {});
+    made.set(generation, queries);
+    return queries;
+  };
+}
+
+interface Searching {
+  readonly topK: number;
+  readonly mode: RecallMode;
+  readonly explain: boolean;
+  readonly minScore: number | undefined;
+  readonly recency: Recency | undefined;
+  readonly includeSuperseded: boolean;
+  readonly filter: Filter | undefined;
+  readonly steps: Steps<CallStep>;
+  readonly queriesIn: (generation: Generation) => readonly Query[];
+  /** True if results say which of the queries they fit. */
+  readonly isList: boolean;
+  readonly paid: Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A log that was searched. */
+interface Searched {
+  readonly namespace: string;
+  readonly logId: string;
+  /** Number of memories in its index. */
+  readonly size: number;
+  readonly queries: readonly Query[];
+}
+
+/** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
+async function searchAll(
+  ports: RecallPorts,
+  scopes: readonly [Scope, ...Scope[]],
+  searching: Searching,
+): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
+  const [scope, ...others] = scopes;
+  if (others.length === 0) {
+    const one = await searchIn(ports, scope, searching);
+    return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
+  }
+  const { topK } = searching;
+  let found: readonly Found[] = [];
+  const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
+  const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
+    const one = await searchIn(ports, { accountId, namespace }, searching);
+    if (one === undefined) return [];
+    found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
+    return [one.log];
+  });
+  return { found, logs: logs.flat() };
+}
+
+/** Searches a namespace for each of the queries; undefined if it does not exist. */
+function searchIn(
+  ports: RecallPorts,
+  scope: Scope,
+  { topK, mode, explain, minScore, recency, includeSuperseded, filter, steps, ...of }: Searching,
+): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
+  const { paid, signal } = of;
+  return ports.namespaces.reading(scope, async ({ replica }) => {
+    // Queries are embedded by the model of the log that is searched, so two models never meet.
+    const queries = of.queriesIn(generationOf(replica.logId));
+    const current = steps.time("catch_up", () => replica.current());
+    await Promise.all([current, paid]);
+    const ordered = await replica.searching(async (search) => {
+      const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
+      const asked = { among, includeSuperseded, steps };
+      const found: Found[][] = [];
+      for (const { text, embedding } of queries) {
+        const heard = recency === undefined ? topK : RECENCY_CANDIDATES;
+        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, wanted: heard }) : undefined;
+        hearing?.catch(() => {});
+        const vectors = vectorsOf(await embedding);
+        const query = { ...asked, vectors, wanted: topK, explain, minScore, recency, signal };
+        found.push(await (hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query)));
+      }
+      const [first = []] = found;
+      if (!of.isList) return first;
+      const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
+      return bestOf(named, topK);
+    });
+    const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
+    return { found, log: { namespace: scope.namespace, logId: replica.logId, size: replica.size, queries } };
+  });
+}
+
+/**
+ * Counts the memories that an empty answer has left out; undefined if none were. Of a namespace that does not exist
+ * it is 0, so that a typo is noticed.
+ */
+async function countConsidered(
+  ports: RecallPorts,
+  {
+    logs,
+    isNarrowed,
+    ...counting
+  }: {
+    readonly logs: readonly Searched[];
+    readonly isNarrowed: boolean;
+    readonly includeSuperseded: boolean;
+    readonly signal: AbortSignal;
+  },
+): Promise<number | undefined> {
+  if (logs.length === 0) return 0;
+  if (!isNarrowed) return undefined;
+  let considered = 0;
+  for (const { logId, size } of logs) {
+    if (size > 0) considered += await countShown(ports, { logId, ...counting });
+  }
+  return considered > 0 ? considered : undefined;
 }
 
 interface Ordering extends PlacedOptions {
@@ -179,7 +314,7 @@ async function byMeaning(
     const scored = await search.nearestInTime({ ...query, wanted, minScore, recency });
     return rankInTime(scored, { recency, limit: wanted, minScore }).map(({ recency, ...each }) => {
       const explanation = { rank: each.score + recency, weight: 0, matched: [], recency };
-      return { ...each, ...(explain && { explanation }) };
+      return { ...each, rank: explanation.rank, ...(explain && { explanation }) };
     });
   }
   const scored = await search.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
@@ -193,7 +328,7 @@ async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<
   return placed.map(({ share, matched, rank, recency, ...each }) => {
     const fit = fitOf({ score: each.score, words: share });
     const explanation = { rank, weight, matched, fit, ...(recency !== undefined && { recency }) };
-    return { ...each, words: share, ...(explain && { explanation }) };
+    return { ...each, rank, words: share, ...(explain && { explanation }) };
   });
 }
 
@@ -209,12 +344,6 @@ async function withSuccessors(
   return results
     .filter(({ sequence }) => bySequence.has(sequence))
     .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
-}
-
-/** Answers a recall in a namespace that does not exist. It says so by the number 0, so that a typo is noticed. */
-async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
-  const [{ tokens }] = await Promise.all([embedding, paid]);
-  return { results: [], queryTokens: tokens, considered: 0 };
 }
 
 /**

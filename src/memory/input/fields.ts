@@ -6,6 +6,7 @@ const RESULT_FIELDS = [
   ...(["id", "text", "score", "metadata", "created_at"] as const),
   ...(["match", "words", "explanation"] as const),
   ...(["etag", "updated_at", "external_id", "superseded_by", "expire_time", "event_time"] as const),
+  ...(["before", "after", "namespace", "query_index"] as const),
 ] as const;
 
 export type ResultField = (typeof RESULT_FIELDS)[number];

@@ -10,6 +10,31 @@ export function scopeOf({ caller, namespace }: { caller: Caller; namespace: stri
   return { accountId: caller.accountId, namespace: parseNamespace(namespace) };
 }
 
+/** Maximum number of namespaces that a recall searches beside the first. */
+export const ALSO_IN_MAX = 7;
+
+/** Parses the namespaces that a recall searches: the first, and up to 7 others, each once. */
+export function scopesOf({
+  caller,
+  namespace,
+  alsoIn = [],
+}: {
+  caller: Caller;
+  namespace: string;
+  alsoIn?: readonly string[] | undefined;
+}): [Scope, ...Scope[]] {
+  const scope = scopeOf({ caller, namespace });
+  if (alsoIn.length > ALSO_IN_MAX) {
+    throw invalid("also_in", `has ${alsoIn.length} namespaces; the limit is ${ALSO_IN_MAX}`);
+  }
+  const others = alsoIn.map((name, i): Scope => {
+    const field = `also_in[${i}]`;
+    if (name === namespace || alsoIn.indexOf(name) < i) throw invalid(field, "is given twice");
+    return { accountId: caller.accountId, namespace: parseNamespace(name, field) };
+  });
+  return [scope, ...others];
+}
+
 /** Parses the beginning of names: up to 256 bytes of UTF-8 that a name can have. Empty means all names. */
 export function parsePrefix(value: string): string {
   checkCharacters("prefix", value);
@@ -17,14 +42,14 @@ export function parsePrefix(value: string): string {
 }
 
 /** Parses a namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
-export function parseNamespace(value: string): string {
-  if (value === "") throw invalid("namespace", "is missing");
-  checkCharacters("namespace", value);
-  if (value.trim() !== value) throw invalid("namespace", "begins or ends with a space");
+export function parseNamespace(value: string, field = "namespace"): string {
+  if (value === "") throw invalid(field, "is missing");
+  checkCharacters(field, value);
+  if (value.trim() !== value) throw invalid(field, "begins or ends with a space");
   return value;
 }
 
-function checkCharacters(field: "namespace" | "prefix", value: string): void {
+function checkCharacters(field: string, value: string): void {
   const bytes = Buffer.byteLength(value);
   if (bytes > NAMESPACE_BYTES_MAX) {
     throw invalid(field, `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);

@@ -4,7 +4,7 @@ import { count } from "./count.js";
 export const TEXT_BYTES_MAX = 65_536;
 
 /** Parses a text or a query: not blank, at most 65,536 bytes of UTF-8, well-formed Unicode. */
-export function parseText(field: "text" | "query", value: string): string {
+export function parseText(field: string, value: string): string {
   if (value === "") throw invalid(field, "is missing");
   const bytes = Buffer.byteLength(value);
   if (bytes > TEXT_BYTES_MAX) {

@@ -3,7 +3,7 @@
  * of the log may take some megabytes, so a bound on their number alone is not enough.
  */
 
-import type { Entry, Numbered, Stored } from "../ports/log.js";
+import type { Entry, Numbered, Seen, Stored } from "../ports/log.js";
 
 /** Maximum bytes of waiting entries in all namespaces of a process. */
 const ALL_WAITING_BYTES_MAX = 134_217_728;
@@ -23,6 +23,11 @@ export function weightOf(entry: Entry<"head">): number {
   const { text = "", metadata = "", vectors, windows = [] } = entry as Partial<Stored>;
   const chars = text.length + metadata.length;
   return ENTRY_BYTES + chars * CHAR_BYTES + (vectors?.byteLength ?? 0) + windows.length * WINDOW_BYTES;
+}
+
+/** Counts the bytes of a memory's text and metadata. */
+export function byteLengthOf({ text, metadata }: Pick<Seen["text"], "text" | "metadata">): number {
+  return Buffer.byteLength(text) + Buffer.byteLength(metadata);
 }
 
 /** Collects entries up to the number or the size of one slice. */

@@ -34,7 +34,7 @@ interface FindPorts {
 }
 
 /** Finds the memories of a log with these ids, also superseded ones; those that it does not have are left out. */
-export async function findMemories<W extends "text" | "head">(
+export async function findMemories<W extends "all" | "text" | "head">(
   { log, clock }: FindPorts,
   { logId, ids, what }: { logId: string; ids: readonly string[]; what: W },
 ): Promise<Map<string, Seen[W] & Marked>> {

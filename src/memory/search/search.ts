@@ -72,7 +72,7 @@ export interface SelectOptions extends Showing, Timed {
 export interface HearOptions extends Showing, Timed {
   readonly text: string;
   readonly among?: Selection | undefined;
-  /** Number of memories to find; `HEARD_CANDIDATES` when left out. */
+  /** Number of memories that the caller wants. */
   readonly wanted?: number | undefined;
 }
 
@@ -159,7 +159,7 @@ export class Search {
     const { indexes: all, guard } = this.of;
     return steps.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
-      const query = { text, limit: wanted, among };
+      const query = { text, limit: Math.max(HEARD_CANDIDATES, wanted), among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
       const heard = found.heard.filter(({ sequence }) => this.#isShown(sequence, showing));
       return new Hearing(
@@ -204,7 +204,7 @@ export class Search {
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
     const { recency } = query;
-    const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
+    const near = { ...query, limit: Math.max(NEAR_CANDIDATES, query.wanted), spare: NEAR_SPARE };
     const { searched, fits, ...found } = await steps.time("search", async () =>
       recency === undefined ? await this.#searchShown(near) : await this.#nearInTime({ ...query, recency }),
     );

@@ -15,6 +15,7 @@ import { updateMemories } from "../../memory/calls/several/update-memories.js";
 import { store } from "../../memory/calls/store.js";
 import { updateMemory } from "../../memory/calls/update.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
+import { TOP_K_MAX } from "../../memory/input/top-k.js";
 import { turn } from "../../memory/pacing/turn.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
@@ -113,14 +114,19 @@ export function memoryService(
       return { memory: memoryOf(memory), namespace, ...redactedOf(redacted) };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, call) {
-      const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;
-      const floors = { minScore, minFit, recency: recencyOf(asked) };
-      const wanted = { query, topK, explain, ...floors, includeSuperseded, fields: mask?.paths };
+      const { query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors } = asked;
+      const { minScore, minFit, includeSuperseded } = asked;
+      const wanted = {
+        ...{ query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors },
+        ...{ minScore, minFit, recency: recencyOf(asked), includeSuperseded, fields: mask?.paths },
+      };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
-      call.hold(ANSWER_BYTES);
-      const { results, queryTokens, fields, considered, omitted } = await recall(ports, request);
-      await hold(call, results.flatMap(stringsOf), ANSWER_BYTES);
+      const isWide = (topK ?? 0) > TOP_K_MAX || neighbors !== undefined || alsoIn.length > 0;
+      const expected = isWide ? PAGE_BYTES : ANSWER_BYTES;
+      call.hold(expected);
+      const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
+      await hold(call, results.flatMap(stringsOf), expected);
       // Callers that ask for nothing new are answered as before.
       const isFull =
         includeSuperseded ||
@@ -129,6 +135,7 @@ export function memoryService(
         ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
         ...(considered !== undefined && { considered }),
         ...(omitted && { omitted: { memories: [...omitted] } }),
+        ...(shortened && { shortened }),
       };
     },
     async getMemory({ namespace, id }, call) {

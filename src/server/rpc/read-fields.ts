@@ -9,13 +9,14 @@ import {
 import { invalid } from "../../errors.js";
 import type { NamespaceDetails } from "../../memory/calls/get-namespace.js";
 import type { RecallMode as RoomMode } from "../../memory/calls/ports.js";
-import type { Found, Recalled } from "../../memory/calls/recall.js";
+import type { Found } from "../../memory/calls/recall/found.js";
+import type { Recalled } from "../../memory/calls/recall.js";
 import type { Order } from "../../memory/calls/several/list.js";
 import { instantOf } from "../../memory/filter/instant.js";
 import type { ResultField } from "../../memory/input/fields.js";
 import type { RecencyRequest } from "../../memory/input/recency.js";
 import type { Measured } from "../../memory/ports/log.js";
-import { shared, textsOf, versionOf } from "./memory-fields.js";
+import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
 import { msOf } from "./store-fields.js";
 
 /** First and last second of a Timestamp, since 1970. */
@@ -73,7 +74,7 @@ export function orderOf(order: ListMemoriesRequest_Order): Order {
 
 /** Translates a recalled memory: all of it, or the fields that were asked for. */
 export function foundOf(
-  { entry, score, match, words, explanation, supersededBy }: Found,
+  { entry, score, match, words, explanation, supersededBy, namespace, queryIndex, before, after }: Found,
   { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
 ) {
   const all = {
@@ -81,6 +82,10 @@ export function foundOf(
     ...(isFull && versionOf({ ...entry, supersededBy })),
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
+    ...(before && { before: { memories: before.map(memoryOf) } }),
+    ...(after && { after: { memories: after.map(memoryOf) } }),
+    ...(namespace !== undefined && { namespace }),
+    ...(queryIndex !== undefined && { queryIndex }),
   };
   if (fields === undefined) return all;
   const sent = Object.entries(all).filter(([name]) => fields.has(RESULT[name]?.name as ResultField));
@@ -88,8 +93,9 @@ export function foundOf(
 }
 
 /** Lists the texts of a recalled memory, which its answer holds. */
-export function stringsOf({ entry, explanation }: Found): string[] {
-  return [...textsOf(entry), ...(explanation?.matched ?? [])];
+export function stringsOf({ entry, explanation, before = [], after = [] }: Found): string[] {
+  const beside = [...before, ...after].flatMap(textsOf);
+  return [...textsOf(entry), ...beside, ...(explanation?.matched ?? [])];
 }
 
 /** Translates what a namespace holds. */

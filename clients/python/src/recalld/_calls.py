@@ -83,7 +83,7 @@ class Calls(ABC):
     def recall(
         self, *, options: CallOptions | None = None, **request: Unpack[RecallRequest]
     ) -> RecallResponse:
-        """Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so. A namespace nobody stored to has no results; recalling does not create it."""
+        """Finds the memories of one namespace whose meaning is nearest to the query, or to any of several, or to a stored memory, best first; by their words as well, if `mode` says so. A namespace nobody stored to has no results; recalling does not create it."""
         return self._call(RECALL, request, options)
 
     def get(
@@ -170,7 +170,7 @@ class AsyncCalls(ABC):
     async def recall(
         self, *, options: CallOptions | None = None, **request: Unpack[RecallRequest]
     ) -> RecallResponse:
-        """Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so. A namespace nobody stored to has no results; recalling does not create it."""
+        """Finds the memories of one namespace whose meaning is nearest to the query, or to any of several, or to a stored memory, best first; by their words as well, if `mode` says so. A namespace nobody stored to has no results; recalling does not create it."""
         return await self._call(RECALL, request, options)
 
     async def get(

@@ -307,14 +307,14 @@ class Problem:
 
 
 class RecallRequest(TypedDict):
-    query: str
-    """The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text."""
+    query: NotRequired[str | None]
+    """The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. A recall has exactly one of `query`, `queries` and `like_id`."""
 
     namespace: str
-    """The one namespace to search."""
+    """The namespace to search."""
 
     top_k: NotRequired[int | None]
-    """How many memories to return at most: 1 to 20, 5 when left out."""
+    """How many memories to return at most: 1 to 20, 5 when left out. A server may allow up to 200 (`TOP_K_MAX`)."""
 
     mode: NotRequired[Mode | None]
     """What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise."""
@@ -346,6 +346,21 @@ class RecallRequest(TypedDict):
     recency: NotRequired[Recency | None]
     """Lets newer memories stand higher. It leaves none out, and `min_score` and `min_fit` do not count it. Left out, age does not matter."""
 
+    max_tokens: NotRequired[int | None]
+    """How many tokens the texts of the results may have together, as `tokens` of a memory counts them. The results end where the next text would pass it; there is at least one result, if any is found."""
+
+    queries: NotRequired[Sequence[str] | None]
+    """Up to 8 questions in place of `query`. The answer has the best results of all of them, each memory once. Each question costs one call."""
+
+    like_id: NotRequired[str | None]
+    """The id of a memory of `namespace`, in place of `query`: the results are those most like it, without itself. Its stored vectors are compared, so nothing is embedded; of a long text, 64 of its windows."""
+
+    also_in: NotRequired[Sequence[str] | None]
+    """Up to 7 other namespaces to search as well. The answer has the best results of all in one order, and each names its namespace. A query is embedded and paid once, whatever their number. The key must be allowed to read all of them. With `HYBRID`, words count as the statistics of each namespace say."""
+
+    neighbors: NotRequired[Neighbors | None]
+    """The memories that were created just before and after each result in its namespace are sent with it."""
+
 
 class Recency(TypedDict):
     """How much the age of a memory counts: `weight * 2^(-age / half_life)` is added to what results are ordered by. The age is the time from `$event_time` to `reference_time`, and 0 for what happens later. In a namespace of up to about 20,000 vectors all memories are compared so, in a larger one the 200 that are nearest to the query, and with `HYBRID` the 200 whose words fit best."""
@@ -360,6 +375,19 @@ class Recency(TypedDict):
     """The time at which the age is 0, from the year 1 to the year 9999; now, if left out."""
 
 
+class Neighbors(TypedDict):
+    """Which memories are sent with each result of a recall, because they were created just before or after it: by `created_at`, and then by id. At least one of the two numbers is above 0. The filter of the recall does not count."""
+
+    before: NotRequired[int | None]
+    """How many that were created before it: 0 to 5."""
+
+    after: NotRequired[int | None]
+    """How many that were created after it: 0 to 5."""
+
+    same: NotRequired[str | None]
+    """A path in the metadata, as in a filter, such as `session`: memories with another value there are skipped. Empty means that none are."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecallResponse(Answered):
     results: tuple[RecallResult, ...] = ()
@@ -369,13 +397,16 @@ class RecallResponse(Answered):
     """The namespace, as it was given."""
 
     query_tokens: int = 0
-    """The model's tokens of the whole query, special tokens not counted."""
+    """The model's tokens of the whole query, special tokens not counted; of all `queries` together; 0 for `like_id`."""
 
     considered: int | None = None
-    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."""
+    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. With `also_in`, it is the sum of all."""
 
     omitted: OmittedMemories | None = None
     """What `min_fit` has left out; only if the request asks for reasons (`explain`)."""
+
+    shortened: bool | None = None
+    """True if more was found than the answer has room for: because of `max_tokens`, or because texts and metadata have reached 1,638,400 bytes. Absent otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,6 +455,18 @@ class RecallResult:
     event_time: str | None = None
     """When what it tells of happened, if it was stored with an event time; in any recall."""
 
+    before: NeighborMemories | None = None
+    """The memories created just before it. Only with `neighbors`."""
+
+    after: NeighborMemories | None = None
+    """The memories created just after it. Only with `neighbors`."""
+
+    namespace: str | None = None
+    """Its namespace. Only with `also_in`."""
+
+    query_index: int | None = None
+    """Which of `queries` it fits best, counted from 0. Only with `queries`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
@@ -453,6 +496,52 @@ class Explanation:
 
     recency: float | None = None
     """What the memory's age adds to the rank. Only if the request has `recency`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeighborMemories:
+    """Memories created just before or after a result."""
+
+    memories: tuple[Memory, ...] = ()
+    """The oldest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """One memory, without a score."""
+
+    id: str = ""
+    """The memory's id."""
+
+    text: str = ""
+    """The text, exactly as it was stored."""
+
+    metadata: Metadata = field(default_factory=dict[str, Json])
+    """The metadata as it was stored; an empty object when there was none."""
+
+    tokens: int = 0
+    """The model's tokens of the whole text, special tokens not counted."""
+
+    created_at: str = ""
+    """When it was stored."""
+
+    etag: str = ""
+    """Names this version of the memory: another version has another etag."""
+
+    updated_at: str = ""
+    """When its text, metadata, expiry or event time was changed last; when it was stored, if never."""
+
+    external_id: str | None = None
+    """Your own id for it, if it has one."""
+
+    superseded_by: str | None = None
+    """The id of the memory that superseded it, if one did."""
+
+    expire_time: str | None = None
+    """When it expires, if it does."""
+
+    event_time: str | None = None
+    """When what it tells of happened, if it was stored with an event time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -494,44 +583,6 @@ class GetMemoryResponse(Answered):
 
     namespace: str = ""
     """The namespace, as it was given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Memory:
-    """One memory, without a score."""
-
-    id: str = ""
-    """The memory's id."""
-
-    text: str = ""
-    """The text, exactly as it was stored."""
-
-    metadata: Metadata = field(default_factory=dict[str, Json])
-    """The metadata as it was stored; an empty object when there was none."""
-
-    tokens: int = 0
-    """The model's tokens of the whole text, special tokens not counted."""
-
-    created_at: str = ""
-    """When it was stored."""
-
-    etag: str = ""
-    """Names this version of the memory: another version has another etag."""
-
-    updated_at: str = ""
-    """When its text, metadata, expiry or event time was changed last; when it was stored, if never."""
-
-    external_id: str | None = None
-    """Your own id for it, if it has one."""
-
-    superseded_by: str | None = None
-    """The id of the memory that superseded it, if one did."""
-
-    expire_time: str | None = None
-    """When it expires, if it does."""
-
-    event_time: str | None = None
-    """When what it tells of happened, if it was stored with an event time."""
 
 
 class GetMemoriesRequest(TypedDict):
@@ -905,7 +956,8 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     StoreBatchResult: {"stored": StoredItem, "error": Problem},
     StoredItem: {"redacted": Redacted},
     RecallResponse: {"results": RecallResult, "omitted": OmittedMemories},
-    RecallResult: {"match": Match, "explanation": Explanation},
+    RecallResult: {"match": Match, "explanation": Explanation, "before": NeighborMemories, "after": NeighborMemories},
+    NeighborMemories: {"memories": Memory},
     OmittedMemories: {"memories": OmittedMemory},
     GetMemoryResponse: {"memory": Memory},
     GetMemoriesResponse: {"memories": Memory},
@@ -981,6 +1033,8 @@ __all__ = [
     "Metadata",
     "Mode",
     "Namespace",
+    "NeighborMemories",
+    "Neighbors",
     "OmittedMemories",
     "OmittedMemory",
     "OnConflict",

@@ -10,6 +10,7 @@ import {
   parsePlace,
   parseTimePlace,
 } from "../../input/page.js";
+import { byteLengthOf } from "../../pacing/bounds.js";
 import { ALWAYS, type Filter } from "../../ports/condition.js";
 import type { Happened } from "../../ports/event-order.js";
 import { baseOf } from "../../ports/generation.js";
@@ -18,7 +19,7 @@ import type { Shown } from "../../versions/showing.js";
 import type { NamespaceRequest } from "../ports.js";
 import { digestOf } from "./digest.js";
 import { type ReadingPorts, readMatching } from "./matching.js";
-import { byteLengthOf, PAGE_BYTES_MAX } from "./read-page.js";
+import { PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Order of when memories happened; of equal times, of when they were stored. Page tokens have its name. */
 export type EventTimeOrder = "event-newest" | "event-oldest";

@@ -11,6 +11,7 @@ import {
   parsePageToken,
   parsePlace,
 } from "../../input/page.js";
+import { byteLengthOf } from "../../pacing/bounds.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Filter } from "../../ports/condition.js";
 import { baseOf } from "../../ports/generation.js";
@@ -22,7 +23,7 @@ import type { NamespaceRequest } from "../ports.js";
 import { digestOf } from "./digest.js";
 import { type EventTimeOrder, listByEventTime } from "./list-by-event-time.js";
 import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
-import { byteLengthOf, newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
+import { newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the page may have no room for them. */
 const READ_MANY = 16;

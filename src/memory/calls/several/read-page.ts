@@ -1,4 +1,5 @@
-import { isMemory, type Log, type Numbered, type Seen } from "../../ports/log.js";
+import { byteLengthOf } from "../../pacing/bounds.js";
+import { isMemory, type Log, type Numbered } from "../../ports/log.js";
 import { fetchAll } from "../../reading/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
 import type { LogEnd } from "../end-of.js";
@@ -19,11 +20,6 @@ export interface PageRead {
   readonly items: Shown[];
   /** Number at which the next page continues; undefined if nothing is left. */
   readonly next: number | undefined;
-}
-
-/** Counts the bytes of a memory's text and metadata. */
-export function byteLengthOf({ text, metadata }: Seen["text"]): number {
-  return Buffer.byteLength(text) + Buffer.byteLength(metadata);
 }
 
 /** Reads up to `size` memories with numbers below `place`, newest first. */

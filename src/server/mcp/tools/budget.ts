@@ -63,8 +63,12 @@ export function fitInto(
   return { memories: shown, ...(left.length > 0 && { left_out: left }) };
 }
 
-/** Cuts a memory to a number of tokens: its metadata goes, and all of its text but a part. */
-function cut({ metadata: _, text, ...memory }: Showable, tokensMax: number, centre: number): Json {
+/** Cuts a memory to a number of tokens: its metadata and neighbors go, and all of its text but a part. */
+function cut(
+  { metadata: _, before: __, after: ___, text, ...memory }: Showable,
+  tokensMax: number,
+  centre: number,
+): Json {
   const rest = { ...memory, text: "", cut: true };
   const free = tokensMax - tokensOf(JSON.stringify(rest)) - 2;
   const points = [...text];

@@ -23,6 +23,7 @@ export async function callTool(
   try {
     const { namespace, max_tokens, ...given } = withoutNulls(tool, args);
     checkNames(tool, given);
+    checkOthers(scope, given);
     const call = {
       ...{ given, ask, site: scope.site, fixed: scope.namespace },
       namespace: namespaceOf(scope, namespace),
@@ -65,6 +66,14 @@ function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
   });
 }
 
+/** Refuses other namespaces where the key or the address fixes one. */
+function checkOthers({ namespace: fixed }: Scope, { also_in: others }: Json): void {
+  if (fixed === undefined || others === undefined) return;
+  throw new Refusal("permission_denied", `this connection is for the namespace ${fixed} alone`, {
+    reason: "KEY_OTHER_NAMESPACE",
+  });
+}
+
 function budgetOf(asked: unknown): number {
   if (asked === undefined) return TOKENS.default;
   if (Number.isInteger(asked) && Number(asked) >= TOKENS.min && Number(asked) <= TOKENS.max)
@@ -101,7 +110,7 @@ const BY_REASON: Readonly<Record<string, string>> = {
   QUOTA_EXHAUSTED: "Do not try again: the user must change the account's plan.",
   KEY_RATE_LIMITED: AGAIN,
   CONCURRENCY_LIMITED: "Make fewer calls at a time.",
-  KEY_OTHER_NAMESPACE: "Leave the argument namespace out.",
+  KEY_OTHER_NAMESPACE: "Leave the arguments namespace and also_in out.",
   MEMORY_SUPERSEDED: "Another memory has replaced it: change that one.",
   SECRET_FOUND: "Store it without the secret.",
   BODY_TOO_LARGE: "Store less text at a time.",

@@ -5,13 +5,20 @@ import { type Json, type ObjectSchema, text, texts } from "./tool.js";
 /** Decimals of a score that mean something to a reader. */
 const SCORE_DECIMALS = 3;
 
+/** Neighbors of a result, as the RPC answers them. */
+interface Beside {
+  readonly memories: readonly Json[];
+}
+
 /** Shows a memory of an RPC's answer as a model needs it: without what is empty. */
 export function shown(memory: Json): Showable {
-  const { id, text, score, metadata, created_at, ...version } = memory;
+  const { id, text, score, metadata, created_at, namespace, ...version } = memory;
   const { updated_at, event_time, expire_time, superseded_by } = version;
+  const { before, after } = memory as { before?: Beside; after?: Beside };
   return {
     id: String(id),
     text: String(text),
+    ...(namespace !== undefined && { namespace }),
     ...(typeof score === "number" && { score: Number(score.toFixed(SCORE_DECIMALS)) }),
     ...(Object.keys(metadata ?? {}).length > 0 && { metadata: metadata as Json }),
     created_at,
@@ -19,6 +26,8 @@ export function shown(memory: Json): Showable {
     ...(event_time !== undefined && { event_time }),
     ...(expire_time !== undefined && { expire_time }),
     ...(superseded_by !== undefined && { superseded_by }),
+    ...(before && { before: before.memories.map(shown) }),
+    ...(after && { after: after.memories.map(shown) }),
   };
 }
 

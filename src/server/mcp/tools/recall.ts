@@ -1,6 +1,6 @@
 import { fitInto, type Showable } from "./budget.js";
 import { memoriesSchema, noteOn, shown } from "./memories.js";
-import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text } from "./tool.js";
+import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
 
 export const recall: Tool = {
   name: "memory_recall",
@@ -11,6 +11,8 @@ export const recall: Tool = {
     type: "object",
     properties: {
       query: { ...text, description: "Question, in the words of the user" },
+      queries: { ...texts, description: "Up to 8, instead of query" },
+      like_id: { ...text, description: "Instead of query: id of a memory, to find similar ones" },
       top_k: { type: "integer", description: "1 to 20; default 5" },
       filter: {
         type: "object",
@@ -25,9 +27,13 @@ export const recall: Tool = {
       min_score: { type: "number", description: "Leave out scores below, 0 to 1" },
       min_fit: { type: "number", description: "Leave out fits below, 0 to 1.5; default: none" },
       namespace: NAMESPACE,
+      neighbors: {
+        type: "object",
+        description: 'Stored around each: {"before": 2, "after": 1, "same": "session"}',
+      },
+      also_in: { ...texts, description: "Other namespaces to search" },
       max_tokens: MAX_TOKENS,
     },
-    required: ["query"],
   },
   outputSchema: memoriesSchema({}, { weak: { type: "boolean" } }),
   writes: false,

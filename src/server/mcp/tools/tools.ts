@@ -51,9 +51,8 @@ export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
     .filter(({ writes }) => !(readOnly && writes))
     .map((tool) => {
       const { name, title, description, outputSchema, writes, destroys = false, repeats = false } = tool;
-      const { namespace: free, ...others } = tool.inputSchema.properties;
-      const isFree = namespace === undefined && free !== undefined;
-      const properties = isFree ? { ...others, namespace: free } : others;
+      const { namespace: _, also_in: __, ...others } = tool.inputSchema.properties;
+      const properties = namespace === undefined ? tool.inputSchema.properties : others;
       return {
         ...{ name, title, description, outputSchema },
         inputSchema: { ...tool.inputSchema, properties },

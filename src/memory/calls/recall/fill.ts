@@ -1,0 +1,65 @@
+import { mapSome } from "../../pacing/map-some.js";
+import type { Shown } from "../../versions/showing.js";
+import type { Found } from "./found.js";
+import { findNeighbors, type NeighborsOf } from "./neighbors.js";
+import type { Neighbors } from "./parse-neighbors.js";
+import { Room } from "./room.js";
+
+/** Results whose neighbors are looked for at a time. */
+const RESULTS_AT_ONCE = 4;
+
+export interface Filling {
+  /** Tokens that the texts may have together; any number if undefined. */
+  readonly maxTokens: number | undefined;
+  /** Neighbors that are wanted with each result. */
+  readonly neighbors?: Neighbors | undefined;
+  /** Logs of the namespaces; results that name no namespace are of the first. */
+  readonly logs: readonly { readonly namespace: string; readonly logId: string }[];
+  readonly includeSuperseded: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Fills an answer with results, best first, each followed by its neighbors, the nearest first. It ends before the
+ * first text that it has no room for.
+ */
+export async function fill(
+  ports: Pick<NeighborsOf, "log" | "clock">,
+  results: readonly Found[],
+  { maxTokens, neighbors, logs, includeSuperseded, signal }: Filling,
+): Promise<{ results: readonly Found[]; shortened?: true }> {
+  const room = new Room(maxTokens);
+  const logOf = ({ namespace }: Found) =>
+    logs.find((log) => namespace === undefined || log.namespace === namespace)?.logId as string;
+  const filled: Found[] = [];
+  const atOnce = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
+  for (let at = 0; at < results.length && !room.isFull; at += atOnce) {
+    signal.throwIfAborted();
+    const some = results.slice(at, at + atOnce);
+    const beside =
+      neighbors &&
+      (await mapSome(some, RESULTS_AT_ONCE, (found) =>
+        findNeighbors({ ...ports, logId: logOf(found), includeSuperseded }, found, neighbors),
+      ));
+    for (const [i, found] of some.entries()) {
+      if (!room.take(found.entry)) break;
+      const { before = [], after = [] } = beside?.[i] ?? {};
+      const kept = new Set(nearestFirst(before, after).filter((each) => room.take(each)));
+      filled.push({
+        ...found,
+        ...(neighbors && neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
+        ...(neighbors && neighbors.after > 0 && { after: after.filter((each) => kept.has(each)) }),
+      });
+    }
+  }
+  return { results: filled, ...(room.isFull && { shortened: true }) };
+}
+
+function nearestFirst(before: readonly Shown[], after: readonly Shown[]): Shown[] {
+  const backwards = before.toReversed();
+  const pairs = Array.from({ length: Math.max(before.length, after.length) }, (_, i) => [
+    backwards[i],
+    after[i],
+  ]);
+  return pairs.flat().filter((each) => each !== undefined);
+}

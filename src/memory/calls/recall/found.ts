@@ -1,0 +1,60 @@
+import type { Seen } from "../../ports/log.js";
+import type { Ranked } from "../../search/score.js";
+import type { Shown } from "../../versions/showing.js";
+
+export interface Found extends Ranked {
+  /** Number that results are ordered by, the highest first; its score in an order by meaning alone. */
+  readonly rank?: number | undefined;
+  /** Id of the memory that superseded it. */
+  readonly supersededBy?: string | undefined;
+  /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
+  readonly words?: number | undefined;
+  readonly explanation?: Explanation | undefined;
+  /** Place among several queries of the one that it fits best. */
+  readonly queryIndex?: number | undefined;
+  /** Its namespace, in a recall of several. */
+  readonly namespace?: string | undefined;
+  /** Memories created just before and after it, each the oldest first; undefined if none were asked for. */
+  readonly before?: readonly Shown[] | undefined;
+  readonly after?: readonly Shown[] | undefined;
+}
+
+/** Reasons for a result's place. */
+export interface Explanation {
+  /** Number that results are ordered by, the highest first. */
+  readonly rank: number;
+  /** Weight of words in this recall, 0 to 1. */
+  readonly weight: number;
+  /** Words of the query that the text has, in lower case. */
+  readonly matched: readonly string[];
+  /** Number that says how well the memory fits the query by itself; undefined in an order by meaning alone. */
+  readonly fit?: number | undefined;
+  /** What the age of the memory adds to the rank; undefined if ages do not count. */
+  readonly recency?: number | undefined;
+}
+
+/** Merges what several searches found into the `limit` best, best first; of equals, the older comes first. */
+export function bestOf(found: readonly Found[], limit: number): Found[] {
+  const best = new Map<string, Found>();
+  for (const each of found.toSorted(inOrder)) {
+    // Two queries may find the same memory: the better place counts.
+    if (!best.has(each.entry.id)) best.set(each.entry.id, each);
+  }
+  return [...best.values()].slice(0, limit);
+}
+
+function inOrder(a: Found, b: Found): number {
+  return rankOf(b) - rankOf(a) || byCreation(a.entry, b.entry);
+}
+
+function rankOf({ rank, score }: Found): number {
+  return rank ?? score;
+}
+
+/** Compares two memories by when they were created, and then by their ids. */
+export function byCreation(
+  a: Pick<Seen["head"], "createdAtMs" | "id">,
+  b: Pick<Seen["head"], "createdAtMs" | "id">,
+): number {
+  return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}

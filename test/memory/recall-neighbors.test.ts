@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findNeighbors } from "../../src/memory/calls/recall/neighbors.js";
+import type { Appended, Log, Seen, Stored } from "../../src/memory/ports/log.js";
+import { aMemory } from "../contract/samples.js";
+import { type Chance, chanceOf } from "../support/chance.js";
+import { House } from "./room.js";
+
+const NOW = Date.now();
+const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
+
+let house: House;
+beforeEach(async () => {
+  house = await House.open();
+});
+afterEach(() => house.close());
+
+/** Makes a memory that was created at a second; its session is part of its metadata. */
+const made = (n: number, atSeconds: number, given: Partial<Stored> = {}): Stored =>
+  aMemory({ id: idOf(n), opId: idOf(n), createdAtMs: NOW - 1e9 + atSeconds * 1_000, ...given });
+
+/** Makes the next version of a memory, and the number that it replaces. */
+const updated = (memory: Stored, replaces: number, atSeconds: number): Stored => ({
+  ...memory,
+  ...{ opId: `op_${replaces}_${atSeconds}`, replaces, updatedAtMs: NOW - 1e9 + atSeconds * 1_000 },
+});
+
+async function look(
+  logId: string,
+  sequence: number,
+  {
+    before = 2,
+    after = 2,
+    same,
+    log = house.storage.log,
+  }: {
+    before?: number;
+    after?: number;
+    same?: readonly string[];
+    log?: Log;
+  } = {},
+) {
+  const [found] = (await house.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
+  const of = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
+  const beside = await findNeighbors(of, found as never, { before, after, same });
+  const ids = (some: readonly Seen["head"][]) => some.map(({ id }) => Number(id.slice(4)));
+  return { before: ids(beside.before), after: ids(beside.after) };
+}
+
+/** Makes a log at random, with the memories that it shows in the end. */
+function randomLog(chance: Chance) {
+  const entries: Appended[] = [];
+  const living = new Map<number, { sequence: number; memory: Stored }>();
+  for (let n = 1; entries.length < 60; n++) {
+    const all = [...living];
+    const dice = chance.below(10);
+    if (dice < 2 && all.length > 0) {
+      const [id, { sequence, memory }] = chance.pick(all);
+      const next = updated(memory, sequence, entries.length);
+      entries.push(next);
+      living.set(id, { sequence: entries.length, memory: next });
+    } else if (dice === 2 && all.length > 0) {
+      const [id, { sequence }] = chance.pick(all);
+      entries.push({ op: "delete", opId: `op_${entries.length}`, target: sequence });
+      living.delete(id);
+    } else {
+      const metadata = JSON.stringify({ of: { session: chance.pick(["a", "b", { c: [1] }]) } });
+      // Some end up in the log after others that were begun later, and some are of the same moment.
+      const memory = made(n, entries.length + chance.below(4) - 2, {
+        metadata,
+        ...(chance.below(8) === 0 && { expiresAtMs: NOW - 1 }),
+        ...(chance.below(8) === 0 && all.length > 0 && { supersedes: [chance.pick(all)[1].sequence] }),
+      });
+      for (const target of memory.supersedes ?? []) {
+        for (const [id, { sequence }] of all) if (sequence === target) living.delete(id);
+      }
+      entries.push(memory);
+      living.set(n, { sequence: entries.length, memory });
+    }
+  }
+  const shown = [...living].filter(([, { memory }]) => memory.expiresAtMs === undefined);
+  return { entries, shown: new Map(shown) };
+}
+
+describe("neighbors of a memory", () => {
+  it("are those created just before and after it that are shown, whatever was written since", async () => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const chance = chanceOf(seed);
+      const { entries, shown } = randomLog(chance);
+      const logId = await house.write(`n${seed}`, entries);
+      // Erased, as the service leaves what was replaced or deleted.
+      const gone = entries.flatMap((entry) =>
+        entry.op === "delete" ? entry.target : entry.op === "store" ? (entry.replaces ?? []) : [],
+      );
+      if (chance.below(2) === 0) await house.storage.log.erase({ logId, sequences: gone });
+      const inOrder = [...shown].sort(
+        ([, a], [, b]) => a.memory.createdAtMs - b.memory.createdAtMs || (a.memory.id < b.memory.id ? -1 : 1),
+      );
+      for (const [n, { sequence, memory }] of inOrder) {
+        for (const same of [undefined, ["of", "session"]] as const) {
+          const alike = inOrder.filter(([, each]) => !same || each.memory.metadata === memory.metadata);
+          const at = alike.findIndex(([each]) => each === n);
+          const ids = alike.map(([each]) => each);
+          expect(await look(logId, sequence, same && { same }), `seed ${seed}, ${n}`).toEqual({
+            before: ids.slice(Math.max(0, at - 2), at),
+            after: ids.slice(at + 1, at + 3),
+          });
+        }
+      }
+    }
+  });
+
+  it("are found in a long log, also of a memory that was changed long after", async () => {
+    const first = Array.from({ length: 3_000 }, (_, n) => made(n, n));
+    const tombstones = Array.from({ length: 200 }, (_, i): Appended => {
+      return { op: "delete", opId: `op_${i}`, target: 1_001 + i };
+    });
+    const late = updated(first[499] as Stored, 500, 5_000);
+    const logId = await house.write("long", [...first, ...tombstones, late]);
+    expect(await look(logId, 1_501)).toEqual({ before: [1498, 1499], after: [1501, 1502] });
+    let [reads, entries] = [0, 0];
+    const { log: plain } = house.storage;
+    const log = {
+      read: async (range: Parameters<Log["read"]>[0]) => {
+        const tail = await plain.read(range);
+        reads += 1;
+        entries += tail.entries.length;
+        return tail;
+      },
+      locate: (of: Parameters<Log["locate"]>[0]) => plain.locate(of),
+      fetch: (of: Parameters<Log["fetch"]>[0]) => plain.fetch(of),
+      successors: (of: Parameters<Log["successors"]>[0]) => plain.successors(of),
+    } as Log;
+    expect(await look(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
+    expect(reads).toBeLessThan(60);
+    expect(entries).toBeLessThan(700);
+  });
+
+  it("are skipped by another value, and looked for no farther than 256 entries", async () => {
+    const sessionOf = (n: number) => (n % 50 === 0 || n === 700 || n === 1_000 ? "rare" : "common");
+    const entries = Array.from({ length: 1_400 }, (_, n) =>
+      made(n, n, { metadata: JSON.stringify({ session: n > 700 && n < 1_000 ? "common" : sessionOf(n) }) }),
+    );
+    const logId = await house.write("sessions", entries);
+    const same = ["session"];
+    expect(await look(logId, 401, { same })).toEqual({ before: [300, 350], after: [450, 500] });
+    expect(await look(logId, 701, { same })).toEqual({ before: [600, 650], after: [] });
+    expect(await look(logId, 1, { same, before: 5, after: 1 })).toEqual({ before: [], after: [50] });
+  });
+});
