@@ -16,6 +16,7 @@ import type { FoundConvention } from "./embedding/convention/find-convention.js"
 import { dropAll } from "./memory/erasure/drop.js";
 import { parseExpiry } from "./memory/input/expiry.js";
 import { parseNamespace } from "./memory/input/namespace.js";
+import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { Operator } from "./operator/operations.js";
@@ -79,7 +80,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const answer = audited(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
-  await ownIndexFiles(config, { storage, closers, logger });
+  await ownIndexFiles(config, { storage, closers, logger, answer });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
   const readiness = new Readiness();
@@ -110,6 +111,8 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   operator.open({
     ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, log: storage.log, backUp },
     address: () => address,
+    indexStatus: (page) => indexStatus(memory, page),
+    eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
   const doors = await openDoors(config, {
     ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },

@@ -1,10 +1,13 @@
+import { mkdir } from "node:fs/promises";
 import { FREE } from "../accounts/plan.js";
 import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
 import { unavailable } from "../errors.js";
 import { dropAll } from "../memory/erasure/drop.js";
+import type { ErasurePorts } from "../memory/erasure/erase.js";
 import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
+import { indexStatus } from "../memory/log/index-status.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { Generations } from "../memory/models/generations.js";
 import { Pins } from "../memory/models/pin.js";
@@ -12,7 +15,7 @@ import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
-import { type Answering, askOwner } from "../storage/local/owner/owner.js";
+import { type Answering, askOwner, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
 import { openIndexFiles, openStorage, openVectors } from "./storage.js";
 
@@ -23,9 +26,9 @@ export interface AdminClient {
 }
 
 /**
- * Opens the operator's access to the database. Over MongoDB the commands work on it themselves. The embedded
- * database has one owner: if that is a server, it is asked; otherwise the command is the owner for as long as
- * a request takes.
+ * Opens the operator's access to the database. Over MongoDB the commands work on it themselves, except for those about
+ * index files: these are in `DATA_DIR`, as the embedded database is, and that has one owner. If it is a server, it is
+ * asked; otherwise the command is the owner for as long as a request takes.
  *
  * @throws MemoryError `failed_precondition` when there is no database, unless the command is to make one.
  */
@@ -34,12 +37,11 @@ export async function openAdminClient(
   { creates }: { creates: boolean },
 ): Promise<AdminClient> {
   const { mongodbUri, dataDir } = config;
-  if (mongodbUri !== undefined) return openHere(config, { creates });
-  if (!creates) await expectLocal({ dataDir });
-  const ask: Answering = async (request) => {
+  if (mongodbUri === undefined && !creates) await expectLocal({ dataDir });
+  const askTheOwner: Answering = async (request) => {
     const answered = await askOwner(dataDir, request);
     if (answered !== undefined) return answered.result;
-    const opened = await openHere(config, { creates }).catch(async (error) => {
+    const opened = await openAsOwner(config, { creates }).catch(async (error) => {
       // A server that became the owner meanwhile answers.
       const late = await askOwner(dataDir, request);
       if (late === undefined) throw error;
@@ -47,26 +49,64 @@ export async function openAdminClient(
     });
     return opened.ask(request).finally(() => opened.close());
   };
-  return { ask, close: async () => {} };
+  if (mongodbUri === undefined) return { ask: askTheOwner, close: async () => {} };
+  const here = await openHere(config, { creates });
+  const isAboutFiles = ({ operation }: Parameters<Answering>[0]) => operation.startsWith("index ");
+  return { ...here, ask: (request) => (isAboutFiles(request) ? askTheOwner(request) : here.ask(request)) };
+}
+
+/** Opens the database here, and owns `DATA_DIR`, where the index files are. */
+async function openAsOwner(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
+  const { mongodbUri, dataDir } = config;
+  // The embedded database owns its folder by itself.
+  if (mongodbUri === undefined) return openHere(config, { creates });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const release = await claim({ dataDir });
+  try {
+    const { ask, close } = await openHere(config, { creates });
+    return { ask, close: () => close().finally(release) };
+  } catch (error) {
+    await release();
+    throw error;
+  }
 }
 
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
-  const freeCalls = plans.get(FREE).calls;
-  const ports = { ...storage, plans, parseNamespace, parseExpiry, eraseMemories, freeCalls };
+  const ports = {
+    ...{ ...storage, plans, parseNamespace, parseExpiry },
+    freeCalls: plans.get(FREE).calls,
+    eraseMemories: (accountId: string) => eraseUnopened(config, { storage, accountId }),
+    indexStatus: (page: Parameters<typeof indexStatus>[1]) =>
+      withNamespaces(config, storage, (memory) => indexStatus(memory, page)),
+    eraseIndex: (scope: Scope) =>
+      withNamespaces(config, storage, ({ namespaces }) => namespaces.eraseIndex(scope)),
+  };
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 
-/** Erases an account's memories where no service has their namespaces open, and no model is loaded. */
+/** Erases an account's memories where no service has their namespaces open. */
 async function eraseUnopened(
   config: Config,
   { storage, accountId }: { storage: Storage; accountId: string },
 ): Promise<number> {
-  const { log, erasures, recent, calls, systemRecords } = storage;
+  const { calls } = storage;
+  const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
+  return withNamespaces(config, storage, async (memory) => {
+    if (memory.generations.pins.all.length === 0) return 0;
+    return dropAll({ ...memory, eraseCalls }, accountId);
+  });
+}
+
+/** Runs work on namespaces and index files, where no service uses them and no model is loaded. */
+async function withNamespaces<T>(
+  config: Config,
+  storage: Storage,
+  work: (memory: Omit<ErasurePorts, "eraseCalls">) => Promise<T>,
+): Promise<T> {
+  const { log, erasures, recent, systemRecords } = storage;
   const pins = new Pins(await systemRecords.models());
-  if (pins.all.length === 0) return 0;
   const clock = systemClock;
   // What maintenance fails at here, the next server does again.
   const onTrouble = () => {};
@@ -78,8 +118,7 @@ async function eraseUnopened(
   const common = { log, erasures, generations, clock, vectors, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
-    const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    return await dropAll({ ...common, namespaces, eraseCalls }, accountId);
+    return await work({ ...common, namespaces });
   } finally {
     await namespaces.close();
     await vectors.close();

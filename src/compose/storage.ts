@@ -34,16 +34,22 @@ export async function openStorage(
  * would erase each other's. Files that are not read are erased. Where the folder cannot be owned, no files can
  * be kept there either.
  *
+ * @param options.answer Answers the operator's commands about the index files.
  * @throws MemoryError `failed_precondition` when another process has it.
  */
 export async function ownIndexFiles(
   { dataDir }: Config,
-  { storage, closers, logger }: { storage: Storage; closers: Closers; logger: FastifyBaseLogger },
+  {
+    storage,
+    closers,
+    logger,
+    answer,
+  }: { storage: Storage; closers: Closers; logger: FastifyBaseLogger; answer: Answering },
 ): Promise<void> {
   try {
     if (!storage.exclusive) {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
-      closers.push(await claim({ dataDir }));
+      closers.push(await claim({ dataDir, answer }));
     }
     await eraseUnreadable(vectorsFolder(dataDir));
     await eraseUnreadableIndexes(indexFolder(dataDir));

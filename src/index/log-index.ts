@@ -1,10 +1,11 @@
 import { unavailable } from "../errors.js";
 import { Piece } from "../memory/pacing/bounds.js";
 import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.js";
-import type { Mark } from "../memory/ports/vectors.js";
+import type { Mark, RowCounts } from "../memory/ports/vectors.js";
 import { type Row, rowOf, Segment } from "./segment.js";
 import {
   eraseOthers,
+  type Filed,
   type Found,
   findSegments,
   type OverwrittenRange,
@@ -89,6 +90,25 @@ export class LogIndex implements Index {
 
   get bytes(): number {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get rowCounts(): RowCounts {
+    const unwritten = this.#segments.filter((segment) => !this.#files.get(segment)?.isWritten);
+    const large = unwritten.filter((segment) => this.options.files && this.#isLarge(segment));
+    const sum = (segments: readonly Segment[], what: "living" | "removed") =>
+      segments.reduce((sum, segment) => sum + segment[what], 0);
+    return {
+      tail: sum(unwritten, "living"),
+      removed: sum(this.#segments, "removed"),
+      behind: sum(large, "living"),
+    };
+  }
+
+  /** Its segments that have files, in the order of the log. */
+  get filed(): Filed[] {
+    return this.#segments
+      .filter((segment) => this.#files.get(segment)?.isWritten)
+      .map(({ range, rows, removed }) => ({ ...range, rows, removed }));
   }
 
   has(sequence: number): boolean {
@@ -257,8 +277,8 @@ export class LogIndex implements Index {
   }
 
   #dueToMerge(): readonly Segment[] {
-    const wasteful = this.#segments.find(({ rows, living }) => {
-      return rows - living >= Math.max(REMOVED_MIN, rows * REMOVED_SHARE_MAX);
+    const wasteful = this.#segments.find(({ rows, removed }) => {
+      return removed >= Math.max(REMOVED_MIN, rows * REMOVED_SHARE_MAX);
     });
     if (wasteful !== undefined) return [wasteful];
     const due = this.#segments.slice(mergeableFrom(this.#segments, SEGMENT_BYTES_MAX));
@@ -307,9 +327,12 @@ export class LogIndex implements Index {
   #writeLarge(): void {
     if (performance.now() < this.#writeAtMs) return;
     for (const segment of this.#segments) {
-      const isLarge = segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
-      if (isLarge && !this.#files.has(segment)) this.#write(segment);
+      if (this.#isLarge(segment) && !this.#files.has(segment)) this.#write(segment);
     }
+  }
+
+  #isLarge(segment: Segment): boolean {
+    return segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
   }
 
   /** Writes a segment's file after all other work on files. It is overwritten from now on, whenever the segment is. */

@@ -14,11 +14,11 @@ import type {
   WordHit,
   WordsFound,
 } from "../memory/ports/index.js";
-import type { Among, Mark } from "../memory/ports/vectors.js";
+import type { Among, FilesMeasured, Mark } from "../memory/ports/vectors.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogIndex } from "./log-index.js";
 import type { Segment } from "./segment.js";
-import { eraseOthers, findSegments, namesIn, SegmentFile } from "./segment-file.js";
+import { eraseOthers, type Filed, findSegments, namesIn, rowsIn, SegmentFile } from "./segment-file.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";
@@ -121,6 +121,26 @@ class SegmentIndexes implements Indexes {
     return found.map(({ manifest }) => manifest.applied);
   }
 
+  async measureFiles(logId: string): Promise<FilesMeasured> {
+    const folder = join(this.options.folder, logId);
+    // Manifests are missing while memories are removed, but an open index knows what its files hold.
+    const filed = this.#open.get(logId)?.filed ?? (await filedIn(folder, logId));
+    let [upto, files, bytes, rows, removed] = [0, 0, 0, 0, 0];
+    for (const segment of filed) {
+      if (segment.after === upto) upto = segment.upto;
+      rows += segment.rows;
+      removed += segment.removed;
+    }
+    for (const name of await namesIn(folder)) {
+      // It may have been erased meanwhile.
+      const stats = await stat(join(folder, name)).catch(() => undefined);
+      if (stats === undefined) continue;
+      files++;
+      bytes += stats.size;
+    }
+    return { upto, files, bytes, rows, removed };
+  }
+
   async searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound> {
     const segments = await segmentsOf(of);
     return inPieces(findWords(segments, query), this.options.clock);
@@ -166,6 +186,16 @@ class SegmentIndexes implements Indexes {
     if (first === undefined) throw new Error("no index was asked");
     return others.reduce((all, selection) => all.with([...selection.sequences]), first);
   }
+}
+
+async function filedIn(folder: string, logId: string): Promise<Filed[]> {
+  const filed: Filed[] = [];
+  for (const found of await findSegments(folder, logId)) {
+    const counted = await rowsIn(found);
+    const { after, upto } = found.manifest;
+    if (counted !== undefined) filed.push({ after, upto, ...counted });
+  }
+  return filed;
 }
 
 async function segmentsOf(indexes: readonly Index[]): Promise<readonly Segment[]> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Mark } from "../memory/ports/vectors.js";
 import type { Flat, FlatArrays } from "./flat.js";
+import { Bits } from "./rows/bits.js";
 import { type Range, Segment } from "./segment.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
@@ -47,6 +48,13 @@ export interface OverwrittenRange {
   readonly to: number;
 }
 
+/** The range and the rows of a segment that has a file. */
+export interface Filed extends Range {
+  readonly rows: number;
+  /** Those that were removed. */
+  readonly removed: number;
+}
+
 /** Path of a segment's files without their endings, and the manifest there. */
 export interface Found {
   readonly path: string;
@@ -62,6 +70,8 @@ export class SegmentFile {
   readonly #offsets: ReadonlyMap<Flat, number>;
   /** Number of overwritings that were asked for and are not done. */
   pending = 0;
+  /** True once it has all of its segment. */
+  isWritten: boolean;
   #isErased = false;
 
   /** @param isPublished true if its manifest stands beside it */
@@ -70,6 +80,7 @@ export class SegmentFile {
     private readonly arrays: FlatArrays,
     public isPublished: boolean,
   ) {
+    this.isWritten = isPublished;
     this.#layout = layoutOf(arrays);
     this.#offsets = new Map(this.#layout.map(({ name, at }) => [arrays[name] as Flat, at]));
   }
@@ -102,6 +113,7 @@ export class SegmentFile {
     await this.#opened("w", async (file) => {
       for (const { name, at } of this.#layout) await writeAt(file, bytesOf(this.arrays[name] as Flat), at);
     });
+    this.isWritten = true;
   }
 
   /** Writes some elements as they are in memory now, unless the file is gone; the manifest goes first. */
@@ -186,6 +198,19 @@ export async function findSegments(folder: string, logId: string): Promise<Found
   const longest = (i: number) => found.slice(0, i).every(({ manifest }) => manifest.upto < upto(i));
   const upto = (i: number) => (found[i] as Found).manifest.upto;
   return found.filter((_, i) => longest(i));
+}
+
+/** Counts the rows of a segment's file, and those of them that were removed; undefined if it cannot be read. */
+export async function rowsIn({
+  path,
+  manifest,
+}: Found): Promise<Pick<Filed, "rows" | "removed"> | undefined> {
+  const { arrays } = manifest;
+  const rows = arrays.find(({ name }) => name === "sequences")?.length ?? 0;
+  const live = arrays.filter(({ name }) => name === "live");
+  const read = await readArrays(dataPath(path), live);
+  if (read === undefined) return undefined;
+  return { rows, removed: rows - new Bits(rows, read.live as Uint32Array).count() };
 }
 
 /** Erases all files of a folder but those of these segments. */

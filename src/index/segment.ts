@@ -132,6 +132,10 @@ export class Segment {
     return this.#living;
   }
 
+  get removed(): number {
+    return this.rows - this.#living;
+  }
+
   get bytes(): number {
     return this.sequences.byteLength + this.live.bytes + this.words.bytes + this.fields.bytes;
   }

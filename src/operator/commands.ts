@@ -24,6 +24,7 @@ export function adminCommands(run: Run): Command {
     .command("usage <ACCOUNT>")
     .description("shows what an account used, day by day")
     .option("--days <NUMBER>", "number of days including today, 1 to 90; 30 when left out", wholeNumber);
+  addIndex(program.command("index"));
   addDatabase(program);
   for (const command of commandsOf(program)) {
     command.option("--json", "prints the answer as JSON").action(() => {
@@ -85,6 +86,22 @@ function addKeys(keys: Command): void {
     .command("revoke <ACCOUNT> <KEY>")
     .description("revokes the key with this id, on every replica at once")
     .option("--force", "revokes it even if it is the account's last one");
+}
+
+function addIndex(index: Command): void {
+  index
+    .command("status")
+    .description("lists the indexes that have files in DATA_DIR, or are open")
+    .option("--limit <NUMBER>", "maximum number of indexes, 1 to 1,000; 100 when left out", wholeNumber)
+    .option("--after <TEXT>", "log of the index after which the list begins");
+  index
+    .command("rebuild <ACCOUNT> <NAMESPACE>")
+    .description("erases the index files of a namespace, whose next use builds them from its log")
+    .addHelpText(
+      "after",
+      "\nNo memory is lost. A namespace in use is closed when its last call ends; new calls wait for that, and the\n" +
+        "first of them for the building. With replicas, only the one whose DATA_DIR this is builds its index anew.",
+    );
 }
 
 function addDatabase(program: Command): void {

@@ -6,14 +6,15 @@ import { type Plan, type Plans, setPlan, UNLIMITED_CALLS } from "../accounts/pla
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
 import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } from "../errors.js";
+import type { IndexStatus } from "../memory/log/index-status.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
-import type { Log } from "../memory/ports/log.js";
+import type { Log, Scope } from "../memory/ports/log.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { abandon, look, pin } from "../memory/reembedding/change-model.js";
 
-/** Maximum number of accounts in one answer. */
-export const ACCOUNTS_MAX = 1_000;
-const ACCOUNTS_DEFAULT = 100;
+/** Maximum number of accounts or indexes in one answer. */
+export const LISTED_MAX = 1_000;
+const LISTED_DEFAULT = 100;
 
 export type OperatorPorts = KeysOptions &
   CloseOptions & {
@@ -22,6 +23,10 @@ export type OperatorPorts = KeysOptions &
     readonly plans: Plans;
     readonly systemRecords: SystemRecords;
     readonly log: Log;
+    /** Lists the indexes that have files in `DATA_DIR`, or that this process holds open. */
+    readonly indexStatus: (page: { after: string; limit: number }) => Promise<readonly IndexStatus[]>;
+    /** Erases the index files of a namespace, and returns its log's id; undefined if it does not exist. */
+    readonly eraseIndex: (scope: Scope) => Promise<string | undefined>;
     /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
     readonly backUp?: ((path: string) => Promise<void>) | undefined;
     /** Returns the address of the server; undefined before it listens, and where there is none. */
@@ -53,6 +58,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "keys create": createKey,
   "keys revoke": revokeKey,
   usage: readUsage,
+  "index status": showIndexes,
+  "index rebuild": rebuildIndex,
   backup: backUp,
   address: addressOf,
   "reembed look": look,
@@ -89,7 +96,7 @@ export class Operator {
 }
 
 async function listAccounts({ accounts }: OperatorPorts, given: Given) {
-  const limit = parseWhole("limit", given.limit ?? ACCOUNTS_DEFAULT, [1, ACCOUNTS_MAX]);
+  const limit = parseWhole("limit", given.limit ?? LISTED_DEFAULT, [1, LISTED_MAX]);
   const found = await accounts.list({ after: text(given, "after"), limit });
   return found.map(shownAccount);
 }
@@ -140,6 +147,21 @@ async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
     tokens_stored: tokensStored,
     tokens_queried: tokensQueried,
   }));
+}
+
+async function showIndexes({ indexStatus }: OperatorPorts, given: Given) {
+  const limit = parseWhole("limit", given.limit ?? LISTED_DEFAULT, [1, LISTED_MAX]);
+  return (await indexStatus({ after: text(given, "after"), limit })).map(shownIndex);
+}
+
+async function rebuildIndex({ accounts, parseNamespace, eraseIndex }: OperatorPorts, given: Given) {
+  const { id: accountId } = await theAccount(accounts, given);
+  const namespace = parseNamespace(text(given, "namespace"));
+  const logId = await eraseIndex({ accountId, namespace });
+  if (logId === undefined) {
+    throw new MemoryError("not_found", `account ${accountId} has no namespace ${namespace}`);
+  }
+  return { account_id: accountId, namespace, log: logId };
 }
 
 async function backUp(ports: OperatorPorts, given: Given) {
@@ -205,6 +227,24 @@ function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAt
     created_at: timeOf(createdAtMs),
     last_used_at: lastUsedAtMs === undefined ? null : timeOf(lastUsedAtMs),
     expires_at: expiresAtMs === NEVER_MS ? null : timeOf(expiresAtMs),
+  };
+}
+
+function shownIndex({ logId, scope, isOpen, memories, last, vectors, words }: IndexStatus) {
+  return {
+    account_id: scope?.accountId ?? null,
+    namespace: scope?.namespace ?? null,
+    ...{ log: logId, open: isOpen, memories: memories ?? null },
+    last_entry: last,
+    vectors_upto: vectors.upto,
+    words_upto: words.upto,
+    behind: Math.max(0, last - Math.min(vectors.upto, words.upto)),
+    files: vectors.files + words.files,
+    bytes: vectors.bytes + words.bytes,
+    vectors: vectors.rows,
+    vectors_removed: vectors.removed,
+    rows: words.rows,
+    rows_removed: words.removed,
   };
 }
 

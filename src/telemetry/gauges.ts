@@ -43,6 +43,21 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
   const namespaces = metrics.gauge("recalld_index_namespaces", "Namespaces held open.");
   const memories = metrics.gauge("recalld_index_memories", "Memories in open indexes.");
   const bytes = metrics.gauge("recalld_index_bytes", "What open indexes take in memory, about.");
+  const tail = metrics.gauge(
+    "recalld_index_tail_rows",
+    "Rows of open indexes that are in no file yet.",
+    "part",
+  );
+  const removed = metrics.gauge(
+    "recalld_index_removed_rows",
+    "Removed rows that take memory in open indexes until their segment is built anew.",
+    "part",
+  );
+  const behind = metrics.gauge(
+    "recalld_index_rows_behind",
+    "Rows of the tail beyond those that may wait: writing files does not keep up.",
+    "part",
+  );
   const tooLarge = metrics.gauge(
     "recalld_index_too_large",
     "Open namespaces whose index alone is over the limit: they refuse recalls, filters and stores.",
@@ -77,6 +92,11 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
     namespaces.set(held.namespaces);
     memories.set(held.memories);
     bytes.set(held.bytes);
+    for (const [part, rows] of Object.entries(held.rows)) {
+      tail.set({ part }, rows.tail);
+      removed.set({ part }, rows.removed);
+      behind.set({ part }, rows.behind);
+    }
     tooLarge.set(held.tooLarge);
     open.set(sources.connections.open);
     for (const [share, { used: now }] of Object.entries(sources.shares)) used.set({ share }, now);

@@ -1,4 +1,4 @@
-import type { Hit, VectorIndex, VectorQuery, VectorRow } from "../memory/ports/vectors.js";
+import type { Hit, RowCounts, VectorIndex, VectorQuery, VectorRow } from "../memory/ports/vectors.js";
 import { searchDistinct } from "./distinct.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
 import { Tail } from "./tail.js";
@@ -22,6 +22,10 @@ export class InMemoryIndex implements VectorIndex {
 
   get bytes(): number {
     return this.#tail.bytes;
+  }
+
+  get rowCounts(): RowCounts {
+    return { tail: this.#tail.rows, removed: 0, behind: 0 };
   }
 
   async restore(): Promise<undefined> {

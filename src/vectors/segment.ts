@@ -54,6 +54,11 @@ export class Segment {
     return this.files.vectors - this.#goneVectors;
   }
 
+  /** Number of its vectors that were removed since its files were written. */
+  get removed(): number {
+    return this.#goneVectors;
+  }
+
   /** Share of its vectors that were removed. */
   get goneShare(): number {
     return this.#goneVectors / Math.max(1, this.files.vectors);

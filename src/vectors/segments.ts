@@ -62,7 +62,12 @@ export class Segments {
     return this.#sealing;
   }
 
-  sum(what: "size" | "vectors" | "bytes"): number {
+  /** Number of the tail's vectors beyond those that make sealing due at once. */
+  get behind(): number {
+    return Math.max(0, this.tail.rows - this.#tailRowsMax({ waits: true }));
+  }
+
+  sum(what: "size" | "vectors" | "removed" | "bytes"): number {
     let sum = 0;
     for (const segment of this.#all) sum += segment[what];
     return sum;
@@ -114,11 +119,9 @@ export class Segments {
   /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
   sealIfDue(): void {
     if (this.#sealing !== undefined || this.#closing.signal.aborted) return;
-    const { exactRowsMax, tailRowsMax } = this.options;
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
-    const isLong =
-      this.tail.rows > (this.#all.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY : 1));
+    const isLong = this.tail.rows > this.#tailRowsMax({ waits });
     if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#growing);
     else if (gappy !== undefined && !waits) this.#begin(gappy, { rows: 0 });
   }
@@ -128,6 +131,12 @@ export class Segments {
     await this.#sealing;
     this.#retire(this.#all);
     this.#all = [];
+  }
+
+  /** Number of vectors of the tail above which they are sealed; a larger one after a sealing a moment ago. */
+  #tailRowsMax({ waits }: { waits: boolean }): number {
+    const { exactRowsMax, tailRowsMax } = this.options;
+    return this.#all.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY : 1);
   }
 
   get #end(): Mark {

@@ -2,6 +2,7 @@ import type {
   Hit,
   RecallMeasured,
   Restored,
+  RowCounts,
   VectorIndex,
   VectorQuery,
   VectorRow,
@@ -61,6 +62,11 @@ export class UsearchIndex implements VectorIndex {
 
   get bytes(): number {
     return this.#tail.bytes + this.#segments.sum("bytes");
+  }
+
+  get rowCounts(): RowCounts {
+    const removed = this.#segments.sum("removed");
+    return { tail: this.#tail.rows, removed, behind: this.#segments.behind };
   }
 
   get error(): number {

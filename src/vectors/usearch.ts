@@ -93,6 +93,7 @@ export function openUsearch({
     holds: (logId, sequences) => files.holds(logId, sequences),
     kept: () => files.logIds(),
     markOf: (logId) => lastMark(files, indexOf(logId)),
+    measureFiles: (logId) => files.measure(logId),
     measureRecall: async (logId) => {
       let [found, of] = [0, 0];
       const segments = await files.segmentsOf(logId);

@@ -26,6 +26,9 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     get bytes() {
       return rows.size * PLAIN_ROW_BYTES;
     },
+    get rowCounts() {
+      return { tail: rows.size, removed: 0, behind: 0 };
+    },
     waiting: 0,
     error: 1e-5,
     isExact: true,

@@ -185,6 +185,7 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
     discard: async (logId) => void discarded.push(logId),
     kept: async () => [],
     markOf: async () => undefined,
+    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     wipe: async () => {},
     holds: async () => [],
   };

@@ -24,6 +24,7 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}) {
     holds: async () => [],
     kept: async () => [],
     marksOf: async () => [],
+    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     ...changes,
   };
   return { indexes, opened, discarded, wiped };

@@ -231,6 +231,7 @@ function roomOf(
     discard: async () => {},
     kept: async () => [],
     markOf: async () => undefined,
+    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     measureRecall: async () => ({ found: 0, of: 0 }),
     wipe: async () => {},
     holds: async () => [],

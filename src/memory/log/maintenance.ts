@@ -1,3 +1,4 @@
+import { unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Indexes } from "../ports/index.js";
 import type { Scope } from "../ports/log.js";
@@ -47,13 +48,33 @@ export class Maintenance {
       await replica.close();
       if (replica.sealed) await this.#discardFiles(logId);
     });
-    const all = Promise.all([this.#closing.get(logId), closed]).finally(() => {
-      if (this.#closing.get(logId) === all) this.#closing.delete(logId);
-    });
-    this.#closing.set(logId, all);
+    this.#await(logId, closed);
   }
 
-  /** Waits until no index of this log is being closed, so that none writes its files. */
+  /**
+   * Erases the files of a log once a replica of it is closed; until then the log is not opened again.
+   *
+   * @throws MemoryError `unavailable`
+   */
+  async erase(logId: string, replica: Replica | undefined): Promise<void> {
+    const erasing = Promise.all([this.#closing.get(logId), replica?.closed]).then(() =>
+      this.#discardFiles(logId),
+    );
+    this.#await(
+      logId,
+      this.#run(() => erasing),
+    );
+    await erasing.catch((error) => {
+      throw unavailable("the index files of this namespace could not be erased", error);
+    });
+  }
+
+  /** True while an index of this log is being closed, and may write its files. */
+  isClosing(logId: string): boolean {
+    return this.#closing.has(logId);
+  }
+
+  /** Waits until no index of this log is being closed. */
   async closed(logId: string): Promise<void> {
     await this.#closing.get(logId);
   }
@@ -72,6 +93,14 @@ export class Maintenance {
   /** Waits until all work is done. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Lets those who want to open a log wait for work that ends well. */
+  #await(logId: string, work: Promise<void>): void {
+    const all = Promise.all([this.#closing.get(logId), work]).finally(() => {
+      if (this.#closing.get(logId) === all) this.#closing.delete(logId);
+    });
+    this.#closing.set(logId, all);
   }
 
   async #discardFiles(logId: string): Promise<void> {

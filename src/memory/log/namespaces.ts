@@ -185,6 +185,22 @@ export class Namespaces {
     } else this.#maintenance.discard(logId);
   }
 
+  /**
+   * Closes a namespace when the last call that uses it ends, and erases its index files; the next use builds them from the
+   * log. Calls that begin meanwhile wait. Returns the log's id; undefined if the namespace does not exist.
+   *
+   * @throws MemoryError `unavailable` if a file cannot be erased.
+   */
+  async eraseIndex(scope: Scope): Promise<string | undefined> {
+    const logId = await this.#options.log.find(scope);
+    if (logId === undefined) return undefined;
+    const open = this.#open.get(scope);
+    const isOpen = open?.replica.logId === logId;
+    if (isOpen) this.#open.letGo(open);
+    await this.#maintenance.erase(logId, isOpen ? open.replica : undefined);
+    return logId;
+  }
+
   async close(): Promise<void> {
     const open = this.#open.all;
     for (const each of open) this.#open.letGo(each);
@@ -270,7 +286,7 @@ export class Namespaces {
     if (logId === undefined) return undefined;
     await this.#options.generations.find(generationOf(logId));
     // Only one index may use a log's files.
-    await this.#maintenance.closed(logId);
+    while (this.#maintenance.isClosing(logId)) await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);
@@ -295,6 +311,11 @@ export class Namespaces {
     const { exclusive } = this.#options;
     const appender = new Appender(replica, { log, clock, steps, exclusive, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
+  }
+
+  /** The logs of the open namespaces. */
+  get logIds(): string[] {
+    return this.#open.all.map(({ replica }) => replica.logId);
   }
 
   /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */

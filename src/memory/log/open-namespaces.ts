@@ -1,8 +1,10 @@
 import type { Scope } from "../ports/log.js";
+import type { RowCounts } from "../ports/vectors.js";
 import type { Appender } from "./appender.js";
 import type { Tended } from "./maintenance.js";
 import type { Replica } from "./replica.js";
 
+const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 /** Maximum number of open namespaces, whatever their size. */
 const OPEN_MAX = 10_000;
 
@@ -20,6 +22,8 @@ export interface Held {
   readonly bytes: number;
   /** Those whose indexes alone are over the budget. */
   readonly tooLarge: number;
+  /** Rows of their indexes. */
+  readonly rows: Readonly<Record<"vectors" | "words", RowCounts>>;
   readonly appending: number;
   readonly indexing: number;
 }
@@ -74,12 +78,22 @@ export class OpenNamespaces {
       memories: 0,
       bytes: this.#bytes(),
       tooLarge: 0,
+      rows: { vectors: { ...NO_ROWS }, words: { ...NO_ROWS } },
       appending: 0,
       indexing: 0,
     };
     for (const { replica, appender } of this.#open.values()) {
       held.memories += replica.size;
       if (replica.bytes > this.options.bytesMax) held.tooLarge++;
+      const { vectors, words } = replica.rowCounts;
+      for (const [sum, rows] of [
+        [held.rows.vectors, vectors],
+        [held.rows.words, words],
+      ] as const) {
+        sum.tail += rows.tail;
+        sum.removed += rows.removed;
+        sum.behind += rows.behind;
+      }
       held.appending = Math.max(held.appending, appender.waiting);
       held.indexing = Math.max(held.indexing, replica.waiting);
     }

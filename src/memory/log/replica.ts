@@ -15,7 +15,7 @@ import {
   type Tail,
 } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
-import type { VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
+import type { RowCounts, VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Covered, Restoration } from "../reading/restoration.js";
 import { SampledMean } from "../search/sampled-mean.js";
@@ -67,6 +67,8 @@ export class Replica {
   broken = false;
   /** True if the log has ended: the namespace was dropped, or has moved. */
   sealed = false;
+  /** Resolves once it is closed, well or not. */
+  readonly closed: Promise<void>;
   /** The log's last entry, once this replica has read it. */
   end: Dropped | Moved | undefined;
 
@@ -88,6 +90,7 @@ export class Replica {
   #isBuilt = false;
   #catchingUp = false;
   #stopped = false;
+  #onClosed = () => {};
   readonly #catchUpOnce = coalesce(() => {
     this.#catchingUp = true;
     return this.#time("read", () => this.#catchUp()).finally(() => {
@@ -100,6 +103,9 @@ export class Replica {
     private readonly options: ReplicaOptions,
   ) {
     const { log, vectors, indexes, clock } = options;
+    this.closed = new Promise((resolve) => {
+      this.#onClosed = resolve;
+    });
     this.#vectors = vectors.open(logId);
     this.#vectors.onLost = () => {
       this.broken = true;
@@ -147,6 +153,11 @@ export class Replica {
   get bytes(): number {
     const indexes = this.#vectors.bytes + this.#index.bytes + this.#superseded.bytes;
     return indexes + this.#expiries.bytes + this.#mean.bytes + this.#meanOfAll.bytes;
+  }
+
+  /** Numbers of rows of its indexes of vectors, and of words and fields. */
+  get rowCounts(): Record<"vectors" | "words", RowCounts> {
+    return { vectors: this.#vectors.rowCounts, words: this.#index.rowCounts };
   }
 
   /** Number of requests that wait for the indexes. */
@@ -205,7 +216,9 @@ export class Replica {
   async close(): Promise<void> {
     const closing = [this.#vectors.close(), this.#index.close({ keeps: !this.sealed && !this.broken })];
     // Neither is left open because the other fails.
-    for (const closed of await Promise.allSettled(closing)) {
+    const all = await Promise.allSettled(closing);
+    this.#onClosed();
+    for (const closed of all) {
       if (closed.status === "rejected") throw closed.reason;
     }
   }

@@ -1,7 +1,7 @@
 import type { Condition } from "./condition.js";
 import type { EventOrder, Happened } from "./event-order.js";
 import type { Seen } from "./log.js";
-import type { Among, Mark } from "./vectors.js";
+import type { Among, FilesMeasured, Mark, RowCounts } from "./vectors.js";
 
 /**
  * Score that a memory could have beyond the words of a query: the share of a query with few and common words
@@ -32,6 +32,8 @@ export interface Indexes {
   kept(): Promise<string[]>;
   /** Positions in the log that the files of an index depend on; empty if it has no whole file. */
   marksOf(logId: string): Promise<readonly Mark[]>;
+  /** Measures the files of an index, open or not, without checking that they are whole. */
+  measureFiles(logId: string): Promise<FilesMeasured>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
   searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
@@ -55,6 +57,8 @@ export interface Index {
   readonly size: number;
   /** Bytes that it holds in memory. */
   readonly bytes: number;
+  /** Number of its memories that are not in files, and of those that were removed. */
+  readonly rowCounts: RowCounts;
   /** Number of changes so far. */
   readonly changes: number;
   /** Fills the empty index from its files; undefined if it has none. */

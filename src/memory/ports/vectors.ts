@@ -30,6 +30,8 @@ export interface Vectors {
   measureRecall(logId: string): Promise<RecallMeasured>;
   /** Reads the log position up to which an index's files are whole; undefined if they are damaged or missing. */
   markOf(logId: string): Promise<Mark | undefined>;
+  /** Measures the files of an index, open or not, without checking that they are whole. */
+  measureFiles(logId: string): Promise<FilesMeasured>;
 }
 
 export interface VectorIndex {
@@ -37,6 +39,8 @@ export interface VectorIndex {
   readonly size: number;
   /** Approximate size in memory, in bytes. */
   readonly bytes: number;
+  /** Number of its vectors that are not in files, and of those that were removed. */
+  readonly rowCounts: RowCounts;
   /** Number of searches that wait for a thread. */
   readonly waiting: number;
   /** Bound of the error of a hit's similarity. */
@@ -104,6 +108,27 @@ export interface RecallMeasured {
   readonly found: number;
   /** Number of the nearest vectors. */
   readonly of: number;
+}
+
+/** Numbers of an index's rows: one for each vector, or for each memory's words and fields. */
+export interface RowCounts {
+  /** Rows that are in no file yet. */
+  readonly tail: number;
+  /** Rows in segments that were removed, and take memory until the segment is built anew. */
+  readonly removed: number;
+  /** Rows of the tail beyond those that may wait: writing files does not keep up. */
+  readonly behind: number;
+}
+
+/** What the files of an index hold. */
+export interface FilesMeasured {
+  /** Number of the last entry of the log up to which they cover it without a gap; 0 if they do not cover its start. */
+  readonly upto: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** Number of rows, removed ones included. */
+  readonly rows: number;
+  readonly removed: number;
 }
 
 /** A vector that was found: its memory's log number and its position among the memory's vectors. */

@@ -60,6 +60,18 @@ export async function usesIn(folder: string): Promise<Map<string, Use>> {
   return uses;
 }
 
+/** Returns the bytes of each of a log's files. */
+export async function sizesOf({ folder, logId }: Omit<Kept, "segment">): Promise<number[]> {
+  const sizes: number[] = [];
+  for (const name of await namesIn(folder)) {
+    if (ownerOf(name)?.logId !== logId) continue;
+    // It may have been erased meanwhile.
+    const stats = await stat(join(folder, name)).catch(() => undefined);
+    if (stats !== undefined) sizes.push(stats.size);
+  }
+  return sizes;
+}
+
 /** Lists the segments that have files in the folder, whole or not, by log. */
 export async function segmentsIn(folder: string): Promise<Map<string, Set<number>>> {
   const segments = new Map<string, Set<number>>();

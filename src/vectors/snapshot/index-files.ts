@@ -1,4 +1,5 @@
-import { segmentsIn, usesIn } from "./folder.js";
+import type { FilesMeasured } from "../../memory/ports/vectors.js";
+import { segmentsIn, sizesOf, usesIn } from "./folder.js";
 import type { Kept } from "./manifest.js";
 import { Shelf } from "./shelf.js";
 
@@ -55,6 +56,21 @@ export class IndexFiles {
   /** Selects the memories whose vectors the files of a log hold. */
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
     return (await this.#each(logId, (of) => this.#shelf.holds(of, sequences))).flat();
+  }
+
+  /** Measures the files of a log by their manifests and journals. */
+  async measure(logId: string): Promise<FilesMeasured> {
+    const { folder } = this;
+    let [upto, rows, removed] = [0, 0, 0];
+    for (const segment of await this.segmentsOf(logId)) {
+      const held = await this.#shelf.measure({ folder, logId, segment });
+      if (held?.after.sequence === upto) upto = held.mark.sequence;
+      rows += held?.vectors ?? 0;
+      removed += held?.removed ?? 0;
+    }
+    const sizes = await sizesOf({ folder, logId });
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    return { upto, files: sizes.length, bytes, rows, removed };
   }
 
   /** Erases the files of a log from a segment on. */

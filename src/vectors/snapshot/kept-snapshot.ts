@@ -20,6 +20,12 @@ import {
 /** Number of a journal's lines read before other work gets its turn: about a millisecond. */
 const SLICE_LINES = 256;
 
+/** What a segment's files hold. */
+export interface Measured extends Pick<SnapshotManifest, "after" | "mark" | "vectors"> {
+  /** Number of its vectors that were overwritten. */
+  readonly removed: number;
+}
+
 /**
  * A snapshot on the disk, in which the main thread overwrites single vectors. Everything here throws
  * when the files are damaged or cannot be read or written.
@@ -41,6 +47,11 @@ export class KeptSnapshot {
     const last = await readJournal(journalPath(of, manifest.stem), wiped);
     if (last) await snapshot.#onGraph((graph) => snapshot.#zero(graph, last));
     return snapshot;
+  }
+
+  measure(): Measured {
+    const { after, mark, vectors } = this.manifest;
+    return { after, mark, vectors, removed: this.wiped.keyOfSlot.size };
   }
 
   /** Selects the memories whose vectors are in the file. */

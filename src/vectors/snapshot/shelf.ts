@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import { eraseFiles, publish } from "./folder.js";
-import { KeptSnapshot } from "./kept-snapshot.js";
+import { KeptSnapshot, type Measured } from "./kept-snapshot.js";
 import { type Kept, nameOf } from "./manifest.js";
 
 /** Maximum number of segments whose manifest and journal stay in memory: about 30 kB each. */
@@ -67,6 +67,11 @@ export class Shelf {
   /** Selects the memories whose vectors the segment's files hold. */
   holds(of: Kept, sequences: readonly number[]): Promise<number[]> {
     return this.inTurn(of, async () => (await this.#look(of))?.holds(sequences) ?? []);
+  }
+
+  /** Measures what a segment's files hold; undefined if they are missing or unreadable. */
+  measure(of: Kept): Promise<Measured | undefined> {
+    return this.inTurn(of, async () => (await this.#look(of).catch(() => undefined))?.measure());
   }
 
   #startNext(of: Kept): Next {
