@@ -653,7 +653,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError404-2"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -1068,7 +1068,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError404-2"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -1195,7 +1195,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -1830,7 +1830,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -1912,7 +1912,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError404-2"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -1996,7 +1996,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError404-2"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2074,7 +2074,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2142,7 +2142,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError403-4"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2238,7 +2238,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2340,7 +2340,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError401"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2410,7 +2410,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError403-4"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2500,7 +2500,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2583,7 +2583,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError404-3"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2672,7 +2672,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError403-2"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-4"
+            "$ref": "#/components/responses/RestError429-5"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -2763,7 +2763,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError403-2"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-4"
+            "$ref": "#/components/responses/RestError429-5"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -3532,7 +3532,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-2"
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -3961,7 +3961,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-2"
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -4039,7 +4039,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-2"
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -4111,7 +4111,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/Error429-4"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -8164,7 +8164,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "RestError429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`INDEX_TOO_LARGE`): The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8236,6 +8236,26 @@ export const openapi: Record<string, unknown> = {
                     }
                   ],
                   "reason": "CONCURRENCY_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "INDEX_TOO_LARGE": {
+                "summary": "The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The namespace's index alone is larger than INDEX_MEMORY_BYTES_MAX",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9JTkRFWF9UT09fTEFSR0USB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "INDEX_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "INDEX_TOO_LARGE",
                   "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
                   "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
                 }
@@ -8796,7 +8816,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "RestError429-3": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`INDEX_TOO_LARGE`): The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8848,6 +8868,26 @@ export const openapi: Record<string, unknown> = {
                     }
                   ],
                   "reason": "CONCURRENCY_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "INDEX_TOO_LARGE": {
+                "summary": "The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The namespace's index alone is larger than INDEX_MEMORY_BYTES_MAX",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9JTkRFWF9UT09fTEFSR0USB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "INDEX_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "INDEX_TOO_LARGE",
                   "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
                   "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
                 }
@@ -8961,6 +9001,107 @@ export const openapi: Record<string, unknown> = {
                   "message": "The namespace has no memory with this id, or there is no such namespace",
                   "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
                   "docs_url": "https://memory.example.org/docs/errors#not-found"
+                }
+              }
+            }
+          }
+        }
+      },
+      "RestError429-4": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/RestError"
+            },
+            "examples": {
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "KEY_RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "CONCURRENCY_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "BODIES_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ],
+                  "reason": "RATE_LIMITED",
+                  "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                  "docs_url": "https://memory.example.org/docs/errors#resource-exhausted"
                 }
               }
             }
@@ -9356,7 +9497,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "RestError429-4": {
+      "RestError429-5": {
         "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
@@ -9634,7 +9775,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`INDEX_TOO_LARGE`): The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -9808,6 +9949,25 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
+      "Error429-3": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`INDEX_TOO_LARGE`): The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            }
+          }
+        }
+      },
       "Error400-4": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
@@ -9838,7 +9998,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error429-3": {
+      "Error429-4": {
         "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
@@ -10278,6 +10438,21 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The key or its account has as many watches or exports open as it may."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "INDEX_TOO_LARGE",
+      "rpcs": [
+        "Store",
+        "StoreBatch",
+        "UpdateMemory",
+        "Recall",
+        "DeleteMemories",
+        "ListMemories",
+        "CountMemories"
+      ],
+      "when": "The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not."
     },
     {
       "status": 429,

@@ -25,6 +25,8 @@ const STREAMS = ["WatchNamespace", "ExportMemories"];
 const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "CountMemories"];
 const NAMESPACED = [...WRITES, "Recall", ...IN_ONE, ...STREAMS];
 const METERED = [...REPEATABLE, "Recall"];
+/** Calls that need the index of a namespace, some of them only with a filter. */
+const INDEXED = [...METERED, "DeleteMemories", "ListMemories", "CountMemories"];
 const READS = ["Recall", ...IN_ONE, "ListNamespaces"];
 const WITH_KEY = [...WRITES, ...READS, ...STREAMS, ...MANAGES, "GetAccount", "GetUsage", "ListRecentCalls"];
 export const WITHOUT_KEY = ["SignUp"];
@@ -147,6 +149,10 @@ export const FAILURES: readonly Failure[] = [
     ...{ status: 429, code: "resource_exhausted", reason: "STREAMS_LIMITED", rpcs: STREAMS },
     headers: ["Retry-After"],
     when: "The key or its account has as many watches or exports open as it may.",
+  },
+  {
+    ...{ status: 429, code: "resource_exhausted", reason: "INDEX_TOO_LARGE", rpcs: INDEXED },
+    when: "The namespace's index alone is larger than `INDEX_MEMORY_BYTES_MAX`. Deleting memories helps, waiting does not.",
   },
   {
     ...{ status: 429, code: "resource_exhausted", reason: "ABANDONED_WORK", rpcs: METERED },

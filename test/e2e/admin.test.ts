@@ -6,6 +6,7 @@ import { commandsOf, nameOf } from "../../src/operator/command-line.js";
 import { adminCommands } from "../../src/operator/commands.js";
 import { askOwner } from "../../src/storage/local/owner/owner.js";
 import { admin } from "../support/admin.js";
+import { callerAt, resultsOf } from "../support/caller.js";
 import { LOCAL_DATABASE } from "../support/databases.js";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
@@ -16,6 +17,15 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const mongo = await openTestMongo();
 afterAll(async () => void ("stop" in mongo && (await mongo.stop())));
+
+/** Number of memories whose words and metadata take more than half of the bytes from which on they have a file. */
+const LARGE = 250;
+
+/** Makes a memory whose metadata has about as many values as it may. */
+function largeMemory(n: number) {
+  const metadata = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`key${i}`, `${n} of ${i}`]));
+  return { text: `This is number ${n}.`, metadata };
+}
 
 const commands = commandsOf(adminCommands(async () => {}));
 
@@ -103,6 +113,52 @@ for (const { name, env, skip } of databases) {
       expect(await code("accounts", "show", id)).toBe(1);
       expect(await ask("verify")).toMatchObject({ memories: 0, erased: 3, problems: [] });
     });
+
+    it("sees how far index files are, and rebuilds an index, beside a server and without one", async () => {
+      const dataDir = newDataDir();
+      const own = { ...env, DATA_DIR: dataDir, FREE_CALLS: "1000" };
+      const ask = async (...args: string[]) => {
+        const { code, stdout, stderr } = await admin(own, ...args, "--json");
+        expect(code, stderr).toBe(0);
+        return JSON.parse(stdout);
+      };
+      const { account_id: id, api_key: key } = await ask("accounts", "create");
+      expect(await ask("index", "status")).toEqual([]);
+      const start = () => startServer({ dataDir, env: { ...env, FREE_CALLS: "1000" } });
+      const first = await start();
+      const caller = callerAt(first.url, { id, key });
+      for (let from = 0; from < 2 * LARGE; from += LARGE) {
+        const memories = Array.from({ length: LARGE }, (_, i) => largeMemory(from + i));
+        const { code, message } = await caller.call("POST /store/batch", {
+          body: { namespace: "n", memories },
+        });
+        expect(code, message).toBe("ok");
+      }
+      const open = { account_id: id, namespace: "n", open: true, memories: 2 * LARGE, last_entry: 2 * LARGE };
+      await vi.waitFor(async () => {
+        const [status, ...others] = await ask("index", "status");
+        expect(others).toEqual([]);
+        expect(status).toMatchObject({ ...open, vectors_upto: 0, behind: 2 * LARGE, vectors: 0 });
+        expect(status.rows).toBeGreaterThan(0);
+        expect(status.bytes).toBeGreaterThan(4_000_000);
+      }, 20_000);
+      expect(await ask("index", "rebuild", id, "n")).toMatchObject({ account_id: id, namespace: "n" });
+      expect(await ask("index", "status")).toEqual([]);
+      const [best] = resultsOf(await caller.recall("What is number 7?", "n", 1));
+      expect(best?.text).toBe("This is number 7.");
+      expect(await admin(own, "index", "rebuild", id, "m")).toMatchObject({ code: 1, stdout: "" });
+      expect(await first.stop()).toBe(0);
+
+      const [closed] = await ask("index", "status");
+      expect(closed).toMatchObject({ ...open, open: false, rows_removed: 0 });
+      expect(closed.words_upto).toBeGreaterThan(LARGE);
+      await ask("index", "rebuild", id, "n");
+      expect(await ask("index", "status")).toEqual([]);
+      const second = await start();
+      const [again] = resultsOf(await caller.at(second.url).recall("What is number 7?", "n", 1));
+      expect(again?.text).toBe("This is number 7.");
+      expect(await second.stop()).toBe(0);
+    }, 180_000);
   });
 }
 

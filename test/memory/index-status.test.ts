@@ -1,0 +1,177 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openIndexes } from "../../src/index/open.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { indexStatus } from "../../src/memory/log/index-status.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Stored } from "../../src/memory/ports/log.js";
+import { cloud } from "../vectors/clouds.js";
+import { CALLER, DIMENSIONS, House, memoryOf, type Room, scopeOf, until } from "./room.js";
+
+const MEMORIES = 600;
+const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
+const rows = cloud(MEMORIES + 1, { dimensions: DIMENSIONS });
+const stored = rows.map((row) =>
+  memoryOf(row, { id: idOf(row.sequence), opId: idOf(row.sequence), text: `number${row.sequence}` }),
+);
+const query = rows[0]?.vector as Float32Array;
+const ALL = { after: "", limit: 10 };
+const NONE = { upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 };
+
+let house: House;
+beforeEach(async () => {
+  house = await House.open({ tailRowsMax: 500 });
+});
+afterEach(() => house.close());
+
+/** Makes the room of a process that writes a file for any segment of words. */
+function roomOf(): Room {
+  const onTrouble = (error: unknown) => {
+    throw error;
+  };
+  const folder = join(house.dataDir, "index");
+  return house.room({
+    indexes: openIndexes({ folder, clock: systemClock, fileBytesMin: 1, quietMs: 5, onTrouble }),
+  });
+}
+
+const remove = (room: Room, n: number) =>
+  deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
+
+const filesOf = (logId: string) => [
+  ...readdirSync(join(house.dataDir, "snapshots")).filter((name) => name.startsWith(logId)),
+  ...readdirSync(join(house.dataDir, "index", logId)),
+];
+
+/** Writes a namespace, and lets a process seal its index. */
+async function sealed(): Promise<{ room: Room; logId: string }> {
+  const logId = await house.write("a", stored.slice(0, MEMORIES));
+  const room = roomOf();
+  await room.recall("a", query);
+  await until(async () => (await room.ports.vectors.markOf(logId)) !== undefined);
+  return { room, logId };
+}
+
+describe("the state of indexes", () => {
+  it("is how much of a log its files cover, and how much of them was removed, open or not", async () => {
+    const { room, logId } = await sealed();
+    await remove(room, 1);
+    await remove(room, 2);
+    const [open, ...others] = await indexStatus(room.ports, ALL);
+    expect(others).toEqual([]);
+    expect(open).toMatchObject({ logId, scope: scopeOf("a"), isOpen: true });
+    expect(open).toMatchObject({ memories: MEMORIES - 2, last: MEMORIES + 2 });
+    expect(open?.vectors).toMatchObject({ rows: open?.vectors.upto, removed: 2 });
+    expect(open?.vectors.upto).toBeGreaterThan(500);
+    await room.namespaces.close();
+    const [closed] = await indexStatus(roomOf().ports, ALL);
+    expect(closed).toMatchObject({ logId, isOpen: false, vectors: { upto: open?.vectors.upto, removed: 2 } });
+    expect(closed?.words).toMatchObject({ upto: MEMORIES, removed: 2, rows: MEMORIES });
+    const { vectors, words } = closed ?? { vectors: NONE, words: NONE };
+    expect(vectors.files + words.files).toBe(filesOf(logId).length);
+    expect(Math.min(vectors.bytes, words.bytes)).toBeGreaterThan(1_000);
+  });
+
+  it("is listed by log, a page at a time", async () => {
+    const { room, logId } = await sealed();
+    const other = await house.write("b", stored.slice(0, 3));
+    await room.recall("b", query);
+    const logs = async (page: typeof ALL) => (await indexStatus(room.ports, page)).map((each) => each.logId);
+    const [first = "", second = ""] = [logId, other].sort();
+    expect(await logs(ALL)).toEqual([first, second]);
+    expect(await logs({ after: "", limit: 1 })).toEqual([first]);
+    expect(await logs({ after: first, limit: 1 })).toEqual([second]);
+    expect(await logs({ after: second, limit: 1 })).toEqual([]);
+  });
+
+  it("counts rows in no file, and removed ones, for the metrics", async () => {
+    const { room } = await sealed();
+    await remove(room, 1);
+    await remove(room, 2);
+    await room.append("a", memoryOf(rows[MEMORIES] as (typeof rows)[number], { text: "the last one" }));
+    await room.recall("a", query);
+    const counted = async () => {
+      const [status] = await indexStatus(room.ports, ALL);
+      const held = room.namespaces.measure().rows;
+      const inFiles = (status?.vectors.rows ?? 0) - 2;
+      return { ...held.vectors, all: held.vectors.tail + inFiles, words: held.words };
+    };
+    await until(async () => (await counted()).words.behind === 0);
+    expect(await counted()).toMatchObject({ all: MEMORIES - 1, removed: 2, behind: 0 });
+    expect((await counted()).words).toEqual({ tail: 0, removed: 2, behind: 0 });
+  });
+
+  it("counts rows that wait for their files", async () => {
+    const index = house.vectors.open("log");
+    await index.add(
+      rows.slice(0, MEMORIES).map(({ sequence, vector }) => ({ sequence, opId: "", vectors: [vector] })),
+    );
+    expect(index.rowCounts).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
+    await index.settled();
+    expect(index.rowCounts).toMatchObject({ removed: 0, behind: 0 });
+    await index.close();
+  });
+
+  it("counts memories whose file cannot be written", async () => {
+    const troubles: unknown[] = [];
+    const folder = join(house.dataDir, "index");
+    const onTrouble = (error: unknown) => void troubles.push(error);
+    const indexes = openIndexes({ folder, clock: systemClock, fileBytesMin: 10_000, onTrouble });
+    const room = house.room({ indexes });
+    const [first, ...others] = stored.slice(0, MEMORIES) as [Stored, ...Stored[]];
+    await room.append("a", first);
+    await room.recall("a", query);
+    // A file stands where the folder would be.
+    writeFileSync(folder, "");
+    await house.write("a", others);
+    await room.recall("a", query);
+    await until(() => troubles.length > 0);
+    const { words } = room.namespaces.measure().rows;
+    expect(words).toMatchObject({ tail: MEMORIES, removed: 0 });
+    expect(words.behind).toBeGreaterThan(MEMORIES / 2);
+  });
+});
+
+describe("erasing the index of a namespace", () => {
+  it("waits for the calls that use it, and holds new ones back until its files are gone", async () => {
+    const { room, logId } = await sealed();
+    const answer = await room.recall("a", query);
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const events: string[] = [];
+    const using = room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+      await held;
+      await replica.current();
+      events.push(`used ${replica.size}`);
+    });
+    const erasing = room.namespaces
+      .eraseIndex(scopeOf("a"))
+      .then((erased) => events.push(`erased ${erased}`));
+    await until(() => room.namespaces.measure().namespaces === 0);
+    const later = room.recall("a", query).then((found) => {
+      events.push("recalled");
+      return found;
+    });
+    await systemClock.sleep(50);
+    expect(events).toEqual([]);
+    expect(filesOf(logId).length).toBeGreaterThan(2);
+    finish();
+    await Promise.all([using, erasing]);
+    expect(await later).toEqual(answer);
+    expect(events).toEqual([`used ${MEMORIES}`, `erased ${logId}`, "recalled"]);
+  });
+
+  it("leaves no file of one that is closed, and what is built from the log answers the same", async () => {
+    const { room, logId } = await sealed();
+    const answer = await room.recall("a", query);
+    await room.namespaces.close();
+    const next = roomOf();
+    expect(await next.namespaces.eraseIndex(scopeOf("a"))).toBe(logId);
+    expect(await indexStatus(next.ports, ALL)).toEqual([]);
+    expect(await next.recall("a", query)).toEqual(answer);
+    expect(await next.namespaces.eraseIndex(scopeOf("nothing"))).toBeUndefined();
+  });
+});
