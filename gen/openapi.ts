@@ -1733,7 +1733,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-3"
+            "$ref": "#/components/responses/RestError429-4"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"

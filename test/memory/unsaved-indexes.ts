@@ -30,7 +30,10 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}) {
   return { indexes, opened, discarded, wiped };
 }
 
-function openUnsaved(): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf" | "measureFiles"> {
+function openUnsaved(): Omit<
+  Indexes,
+  "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf" | "measureFiles"
+> {
   const indexes = openIndexes({
     folder: "/nowhere",
     clock: { yield: () => Promise.resolve() },
