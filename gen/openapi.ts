@@ -1733,7 +1733,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/RestError415"
           },
           "429": {
-            "$ref": "#/components/responses/RestError429-4"
+            "$ref": "#/components/responses/RestError429-3"
           },
           "500": {
             "$ref": "#/components/responses/RestError500"
@@ -3616,7 +3616,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-2"
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -10448,6 +10448,7 @@ export const openapi: Record<string, unknown> = {
         "StoreBatch",
         "UpdateMemory",
         "Recall",
+        "UpdateMemories",
         "DeleteMemories",
         "ListMemories",
         "CountMemories"

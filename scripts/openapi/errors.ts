@@ -26,7 +26,7 @@ const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "Cou
 const NAMESPACED = [...WRITES, "Recall", ...IN_ONE, ...STREAMS];
 const METERED = [...REPEATABLE, "Recall"];
 /** Calls that need the index of a namespace, some of them only with a filter. */
-const INDEXED = [...METERED, "DeleteMemories", "ListMemories", "CountMemories"];
+const INDEXED = [...METERED, "UpdateMemories", "DeleteMemories", "ListMemories", "CountMemories"];
 const READS = ["Recall", ...IN_ONE, "ListNamespaces"];
 const WITH_KEY = [...WRITES, ...READS, ...STREAMS, ...MANAGES, "GetAccount", "GetUsage", "ListRecentCalls"];
 export const WITHOUT_KEY = ["SignUp"];

@@ -15,6 +15,8 @@ import {
 
 /** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
 const MERGED_AT_ONCE_BYTES = 131_072;
+/** Number of memories that are added without letting other work run before. */
+const ADDED_AT_ONCE = 64;
 /** Time of tokenising memories that then make a segment, which takes about as long again. */
 const TOKENISED_MS = 2;
 /** Bytes and memories of a segment from which on it is merged with no others. */
@@ -220,6 +222,8 @@ export class LogIndex implements Index {
   }
 
   async #add(rows: readonly IndexRow[], range: Gap): Promise<void> {
+    // Whoever adds many has held the main thread for some time already.
+    if (rows.length > ADDED_AT_ONCE) await this.options.yieldNow();
     await this.#build(rows, range);
     this.#maintain();
   }

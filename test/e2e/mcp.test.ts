@@ -472,7 +472,8 @@ describe("the Model Context Protocol at /mcp", () => {
           const { isError, text } = await call(name, nulls);
           // One of several is needed, and the RPC knows which.
           const isQuestion = name === "memory_recall";
-          expect(isError, name).toBe(first !== undefined || isQuestion);
+          const isChange = name === "memory_update_many";
+          expect(isError, name).toBe(first !== undefined || isQuestion || isChange);
           if (isQuestion) expect(text).toMatch(/^query is missing; a recall has one of/);
           if (first !== undefined) expect(text).toMatch(new RegExp(`^${first} is null, and must be given`));
         }

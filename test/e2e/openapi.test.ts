@@ -91,7 +91,7 @@ describe("the OpenAPI document", () => {
     const namespace = "/namespaces/{namespace}";
     const resources = [
       ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
-      ...["get", "count", "delete"].map((several) => `${namespace}/memories/${several}`),
+      ...["get", "count", "delete", "update"].map((several) => `${namespace}/memories/${several}`),
       ...["/account", "/usage", "/calls", "/keys", "/keys/{id}"],
     ];
     const streams = ["/namespaces/{namespace}/events", "/namespaces/{namespace}/export"];
@@ -141,7 +141,7 @@ describe("the OpenAPI document", () => {
         text: { minLength: 1, maxLength: 65_536, description: expect.stringMatching(/^What to remember/) },
       },
     });
-    expect(RecallRequest).toMatchObject({ properties: { top_k: { minimum: 1, maximum: 20 } } });
+    expect(RecallRequest).toMatchObject({ properties: { top_k: { minimum: 1 } } });
   });
 });
 
@@ -221,6 +221,7 @@ describe("the server agrees with the document", () => {
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "UpdateMemory"],
     ...["ListNamespaces", "ListMemories", "StoreBatch", "GetMemories", "GetNamespace", "CountMemories"],
+    "UpdateMemories",
     ...["ListRecentCalls", "CreateKey", "ListKeys", "RevokeKey", "DeleteMemory", "DeleteMemories"],
     ...["DeleteNamespace", "CloseAccount"],
   ];

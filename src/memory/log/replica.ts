@@ -26,7 +26,9 @@ import { Expiries } from "../versions/expiries.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
-const READ_MANY = 512;
+const READ_MANY = 256;
+/** Entries that a replica may lack for an append through it to be quick. */
+const NEAR_MANY = 512;
 /** Numbers of memories that expire listed at a time. */
 const SPECIAL_MANY = 1_000;
 
@@ -147,7 +149,7 @@ export class Replica {
 
   /** Tells whether an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
-    return this.#isBuilt && sequence - this.applied <= READ_MANY;
+    return this.#isBuilt && sequence - this.applied <= NEAR_MANY;
   }
 
   get bytes(): number {
