@@ -1,13 +1,18 @@
 import { openIndexes } from "../../src/index/open.js";
+import { turn } from "../../src/memory/pacing/turn.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
 
-/** Makes indexes of words and fields without files. It lists those opened with their log. */
-export function unsavedIndexes(changes: Partial<Indexes> = {}) {
+/**
+ * Makes indexes of words and fields without files. It lists those opened with their log.
+ *
+ * @param yieldNow lets other work run; where time is simulated, no turn of the event loop may pass
+ */
+export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => Promise<void> = turn) {
   const opened: { logId: string; index: Index; closed: number }[] = [];
   const discarded: string[] = [];
   const wiped: { logId: string; sequences: readonly number[] }[] = [];
   const indexes: Indexes = {
-    ...openUnsaved(),
+    ...openUnsaved(yieldNow),
     open: (logId) => {
       const index = indexes.openUnsaved();
       const listed = { logId, index, closed: 0 };
@@ -30,13 +35,12 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}) {
   return { indexes, opened, discarded, wiped };
 }
 
-function openUnsaved(): Omit<
-  Indexes,
-  "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf" | "measureFiles"
-> {
+function openUnsaved(
+  yieldNow: () => Promise<void>,
+): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf" | "measureFiles"> {
   const indexes = openIndexes({
     folder: "/nowhere",
-    clock: { yield: () => Promise.resolve() },
+    clock: { yield: yieldNow },
     onTrouble: (error) => {
       throw error;
     },

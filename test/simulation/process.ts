@@ -237,7 +237,7 @@ function roomOf(
     holds: async () => [],
   };
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
-  const { indexes } = unsavedIndexes();
+  const { indexes } = unsavedIndexes({}, () => Promise.resolve());
   const derived = { vectors, indexes, indexMemoryBytesMax };
   const namespaces = new Namespaces({ log, erasures, generations, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
