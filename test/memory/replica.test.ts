@@ -216,6 +216,14 @@ describe("a replica", () => {
       expect([...index.rows.keys()]).toEqual([5]);
     });
 
+    it("takes out what was superseded before the end of the files, but not taken out of them", async () => {
+      const set = setUp({ restore: async () => ({ sequence: 3, opId: "last", wiped: [] }) });
+      for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, opId: "", vectors: [] });
+      set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
+      await set.replica.current();
+      expect([...set.index.rows.keys()]).toEqual([2, 3]);
+    });
+
     it("is built from the log when one has none: the database is an older copy of itself", async () => {
       const { log, replica, index, isReset } = begun([1, 3]);
       log.add({ op: "delete", opId: "d3", target: 3 }, aMemory());

@@ -4,6 +4,8 @@ import {
   type Log,
   type Seen,
   type Several,
+  type Special,
+  type Stored,
   type Successor,
   seen,
   type What,
@@ -53,7 +55,8 @@ export class ScriptedLog {
           complete: some.length < limit,
         };
       },
-      special: async () => [],
+      special: async ({ from, limit }) =>
+        this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit),
       successors: async ({ sequences }) =>
         this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
       last: async () => {
@@ -69,6 +72,14 @@ export class ScriptedLog {
       },
     };
     return port as Log;
+  }
+
+  get #special(): Special[] {
+    return this.entries.flatMap((entry, i): Special[] => {
+      const { supersedes, expiresAtMs } = entry as Partial<Stored>;
+      if (supersedes === undefined && expiresAtMs === undefined) return [];
+      return [{ sequence: i + 1, ...(supersedes && { supersedes }), ...(expiresAtMs && { expiresAtMs }) }];
+    });
   }
 
   /** Counts an operation's entries. */

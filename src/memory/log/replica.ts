@@ -29,7 +29,7 @@ const READ_FEW = 16;
 const READ_MANY = 256;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
-/** Numbers of memories that expire listed at a time. */
+/** Entries that supersede others, or expire, listed at a time. */
 const SPECIAL_MANY = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
@@ -57,8 +57,8 @@ export interface ReplicaOptions {
 }
 
 /**
- * One process's view of one log: indexes of vectors, words and fields that have applied the log up to a number. Several processes may
- * hold replicas of one log; they share nothing but the log.
+ * One process's view of one log: indexes of vectors, words and fields that have applied the log up to a number.
+ * Several processes may hold replicas of one log; they share nothing but the log.
  */
 export class Replica {
   /** Called for every entry once it is applied here. */
@@ -263,6 +263,10 @@ export class Replica {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
+      // A process that died may not have taken them out of its files of vectors. No delete waits for that.
+      const superseded = some.flatMap(({ supersedes = [] }) => supersedes);
+      const left = superseded.filter((target) => !this.#restoration.confirm(target));
+      if (left.length > 0) await this.#guard(this.#vectors.remove(left));
       if (some.length < SPECIAL_MANY) break;
       from = (some.at(-1)?.sequence ?? from) + 1;
       await clock.yield();
