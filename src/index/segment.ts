@@ -144,9 +144,9 @@ export class Segment {
     return this.#rowOf(sequence) >= 0;
   }
 
-  /** The times at which its memories happened; those that were removed have another time. */
+  /** The times at which its memories happened. */
   get times(): Times {
-    return { sequences: this.sequences, events: this.fields.arrays.events };
+    return { sequences: this.sequences, events: this.fields.arrays.events, live: this.live };
   }
 
   /** The time at which a memory happened; undefined if it does not live here. */

@@ -40,7 +40,7 @@ it("a client with a document needs no registration", async () => {
   await transport.finishAuth((await user.allow(query)).searchParams);
   const again = app.open();
   await again.client.connect(again.transport);
-  expect((await again.client.listTools()).tools.length).toBe(6);
+  expect((await again.client.listTools()).tools.length).toBe(7);
   const { body } = await call("GET /keys");
   expect(body.keys).toMatchObject([{}, { name: "Documented (app.example)" }]);
 }, 60_000);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Selection } from "../../src/index/fields/selection.js";
+import { Bits } from "../../src/index/rows/bits.js";
 import {
   type EventOrder,
   firstByEventTime,
@@ -31,6 +32,7 @@ function filled(count: number, seed: number) {
   const parts = [all.slice(0, cut), all.slice(cut)].map((some) => ({
     sequences: Float64Array.from(some, ({ sequence }) => sequence),
     events: Float64Array.from(some, ({ atMs }) => atMs),
+    live: Bits.all(some.length),
   }));
   const some = all.filter(() => chance.next() < 0.7);
   return { parts, some, among: Selection.of(Float64Array.from(some, ({ sequence }) => sequence)) };
@@ -58,7 +60,7 @@ describe("memories in the order of their event times", () => {
     const events = Float64Array.from({ length: count }, (_, i) => i);
     let turns = 0;
     const order = { isNewestFirst: true, limit: 101 };
-    const found = first([{ sequences, events }], Selection.of(sequences), order, () => turns++);
+    const found = first([{ sequences, events, live: Bits.all(count) }], Selection.of(sequences), order, () => turns++);
     expect(found.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 101 }, (_, i) => count - 1 - i));
     expect(turns).toBeGreaterThan(10);
   });

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { Replica, Sealed } from "../../src/memory/log/replica.js";
+import type { Index } from "../../src/memory/ports/index.js";
 import type { Entry, Lost, Numbered } from "../../src/memory/ports/log.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
@@ -11,14 +12,15 @@ import { vectorsWith } from "./room.js";
 import { ScriptedLog } from "./scripted-log.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
-function setUp(changes: Partial<VectorIndex> = {}) {
+function setUp(changes: Partial<VectorIndex> = {}, ofWords: Partial<Index> = {}) {
   const log = new ScriptedLog();
   const index = plainIndex(changes);
   const lost: Numbered<Lost>[] = [];
+  const { indexes } = unsavedIndexes();
   const replica = new Replica("i", {
     log: log.port,
     vectors: vectorsWith(index),
-    indexes: unsavedIndexes().indexes,
+    indexes: { ...indexes, open: () => Object.assign(indexes.openUnsaved(), ofWords) },
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
     clock: new HandClock(),
     onLost: (_, what) => lost.push(what),
@@ -217,7 +219,11 @@ describe("a replica", () => {
     });
 
     it("takes out what was superseded before the end of the files, but not taken out of them", async () => {
-      const set = setUp({ restore: async () => ({ sequence: 3, opId: "last", wiped: [] }) });
+      const last = { sequence: 3, opId: "last" };
+      const set = setUp(
+        { restore: async () => ({ ...last, wiped: [] }) },
+        { restore: async () => ({ upto: 3, marks: [last] }) },
+      );
       for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, opId: "", vectors: [] });
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();

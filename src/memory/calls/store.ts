@@ -46,8 +46,8 @@ export interface StoreOutcome extends Outcome {
  */
 export async function store(ports: WishPorts, request: StoreRequest): Promise<StoreOutcome> {
   const { caller } = request;
-  const scope = scopeOf(request);
   const { text, metadata, redacted } = parseContents(request, ports);
+  const scope = scopeOf(request);
   const eventAtMs = parseTimeOfYears("event_time", request.eventAtMs);
   const wished = parseWishes(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });

@@ -11,10 +11,11 @@ export interface Happened {
   readonly atMs: number;
 }
 
-/** Memories in the order of the log, and when each happened. */
+/** Memories in the order of the log, when each happened, and which of them were not removed. */
 export interface Times {
   readonly sequences: Float64Array;
   readonly events: Float64Array;
+  readonly live: { has(row: number): boolean };
 }
 
 /** Which memories are wanted in the order of their event times; of equal times, log numbers decide in the same way. */
@@ -27,7 +28,8 @@ export interface EventOrder {
 
 /**
  * Finds the first `limit` of some memories in the order of their event times. It looks at all of them, holds a few
- * times as many as are wanted, and yields often. Rows may be removed meanwhile, and are found nevertheless.
+ * times as many as are wanted, and yields often. Rows that were removed are left out: another part may have their
+ * memory.
  */
 export function* firstByEventTime(
   parts: readonly Times[],
@@ -41,12 +43,13 @@ export function* firstByEventTime(
   const slices = parts.flatMap((part) => slicesOf(part));
   // Most memories happened in the order of the log: from its other end each would be better than all before it.
   if (isNewestFirst) slices.reverse();
-  for (const { sequences, events, from, to } of slices) {
+  for (const { sequences, events, live, from, to } of slices) {
     const wanted = among.between(sequences[from] as number, sequences[to - 1] as number);
     for (let i = 0, row = from; i < wanted.length && row < to; row++) {
       const sequence = sequences[row] as number;
       if (sequence !== wanted[i]) continue;
       i++;
+      if (!live.has(row)) continue;
       const atMs = events[row] as number;
       // Most are not among the first: no object is made of those.
       if (last !== undefined && sign * (atMs - last.atMs) > 0) continue;
@@ -62,9 +65,10 @@ export function* firstByEventTime(
   return held.sort(compare).slice(0, limit);
 }
 
-function slicesOf({ sequences, events }: Times) {
-  return Array.from({ length: Math.ceil(sequences.length / SLICE) }, (_, i) => {
+function slicesOf(times: Times) {
+  const { length } = times.sequences;
+  return Array.from({ length: Math.ceil(length / SLICE) }, (_, i) => {
     const from = i * SLICE;
-    return { sequences, events, from, to: Math.min(sequences.length, from + SLICE) };
+    return { ...times, from, to: Math.min(length, from + SLICE) };
   });
 }
