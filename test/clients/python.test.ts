@@ -167,7 +167,7 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
       if (code.includes("from recalld")) samples.push(code.replace(/mem_01kafz\w+/g, id));
     }
     const lasting = samples.filter((code) => !code.includes("delete_namespace"));
-    expect(lasting.length).toBe(14);
+    expect(lasting.length).toBe(15);
     const dropping = samples.filter((code) => code.includes("delete_namespace"));
     writeFileSync(join(folder, "samples.py"), `${[...lasting, ...dropping].join("\n")}\n`);
     const said = await run(join(empty, "python"), ["-W", "error", "samples.py"]);

@@ -40,7 +40,7 @@ describe("recalld mcp", () => {
       const { client, call } = await start(env, { version, args: ["--namespace", "work"] });
       expect(client.getNegotiatedProtocolVersion()).toBe(version);
       expect(client.getInstructions()).toContain("memory");
-      expect((await client.listTools()).tools).toHaveLength(6);
+      expect((await client.listTools()).tools).toHaveLength(7);
       const { data } = await call("memory_store", { text: "Ada prefers tea." });
       expect(data.namespace).toBe("work");
       const found = await call("memory_recall", { query: "What does Ada drink?" });

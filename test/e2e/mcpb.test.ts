@@ -46,7 +46,7 @@ describe("the bundle for desktop apps", () => {
       env: Object.fromEntries(settings),
     });
     const { client, call } = await connect(transport);
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(7);
     expect((await call("memory_store", { text: "Ada prefers tea." })).data.namespace).toBe("desk");
     const { data } = await call("memory_recall", { query: "What does Ada drink?" });
     expect(data.memories[0].text).toBe("Ada prefers tea.");
