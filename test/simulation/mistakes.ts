@@ -259,7 +259,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/calls/store.ts",
-        'if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));',
+        'if (!isPaid(answered, wishes)) await steps.time("refund", () => quota.refund(caller));',
         "",
       ],
     ],
