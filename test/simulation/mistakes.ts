@@ -93,16 +93,6 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new Sealed();", ""]],
   },
   {
-    what: "a copy that was given up is erased, and whoever slept over it moves the log to it",
-    changes: [
-      [
-        "memory/reembedding/move.ts",
-        "if (await appendDirect(ports, { logId, entry })) await endCopy(ports, copy);",
-        "if (entry.opId !== '') await endCopy(ports, copy);",
-      ],
-    ],
-  },
-  {
     what: "a move leaves behind what was stored since the copy",
     changes: [
       [
