@@ -129,7 +129,7 @@ interface Recalling extends In {
   readonly aroundSame?: string;
 }
 
-/** What a memory of the age 0 gets when only the half-life is given: it decides among memories that fit alike. */
+/** Weight of recency when only the half-life is given: it decides among memories that fit equally well. */
 const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {

@@ -13,7 +13,7 @@ interface FileImport {
   /** Name of a format; when left out, the file's content tells it. */
   readonly from?: string | undefined;
   readonly namespace: string;
-  /** What to do with secrets in the memories; the server's way when left out. */
+  /** What the server does with secrets in the memories; what it is set to when left out. */
   readonly onSecret?: OnSecret | undefined;
   readonly server: Recalld | undefined;
   show(line: string): void;

@@ -216,7 +216,7 @@ export class LogIndex implements Index {
       this.#publishAll();
     }
     await this.#disk;
-    // What is not read again would keep what is deleted later.
+    // Nobody reads these files again, so no delete would overwrite them.
     for (const file of this.#files.values()) if (!file.isPublished) await this.#onDisk(() => file.erase());
     this.options.onClosed?.(this);
   }

@@ -35,18 +35,16 @@ export function rowOf({ sequence, memory }: IndexRow): Row {
 export class Segment {
   /** Number of removals so far. */
   changes = 0;
-  #range: Range;
   #living: number;
 
   private constructor(
-    range: Range,
+    readonly range: Range,
     /** Log numbers of its rows, in order. */
     readonly sequences: Float64Array,
     readonly live: Bits,
     readonly words: WordPart,
     readonly fields: FieldPart,
   ) {
-    this.#range = range;
     this.#living = live.count();
   }
 
@@ -112,15 +110,6 @@ export class Segment {
       ...prefixed(words.arrays, "words"),
       ...prefixed(fields.arrays, "fields"),
     };
-  }
-
-  get range(): Range {
-    return this.#range;
-  }
-
-  /** Covers entries that follow, of which none is a memory that lives. */
-  extend(upto: number): void {
-    this.#range = { after: this.#range.after, upto };
   }
 
   get rows(): number {

@@ -6,6 +6,7 @@ import { vectorsOf } from "../ports/windows.js";
 import { likeness, rank, scoreOf } from "../search/score.js";
 import { Behind, type LogView } from "../versions/condition.js";
 import { type Standing, standingOf } from "../versions/standing.js";
+import { SPARE_CANDIDATES } from "./recall.js";
 
 /** Maximum number of similar memories that a store lists. */
 const LISTED_MAX = 3;
@@ -13,8 +14,6 @@ const LISTED_MAX = 3;
 const WANTED = LISTED_MAX + 1;
 /** The same if one of them is to be found that is like the new memory as a whole, and still there then. */
 const WANTED_TO_DECIDE = 16;
-/** Candidates beyond those: the index rounds. */
-const SPARE_CANDIDATES = 8;
 /** Candidates that are held: others store while this one waits. */
 const HELD_MAX = 64;
 /** Entries read at a time. */
