@@ -60,7 +60,12 @@ describe("memories in the order of their event times", () => {
     const events = Float64Array.from({ length: count }, (_, i) => i);
     let turns = 0;
     const order = { isNewestFirst: true, limit: 101 };
-    const found = first([{ sequences, events, live: Bits.all(count) }], Selection.of(sequences), order, () => turns++);
+    const found = first(
+      [{ sequences, events, live: Bits.all(count) }],
+      Selection.of(sequences),
+      order,
+      () => turns++,
+    );
     expect(found.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 101 }, (_, i) => count - 1 - i));
     expect(turns).toBeGreaterThan(10);
   });
