@@ -3,7 +3,7 @@ import { unavailable } from "../../src/errors.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import type { Claim } from "../../src/memory/ports/claims.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
-import type { Entry, Scope } from "../../src/memory/ports/log.js";
+import type { Entry, Scope, Stored } from "../../src/memory/ports/log.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import type { Runs, VirtualTime } from "./time.js";
 
@@ -129,6 +129,19 @@ export class Database {
     const log = this.logs.get(logId) ?? new Map<number, Entry>();
     this.logs.set(logId, log);
     return log;
+  }
+
+  /** Ids of the memories that a memory superseded. */
+  supersededBy(id: string): string[] {
+    for (const log of this.logs.values()) {
+      const entries = [...log.values()];
+      const found = entries.find(
+        (entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id,
+      );
+      if (found === undefined || !("supersedes" in found)) continue;
+      return (found.supersedes ?? []).map((sequence) => (log.get(sequence) as Stored).id);
+    }
+    return [];
   }
 
   newLogId(): string {

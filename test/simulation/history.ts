@@ -3,7 +3,7 @@ import type { BatchResult } from "../../src/memory/calls/several/batch.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import { generationOf } from "../../src/memory/ports/generation.js";
-import { type Entry, isEnd } from "../../src/memory/ports/log.js";
+import { type Entry, forgottenBy, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -21,6 +21,7 @@ interface Version {
   id?: string;
   readonly externalId?: string | undefined;
   readonly expiresMs?: number | undefined;
+  readonly onSimilar?: "keep" | "supersede" | undefined;
   readonly startedMs: number;
   storedMs?: number;
   /** Number of calls that tried to store it. */
@@ -68,11 +69,14 @@ export interface Storing {
   readonly externalId?: string;
   readonly expiresMs?: number;
   readonly supersedes?: readonly string[];
+  readonly onSimilar?: "keep" | "supersede";
 }
 
 interface StoreAnswer {
   readonly answered: { readonly id: string; readonly outcome?: string };
   readonly replayed: boolean;
+  /** Ids of the memories that it superseded because they are similar. */
+  readonly superseded?: readonly string[];
 }
 
 interface BatchAnswer {
@@ -93,6 +97,8 @@ export class History {
   readonly #versions = new Map<string, Version>();
   readonly #removals: Removal[] = [];
   readonly #drops: Drop[] = [];
+  /** What stores of texts may supersede, because it is similar. */
+  readonly #mayBeSuperseded = new Map<string, Drop>();
   /** First promise that was broken, even if the call that saw it was abandoned. */
   #broken: Error | undefined;
   /** Answered calls that cost one, by account. */
@@ -106,9 +112,33 @@ export class History {
 
   async storing(of: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
     const tried = this.#try(of);
-    const { answered, replayed } = await this.#unlessUnanswered(work);
-    if (!replayed && answered.outcome !== "KEPT") this.#pay(of.accountId);
+    if (of.onSimilar === "supersede") this.#maySupersede(tried.version);
+    const { answered, replayed, superseded = [] } = await this.#unlessUnanswered(work);
+    // One that keeps a similar memory was embedded, and costs a call.
+    if (!replayed && (answered.outcome !== "KEPT" || of.onSimilar === "keep")) this.#pay(of.accountId);
     this.#take(tried, answered);
+    this.#hasSuperseded(tried.version, superseded);
+  }
+
+  /** Notes that a store may supersede any memory of its namespace, until an answer says which. */
+  #maySupersede({ name, text, startedMs }: Version): void {
+    if (this.#mayBeSuperseded.has(text)) return;
+    const any: Drop = { holds: (version) => version.name === name, startedMs };
+    this.#mayBeSuperseded.set(text, any);
+    this.#drops.push(any);
+  }
+
+  #hasSuperseded({ name, text, startedMs }: Version, ids: readonly string[]): void {
+    const any = this.#mayBeSuperseded.get(text);
+    const i = any === undefined ? -1 : this.#drops.indexOf(any);
+    // Another attempt was answered before.
+    if (i < 0) return;
+    this.#drops.splice(i, 1);
+    for (const id of ids) {
+      const removal: Removal = { how: "superseded", name, id, startedMs };
+      this.#removals.push(removal);
+      this.#finish(removal, text);
+    }
   }
 
   /** Stores several memories in one call, each of which may fail by itself. */
@@ -294,6 +324,7 @@ export class History {
     const living = new Set(db.heads.values());
     for (const [logId, log] of db.logs) {
       this.#checkLog(logId, { log, living: living.has(logId) });
+      this.#checkCompared(logId, log);
       this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(generationOf(logId)) });
     }
     for (const name of db.heads.keys()) {
@@ -339,6 +370,31 @@ export class History {
       if (version === undefined || this.#mustBeErased({ ...version, id })) {
         this.#break(`${logId} still holds ${entry.text}, which was forgotten`);
       }
+    }
+  }
+
+  /**
+   * Checks that what was stored only if nothing similar is there, or in the place of that, stands behind nothing
+   * that shows: all texts are alike.
+   */
+  #checkCompared(logId: string, log: ReadonlyMap<number, Entry>): void {
+    const shown = new Map<number, string>();
+    for (let sequence = 1; sequence <= log.size; sequence++) {
+      const entry = log.get(sequence);
+      if (entry === undefined) continue;
+      const forgotten = forgottenBy(entry);
+      if (forgotten !== undefined) shown.delete(forgotten);
+      if ((entry.op !== "store" && entry.op !== "erased") || entry.id === "") continue;
+      const { id, supersedes = [], replaces } = entry;
+      const version = [...this.#versions.values()].find((each) => each.id === id && each.onSimilar);
+      const isCompared = version !== undefined && replaces === undefined;
+      if (isCompared && shown.size > 0 && (version.onSimilar === "keep" || supersedes.length === 0)) {
+        this.#break(`${version.text} is in ${logId} beside ${[...shown.values()]}, which is similar`);
+      }
+      for (const each of supersedes) shown.delete(each);
+      // When one that expires has gone cannot be seen in the log, nor what it replaced or superseded.
+      const expires = [...this.#versions.values()].some((each) => each.id === id && each.expiresMs);
+      if (!expires) shown.set(sequence, id);
     }
   }
 

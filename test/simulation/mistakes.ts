@@ -270,4 +270,20 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 380,
     changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
   },
+  {
+    what: "a store that keeps a similar memory does not look at what came after its search",
+    seed: 31,
+    changes: [["memory/calls/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
+  },
+  {
+    what: "a store that supersedes a similar memory leaves it",
+    seed: 25,
+    changes: [
+      [
+        "memory/calls/store-if.ts",
+        "const supersedes = [...conditions.supersedes, alike.entry.id];",
+        "const supersedes = conditions.supersedes;",
+      ],
+    ],
+  },
 ];

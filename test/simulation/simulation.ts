@@ -3,7 +3,7 @@ import { REST_MS } from "../../src/memory/reembedding/moving.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History, type Storing } from "./history.js";
 import { type Caller, Process } from "./process.js";
-import { VirtualTime, WALL_MS } from "./time.js";
+import { seeded, VirtualTime, WALL_MS } from "./time.js";
 
 export interface Setup {
   readonly seed: number;
@@ -28,6 +28,8 @@ interface Shape {
   readonly focus: number;
   /** Share of the writes that have an idempotency key, and are tried again. */
   readonly keyed: number;
+  /** Share of the plain stores that keep or supersede a similar memory: to the model, all texts are alike. */
+  readonly comparing: number;
 }
 
 /** Operations, and how often they occur in the mean of all schedules. */
@@ -52,7 +54,8 @@ const UPDATES_MAX = 12;
 const EXTERNAL_IDS = ["x", "y"];
 const CALLS_LIMIT = 1_000_000;
 
-function shapeOf(time: VirtualTime): Shape {
+/** `comparing` below 1 is chosen apart, so that schedules without it stay as they were. */
+function shapeOf(time: VirtualTime, comparing: number): Shape {
   const exclusive = time.chance(0.2);
   const faults = time.chance(0.25) ? { lost: 0, unanswered: 0, late: 0, twice: 0 } : OFTEN_FAULTY;
   const changesModel = time.chance(0.5);
@@ -67,6 +70,7 @@ function shapeOf(time: VirtualTime): Shape {
     weights: weightsOf(time),
     focus: time.pick([1, 3, 12]),
     keyed: time.pick([0.2, 0.5, 1]),
+    comparing: comparing < 0.2 ? comparing * 5 : 0,
   };
 }
 
@@ -85,7 +89,7 @@ function weightsOf(time: VirtualTime): Record<Kind, number> {
  */
 export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
-  const schedule = new Schedule(time, { shape: shapeOf(time), mistakes });
+  const schedule = new Schedule(time, { shape: shapeOf(time, seeded(~seed)()), mistakes });
   await schedule.run();
 }
 
@@ -104,7 +108,11 @@ interface Wishes {
   /** Chooses the memory to supersede. */
   readonly superseded?: number;
   readonly expiresMs?: number;
+  readonly onSimilar?: "keep" | "supersede";
 }
+
+/** Score of two texts that are alike. */
+const SIMILAR_ABOVE = 0.9;
 
 function expiryOf({ expiresMs }: Wishes) {
   return expiresMs === undefined ? {} : { expiry: { atMs: WALL_MS + expiresMs } };
@@ -176,12 +184,19 @@ class Schedule {
   }
 
   #planStore(atMs: number, caller: Caller, namespace: string): void {
-    const memory = this.#newMemory(caller, namespace, this.#wishes(atMs));
+    const wishes = this.#wishes(atMs);
+    const { comparing } = this.shape;
+    const compares = comparing > 0 && Object.keys(wishes).length === 0 && this.time.chance(comparing);
+    const onSimilar = compares ? this.time.pick(["keep", "supersede"] as const) : undefined;
+    const memory = this.#newMemory(caller, namespace, { ...wishes, ...(onSimilar && { onSimilar }) });
     const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
       const { of, request } = memory();
       const asked = { ...request, namespace, idempotencyKey };
-      return this.#history.storing(of, () => this.#any.store(caller, asked));
+      return this.#history.storing(of, async () => {
+        const stored = await this.#any.store(caller, asked);
+        return { ...stored, superseded: this.#db.supersededBy(stored.answered.id) };
+      });
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
@@ -211,7 +226,12 @@ class Schedule {
       const asked = { ...wishes, ...(id !== undefined && { supersedes: [id] }) };
       described ??= {
         of: { accountId: caller.accountId, name, text, ...asked },
-        request: { text, ...expiryOf(asked), ...asked },
+        request: {
+          text,
+          ...expiryOf(asked),
+          ...asked,
+          ...(asked.onSimilar && { similarAbove: SIMILAR_ABOVE }),
+        },
       };
       return described;
     };
