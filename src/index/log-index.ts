@@ -4,6 +4,7 @@ import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.
 import type { Mark, RowCounts } from "../memory/ports/vectors.js";
 import { type Row, rowOf, Segment } from "./segment.js";
 import {
+  base64Of,
   eraseOthers,
   type Filed,
   type Found,
@@ -53,6 +54,7 @@ export interface LogIndexOptions {
 export class LogIndex implements Index {
   changes = 0;
   #segments: readonly Segment[] = [];
+  /** Files of its segments, and of those that were merged, until they are erased. */
   readonly #files = new Map<Segment, SegmentFile>();
   #applied: Mark = { sequence: 0, opId: "" };
   /** Number of the last memory or other entry that was handed over. */
@@ -71,9 +73,8 @@ export class LogIndex implements Index {
   #gaps: readonly Gap[] = [];
   /** Files that hold a removed memory, and could be neither overwritten nor erased. */
   readonly #unerased = new Set<SegmentFile>();
-  /** All work on its files so far, in turn. */
-  #disk: Promise<void> = Promise.resolve();
-  #diskWork = 0;
+  /** All work on its files that is under way. */
+  readonly #diskWork = new Set<Promise<unknown>>();
   #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
   #writeAtMs = 0;
   #isClosed = false;
@@ -121,10 +122,12 @@ export class LogIndex implements Index {
     const { files, yieldNow } = this.options;
     if (files === undefined) return undefined;
     const whole: Found[] = [];
+    const removed: number[] = [];
     for (const found of await findSegments(files.folder, files.logId)) {
       const read = await SegmentFile.read(found, yieldNow);
       if (read === undefined) continue;
       whole.push(found);
+      for (const sequence of read.removed) removed.push(sequence);
       this.#segments = [...this.#segments, read.segment];
       this.#files.set(read.segment, read.file);
     }
@@ -134,7 +137,7 @@ export class LogIndex implements Index {
     this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
     this.#gaps = gapsBetween(this.#segments);
     this.changes++;
-    return whole.length === 0 ? undefined : { upto: this.#upto, marks };
+    return whole.length === 0 ? undefined : { upto: this.#upto, marks, removed };
   }
 
   get gap(): Gap | undefined {
@@ -162,9 +165,7 @@ export class LogIndex implements Index {
     this.#applied = { sequence: 0, opId: "" };
     this.#upto = 0;
     this.changes++;
-    await this.#onDisk(async () => {
-      for (const file of files) await file.erase();
-    });
+    await this.#onDisk(Promise.all(files.map((file) => file.erase())));
   }
 
   add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
@@ -188,21 +189,20 @@ export class LogIndex implements Index {
     for (const sequence of sequences) {
       if (this.#additions > 0 || this.#gaps.length > 0) this.#unadded.add(sequence);
       if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
-      for (const segment of this.#segments) this.#removeFrom(segment, sequence, overwritten);
+      for (const segment of new Set([...this.#segments, ...this.#files.keys()])) {
+        this.#removeFrom(segment, sequence, overwritten);
+      }
     }
     this.changes++;
     this.#maintain();
-    // Even if its files have none of them: one that is being replaced may still have.
-    if (this.#files.size + this.#unerased.size === 0 && this.#diskWork === 0) return Promise.resolve();
-    for (const file of overwritten.keys()) file.pending++;
-    return this.#onDisk(() => this.#overwrite(overwritten));
+    return this.#onDisk(this.#overwrite(overwritten));
   }
 
   /** Waits until nothing more is to be merged or written. */
   async settled(): Promise<void> {
     await this.#adding;
     while (this.#merging !== undefined) await this.#merging;
-    await this.#disk;
+    await this.#diskIdle();
   }
 
   async close({ keeps }: { keeps: boolean }): Promise<void> {
@@ -215,9 +215,9 @@ export class LogIndex implements Index {
       this.#writeLarge();
       this.#publishAll();
     }
-    await this.#disk;
+    await this.#diskIdle();
     // Nobody reads these files again, so no delete would overwrite them.
-    for (const file of this.#files.values()) if (!file.isPublished) await this.#onDisk(() => file.erase());
+    for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
     this.options.onClosed?.(this);
   }
 
@@ -308,14 +308,17 @@ export class LogIndex implements Index {
     const place = this.#segments.indexOf(parts[0] as Segment);
     const isEmpty = merged.rows === 0;
     this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
-    const old = parts.flatMap((part) => this.#files.get(part) ?? []);
-    for (const part of parts) this.#files.delete(part);
+    const old = parts.filter((part) => this.#files.has(part));
     if (old.length === 0) return;
-    if (!isEmpty) this.#write(merged);
-    // After the new file is there: otherwise a crash leaves a gap, which takes long to fill.
-    this.#onDisk(async () => {
-      for (const file of old) await file.erase();
-    }).catch((error) => this.options.onTrouble(error));
+    // Before the new file is there, a crash would leave a gap, which takes long to fill.
+    const written = isEmpty ? Promise.resolve() : this.#write(merged);
+    const leaving = written.then(() => Promise.all(old.map((part) => this.#eraseFileOf(part))));
+    this.#onDisk(leaving).catch((error) => this.options.onTrouble(error));
+  }
+
+  async #eraseFileOf(segment: Segment): Promise<void> {
+    await this.#files.get(segment)?.erase();
+    this.#files.delete(segment);
   }
 
   #removeFrom(segment: Segment, sequence: number, overwritten: Map<SegmentFile, OverwrittenRange[]>): void {
@@ -331,7 +334,7 @@ export class LogIndex implements Index {
   #writeLarge(): void {
     if (performance.now() < this.#writeAtMs) return;
     for (const segment of this.#segments) {
-      if (this.#isLarge(segment) && !this.#files.has(segment)) this.#write(segment);
+      if (this.#isLarge(segment) && !this.#files.has(segment)) void this.#write(segment);
     }
   }
 
@@ -339,38 +342,40 @@ export class LogIndex implements Index {
     return segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
   }
 
-  /** Writes a segment's file after all other work on files. It is overwritten from now on, whenever the segment is. */
-  #write(segment: Segment): void {
+  /** Writes a segment's file. It is overwritten from now on, whenever the segment is. */
+  #write(segment: Segment): Promise<void> {
     const { files } = this.options;
-    if (files === undefined) return;
+    if (files === undefined) return Promise.resolve();
     const file = SegmentFile.of(segment, files.folder);
     this.#files.set(segment, file);
-    this.#onDisk(async () => {
-      try {
-        await file.write();
-        await this.#publish(segment, file);
-      } catch (error) {
+    const writing = file
+      .write()
+      .then(() => this.#publish(segment, file))
+      .catch(async (error) => {
         this.#writeAtMs = performance.now() + PAUSE_MS;
         if (this.#files.get(segment) === file) this.#files.delete(segment);
         await file.erase();
         this.options.onTrouble(error);
-      }
-    }).catch((error) => this.options.onTrouble(error));
+      })
+      .catch((error) => this.options.onTrouble(error));
+    return this.#onDisk(writing);
   }
 
   /** Overwrites removed memories in files. A file in which that fails is erased. */
   async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
-    for (const file of this.#unerased) await this.#eraseInstead(file);
-    for (const [file, ranges] of overwritten) {
-      file.pending--;
-      try {
-        await file.overwrite(ranges);
-      } catch (error) {
-        this.options.onTrouble(error);
-        await this.#eraseInstead(file);
-      }
-    }
+    const retried = [...this.#unerased].map((file) => this.#eraseInstead(file));
+    const written = [...overwritten].map(([file, ranges]) => this.#overwriteIn(file, ranges));
+    await Promise.all([...retried, ...written]);
     if (overwritten.size > 0) this.#publishSoon();
+  }
+
+  async #overwriteIn(file: SegmentFile, ranges: readonly OverwrittenRange[]): Promise<void> {
+    try {
+      await file.overwrite(ranges);
+    } catch (error) {
+      this.options.onTrouble(error);
+      await this.#eraseInstead(file);
+    }
   }
 
   /** Erases a file. While that fails, no removal is answered: the file may hold the memory. */
@@ -403,28 +408,37 @@ export class LogIndex implements Index {
   #publishAll(): void {
     for (const [segment, file] of this.#files) {
       if (file.isPublished) continue;
-      this.#onDisk(() => this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
+      this.#onDisk(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
     }
   }
 
   /**
-   * Writes a manifest, unless more is to be overwritten in any file: the manifest says that all of them are as the log
-   * was when this one was written. The overwriting will write it again.
+   * Writes a manifest of this moment, once all files have lost what was removed so far: it says that all of them are
+   * as the log was then.
    */
   async #publish(segment: Segment, file: SegmentFile): Promise<void> {
-    const { files, yieldNow } = this.options;
+    const { files } = this.options;
     if (files === undefined || this.#files.get(segment) !== file) return;
-    if (this.#unerased.size > 0 || [...this.#files.values()].some(({ pending }) => pending > 0)) return;
-    await file.publish(segment, { logId: files.logId, applied: this.#applied, yieldNow });
-    if (!file.isPublished) this.#publishSoon();
+    const manifest = { ...segment.range, applied: this.#applied, lived: base64Of(segment.live.words) };
+    file.isPublished = true;
+    try {
+      await Promise.all([...this.#files.values()].map((each) => each.overwritten()));
+      if (this.#unerased.size > 0) file.isPublished = false;
+      else await file.publish({ ...manifest, logId: files.logId });
+    } catch (error) {
+      file.isPublished = false;
+      throw error;
+    }
   }
 
-  /** Does work on its files after all before it, whatever became of that. */
-  #onDisk(work: () => Promise<void>): Promise<void> {
-    this.#diskWork++;
-    const working = this.#disk.then(work).finally(() => this.#diskWork--);
-    this.#disk = working.catch(() => {});
+  #onDisk<T>(work: Promise<T>): Promise<T> {
+    const working = work.finally(() => this.#diskWork.delete(working));
+    this.#diskWork.add(working);
     return working;
+  }
+
+  async #diskIdle(): Promise<void> {
+    while (this.#diskWork.size > 0) await Promise.allSettled(this.#diskWork);
   }
 }
 

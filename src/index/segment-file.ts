@@ -8,11 +8,13 @@ import { Bits } from "./rows/bits.js";
 import { type Range, Segment } from "./segment.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 2;
+const FORMAT = 3;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
-/** Bytes whose checksum is computed before other work may get its turn: about a millisecond. */
-const SLICE_BYTES = 2_097_152;
+/** Bytes that have a checksum of their own: they are overwritten together. */
+const BLOCK_BYTES = 4_096;
+/** Bytes that are copied and checked before other work may get its turn: about a millisecond. */
+const SLICE_BYTES = 1_048_576;
 
 const TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array };
 type TypeName = keyof typeof TYPES;
@@ -20,18 +22,15 @@ type TypeName = keyof typeof TYPES;
 /** Lets all other work of this thread that is ready run first. */
 export type Yield = () => Promise<void>;
 
-/**
- * What a segment's file is. It stands beside the file only while the file is exactly that: the first overwriting
- * removes it, and a file without one is never read.
- */
+/** What a segment's file is. A file without one is never read. */
 export interface Manifest extends Range {
   readonly format: number;
   readonly logId: string;
-  /** Entry of the log up to which tombstones were applied to the file. */
+  /** Entry of the log up to which tombstones were applied to the file when this was written. */
   readonly applied: Mark;
+  /** Bits of the rows that lived then, as `base64Of` writes them: those that the file lacks were removed afterwards. */
+  readonly lived: string;
   readonly arrays: readonly ArrayLayout[];
-  /** Checksum of all arrays, one after the other. */
-  readonly crc: number;
 }
 
 interface ArrayLayout {
@@ -64,108 +63,190 @@ export interface Found {
 const dataPath = (path: string) => `${path}.segment`;
 const manifestPath = (path: string) => `${path}.json`;
 
-/** The file of a segment. The caller does all work on it in turn. */
+/**
+ * The file of a segment: its arrays, and a checksum of each block of them. An overwriting writes whole blocks and then
+ * their checksums, so a file is whole after a crash unless that came in between; it is then built from the log. All
+ * work on a file is done in turn.
+ */
 export class SegmentFile {
   readonly #layout: readonly ArrayLayout[];
   readonly #offsets: ReadonlyMap<Flat, number>;
-  /** Number of overwritings that were asked for and are not done. */
-  pending = 0;
+  /** Checksum of each block, as in the file. */
+  readonly #checksums: Uint32Array;
+  /** What is to be overwritten, and the overwriting that will have done it. */
+  #ranges: OverwrittenRange[] = [];
+  #overwriting: Promise<void> | undefined;
+  /** The last overwriting that has begun. */
+  #running: Promise<void> | undefined;
+  #work: Promise<unknown> = Promise.resolve();
   /** True once it has all of its segment. */
   isWritten: boolean;
+  /** True if its manifest stands beside it and knows all that was removed. */
+  isPublished: boolean;
+  #hasManifest: boolean;
   #isErased = false;
 
-  /** @param isPublished true if its manifest stands beside it */
   private constructor(
     private readonly path: string,
     private readonly arrays: FlatArrays,
-    public isPublished: boolean,
+    checksums?: Uint32Array,
   ) {
-    this.isWritten = isPublished;
+    this.#hasManifest = checksums !== undefined;
+    this.isWritten = this.#hasManifest;
+    this.isPublished = this.#hasManifest;
     this.#layout = layoutOf(arrays);
     this.#offsets = new Map(this.#layout.map(({ name, at }) => [arrays[name] as Flat, at]));
+    this.#checksums = checksums ?? new Uint32Array(blocksOf(this.#layout));
   }
 
   /** The file that a segment will have in a folder. */
   static of(segment: Segment, folder: string): SegmentFile {
-    return new SegmentFile(join(folder, randomBytes(8).toString("hex")), segment.arrays, false);
+    return new SegmentFile(join(folder, randomBytes(8).toString("hex")), segment.arrays);
   }
 
-  /** Reads a segment; undefined if its file is not exactly what its manifest says. */
+  /**
+   * Reads a segment, and which of its memories were removed since its manifest was written; undefined if the file is
+   * damaged or missing.
+   */
   static async read(
     { path, manifest }: Found,
     yieldNow: Yield,
-  ): Promise<{ segment: Segment; file: SegmentFile } | undefined> {
-    const arrays = await readArrays(dataPath(path), manifest.arrays);
-    if (arrays === undefined || (await checksumOf(arrays, yieldNow)) !== manifest.crc) return undefined;
+  ): Promise<{ segment: Segment; file: SegmentFile; removed: number[] } | undefined> {
+    const read = await readBlocks(dataPath(path), blocksOf(manifest.arrays), yieldNow);
+    if (read === undefined) return undefined;
+    const arrays = arraysIn(read.bytes, manifest.arrays);
     const { after, upto } = manifest;
     const segment = Segment.from({ after, upto }, arrays);
-    return { segment, file: new SegmentFile(path, segment.arrays, true) };
+    const removed = segment.removedSince(wordsOf(manifest.lived));
+    const file = new SegmentFile(path, segment.arrays, read.checksums);
+    file.isPublished = removed.length === 0;
+    return { segment, file, removed };
   }
 
   /** Erases the files at a path, the manifest first. */
   static async eraseAt(path: string): Promise<void> {
-    await new SegmentFile(path, {}, true).erase();
+    await new SegmentFile(path, {}, new Uint32Array()).erase();
+  }
+
+  /** Resolves when all that was to be overwritten is. */
+  async overwritten(): Promise<void> {
+    await (this.#overwriting ?? this.#running);
+  }
+
+  /** True if it would be read by the next process. */
+  get hasManifest(): boolean {
+    return this.#hasManifest;
   }
 
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */
-  async write(): Promise<void> {
-    await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
-    await this.#opened("w", async (file) => {
-      for (const { name, at } of this.#layout) await writeAt(file, bytesOf(this.arrays[name] as Flat), at);
-    });
-    this.isWritten = true;
-  }
-
-  /** Writes some elements as they are in memory now, unless the file is gone; the manifest goes first. */
-  async overwrite(ranges: readonly OverwrittenRange[]): Promise<void> {
-    if (this.#isErased) return;
-    await this.#unpublish();
-    await this.#opened("r+", async (file) => {
-      for (const { array, from, to } of ranges) {
-        const at = (this.#offsets.get(array) as number) + from * array.BYTES_PER_ELEMENT;
-        await writeAt(file, bytesOf(array.subarray(from, to)), at);
-      }
+  write(): Promise<void> {
+    return this.#inTurn(async () => {
+      await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
+      await this.#opened("w", async (file) => {
+        const slice = SLICE_BYTES / BLOCK_BYTES;
+        for (let from = 0; from < this.#checksums.length; from += slice) {
+          await this.#writeBlocks(file, from, Math.min(from + slice, this.#checksums.length));
+        }
+      });
+      this.isWritten = true;
     });
   }
 
   /**
-   * Writes the manifest, unless the segment changes while its checksum is computed. The file must be as the segment is
-   * in memory.
+   * Writes some elements as they are in memory now, unless the file is gone. What is asked for before the writing
+   * begins is written together.
    */
-  async publish(
-    segment: Segment,
-    { logId, applied, yieldNow }: { logId: string; applied: Mark; yieldNow: Yield },
-  ): Promise<void> {
-    const { changes, range } = segment;
-    const crc = await checksumOf(this.arrays, yieldNow);
-    if (segment.changes !== changes) return;
-    const manifest: Manifest = { format: FORMAT, logId, ...range, applied, arrays: this.#layout, crc };
-    const json = JSON.stringify(manifest);
-    const draft = `${manifestPath(this.path)}.draft`;
-    const file = await open(draft, "w", 0o600);
-    try {
-      await file.writeFile(`${crc32(json)}\n${json}`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    if (segment.changes !== changes) return void (await rm(draft));
-    await rename(draft, manifestPath(this.path));
-    await this.#syncFolder();
-    this.isPublished = true;
-  }
-
-  async erase(): Promise<void> {
-    await this.#unpublish();
-    await rm(dataPath(this.path), { force: true });
-    this.#isErased = true;
-  }
-
-  async #unpublish(): Promise<void> {
-    if (!this.isPublished) return;
-    await rm(manifestPath(this.path), { force: true });
-    await this.#syncFolder();
+  overwrite(ranges: readonly OverwrittenRange[]): Promise<void> {
     this.isPublished = false;
+    for (const range of ranges) this.#ranges.push(range);
+    this.#overwriting ??= this.#inTurn(async () => {
+      this.#running = this.#overwriting;
+      this.#overwriting = undefined;
+      const taken = this.#ranges;
+      this.#ranges = [];
+      if (this.#isErased) return;
+      await this.#opened("r+", async (file) => {
+        for (const { from, to } of runsOf(this.#blocksIn(taken))) await this.#writeBlocks(file, from, to);
+      });
+    });
+    return this.#overwriting;
+  }
+
+  /** Writes its manifest, which may be of an earlier moment. */
+  publish(manifest: Omit<Manifest, "format" | "arrays">): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isErased) return;
+      const json = JSON.stringify({ format: FORMAT, ...manifest, arrays: this.#layout } satisfies Manifest);
+      const draft = `${manifestPath(this.path)}.draft`;
+      const file = await open(draft, "w", 0o600);
+      try {
+        await file.writeFile(`${crc32(json)}\n${json}`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(draft, manifestPath(this.path));
+      this.#hasManifest = true;
+      await this.#syncFolder();
+    });
+  }
+
+  erase(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#hasManifest) {
+        await rm(manifestPath(this.path), { force: true });
+        await this.#syncFolder();
+        this.#hasManifest = false;
+      }
+      await rm(dataPath(this.path), { force: true });
+      this.#isErased = true;
+    });
+  }
+
+  /** Numbers of the blocks that hold some elements, in order. */
+  #blocksIn(ranges: readonly OverwrittenRange[]): number[] {
+    const blocks = new Set<number>();
+    for (const { array, from, to } of ranges) {
+      const at = this.#offsets.get(array) as number;
+      const [first, last] = [at + from * array.BYTES_PER_ELEMENT, at + to * array.BYTES_PER_ELEMENT - 1];
+      for (let block = Math.floor(first / BLOCK_BYTES); block * BLOCK_BYTES <= last; block++)
+        blocks.add(block);
+    }
+    return [...blocks].sort((a, b) => a - b);
+  }
+
+  /** Writes blocks from one to before another, and their checksums, from one copy of the arrays. */
+  async #writeBlocks(file: FileHandle, from: number, to: number): Promise<void> {
+    const bytes = this.#copy(from * BLOCK_BYTES, to * BLOCK_BYTES);
+    for (let i = from; i < to; i++) {
+      const at = (i - from) * BLOCK_BYTES;
+      this.#checksums[i] = crc32(bytes.subarray(at, at + BLOCK_BYTES));
+    }
+    await writeAt(file, bytes, from * BLOCK_BYTES);
+    const checksums = bytesOf(this.#checksums.slice(from, to));
+    await writeAt(
+      file,
+      checksums,
+      this.#checksums.length * BLOCK_BYTES + from * Uint32Array.BYTES_PER_ELEMENT,
+    );
+  }
+
+  /** Copies the bytes of the file from one to before another, as the arrays are now. */
+  #copy(from: number, to: number): Uint8Array {
+    const bytes = new Uint8Array(to - from);
+    for (const { name, at } of this.#layout) {
+      const array = bytesOf(this.arrays[name] as Flat);
+      const [first, last] = [Math.max(from, at), Math.min(to, at + array.length)];
+      if (first < last) bytes.set(array.subarray(first - at, last - at), first - from);
+    }
+    return bytes;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const working = this.#work.then(work);
+    // Whoever asked for it learns of its failure.
+    this.#work = working.catch(() => {});
+    return working;
   }
 
   async #opened(flags: "w" | "r+", work: (file: FileHandle) => Promise<void>): Promise<void> {
@@ -205,12 +286,14 @@ export async function rowsIn({
   path,
   manifest,
 }: Found): Promise<Pick<Filed, "rows" | "removed"> | undefined> {
-  const { arrays } = manifest;
-  const rows = arrays.find(({ name }) => name === "sequences")?.length ?? 0;
-  const live = arrays.filter(({ name }) => name === "live");
-  const read = await readArrays(dataPath(path), live);
-  if (read === undefined) return undefined;
-  return { rows, removed: rows - new Bits(rows, read.live as Uint32Array).count() };
+  const layoutOfArray = (array: string) => manifest.arrays.find(({ name }) => name === array);
+  const [sequences, live] = [layoutOfArray("sequences"), layoutOfArray("live")];
+  if (sequences === undefined || live === undefined) return undefined;
+  const bits = new Uint32Array(live.length);
+  const isRead = await withFile(dataPath(path), (file) => readAt(file, bytesOf(bits), live.at));
+  if (!isRead) return undefined;
+  const rows = sequences.length;
+  return { rows, removed: rows - new Bits(rows, bits).count() };
 }
 
 /** Erases all files of a folder but those of these segments. */
@@ -248,21 +331,67 @@ function layoutOf(arrays: FlatArrays): ArrayLayout[] {
   });
 }
 
-/** Reads the arrays of a file, each into memory of its own; undefined if the file is missing or too short. */
-async function readArrays(path: string, layout: readonly ArrayLayout[]): Promise<FlatArrays | undefined> {
-  const file = await open(path, "r").catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const arrays: Record<string, Flat> = {};
-    for (const { name, type, at, length } of layout) {
-      const array = new TYPES[type](length);
-      if (!(await readAt(file, bytesOf(array), at))) return undefined;
-      arrays[name] = array;
+/** Number of blocks that hold arrays. */
+function blocksOf(layout: readonly ArrayLayout[]): number {
+  const { type, at, length } = layout.at(-1) ?? { type: "Uint8Array" as const, at: 0, length: 0 };
+  return Math.ceil((at + length * TYPES[type].BYTES_PER_ELEMENT) / BLOCK_BYTES);
+}
+
+/** Reads all blocks of a file; undefined if one does not have its checksum, or the file is missing or too short. */
+async function readBlocks(
+  path: string,
+  blocks: number,
+  yieldNow: Yield,
+): Promise<{ bytes: ArrayBuffer; checksums: Uint32Array } | undefined> {
+  const bytes = new ArrayBuffer(blocks * BLOCK_BYTES);
+  const checksums = new Uint32Array(blocks);
+  const isWhole = await withFile(path, async (file) => {
+    if (!(await readAt(file, bytesOf(checksums), bytes.byteLength))) return false;
+    for (let from = 0; from < bytes.byteLength; from += SLICE_BYTES) {
+      const slice = new Uint8Array(bytes, from, Math.min(SLICE_BYTES, bytes.byteLength - from));
+      if (!(await readAt(file, slice, from))) return false;
+      for (let at = 0; at < slice.length; at += BLOCK_BYTES) {
+        const checksum = crc32(slice.subarray(at, at + BLOCK_BYTES));
+        if (checksum !== checksums[(from + at) / BLOCK_BYTES]) return false;
+      }
+      await yieldNow();
     }
-    return arrays;
-  } finally {
-    await file.close();
+    return true;
+  });
+  return isWhole ? { bytes, checksums } : undefined;
+}
+
+/** Opens a file for reading; false if there is none. */
+async function withFile(path: string, work: (file: FileHandle) => Promise<boolean>): Promise<boolean> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return false;
+  return work(file).finally(() => file.close());
+}
+
+function arraysIn(bytes: ArrayBuffer, layout: readonly ArrayLayout[]): FlatArrays {
+  return Object.fromEntries(
+    layout.map(({ name, type, at, length }) => [name, new TYPES[type](bytes, at, length)]),
+  );
+}
+
+/** Joins neighbours of ascending numbers. */
+function runsOf(numbers: readonly number[]): { from: number; to: number }[] {
+  const runs: { from: number; to: number }[] = [];
+  for (const number of numbers) {
+    const last = runs.at(-1);
+    if (last?.to === number) last.to++;
+    else runs.push({ from: number, to: number + 1 });
   }
+  return runs;
+}
+
+/** Writes bits as text. */
+export function base64Of(words: Uint32Array): string {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
+}
+
+function wordsOf(base64: string): Uint32Array {
+  return new Uint32Array(Uint8Array.from(Buffer.from(base64, "base64")).buffer);
 }
 
 async function readAt(file: FileHandle, bytes: Uint8Array, at: number): Promise<boolean> {
@@ -278,23 +407,6 @@ async function writeAt(file: FileHandle, bytes: Uint8Array, at: number): Promise
   for (let done = 0; done < bytes.length; ) {
     done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
   }
-}
-
-async function checksumOf(arrays: FlatArrays, yieldNow: Yield): Promise<number> {
-  let crc = 0;
-  let unyielded = 0;
-  for (const array of Object.values(arrays)) {
-    const bytes = bytesOf(array);
-    for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
-      const slice = bytes.subarray(from, from + SLICE_BYTES);
-      crc = crc32(slice, crc);
-      unyielded += slice.length;
-      if (unyielded < SLICE_BYTES) continue;
-      unyielded = 0;
-      await yieldNow();
-    }
-  }
-  return crc;
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Flat): Uint8Array {

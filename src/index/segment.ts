@@ -33,8 +33,6 @@ export function rowOf({ sequence, memory }: IndexRow): Row {
  * overwritten in all of them.
  */
 export class Segment {
-  /** Number of removals so far. */
-  changes = 0;
   #living: number;
 
   private constructor(
@@ -143,6 +141,13 @@ export class Segment {
     return this.fields.arrays.events[this.#rowOf(sequence)];
   }
 
+  /** Lists its memories that were removed since it had these living rows. */
+  removedSince(lived: Uint32Array): number[] {
+    const removed = new Bits(this.rows, lived.slice());
+    removed.subtract(this.live);
+    return [...removed.list(this.sequences, { from: 0, to: this.rows })];
+  }
+
   /** Overwrites a memory in all arrays; false if it does not live here. */
   remove(sequence: number, overwritten: Overwritten): boolean {
     const row = this.#rowOf(sequence);
@@ -152,7 +157,6 @@ export class Segment {
     this.words.remove(row, overwritten);
     this.fields.remove(row, overwritten);
     this.#living--;
-    this.changes++;
     return true;
   }
 

@@ -17,6 +17,7 @@ import { CALLER, House, type Room, until } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
 const MEMORIES = 1200;
+const HOUR_MS = 3_600_000;
 const TEXTS = Array.from({ length: MEMORIES }, (_, i) => `memory number${i} of group${i % 7}`);
 const idOf = (i: number) => `mem_${String(i).padStart(26, "0")}`;
 const memoryOf = (text: string, i: number): Stored =>
@@ -34,11 +35,14 @@ afterEach(async () => {
 });
 
 /** Makes the room of a process that writes a file for any segment. */
-function roomOf({ log }: { log?: Log } = {}): { room: Room; indexes: Indexes } {
+function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
+  room: Room;
+  indexes: Indexes;
+} {
   const indexes = openIndexes({
     folder: join(house.dataDir, "index"),
     clock: systemClock,
-    ...{ fileBytesMin: 1, quietMs: 5 },
+    ...{ fileBytesMin: 1, quietMs },
     onTrouble: (error) => troubles.push(error),
   });
   const generations = generationsOf(toyEmbedder);
@@ -165,21 +169,48 @@ describe("the files of a log's index", () => {
     expect(await idsIn(roomOf().room)).not.toContain(idOf(77));
   });
 
-  it("are not used if the database is an older copy of itself", async () => {
+  it("are used after a crash amid deletes, without what was deleted", async () => {
+    const { logId } = await kept();
+    const { room, indexes } = roomOf({ quietMs: HOUR_MS });
+    await recallBoth(room, "number77");
+    const ids = [78, 178, 278].map(idOf);
+    for (const id of ids) await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id });
+    expect(await indexes.holds(logId, [79, 179, 279, 280])).toEqual([280]);
+    const answer = await recallBoth(room, "number77");
+    const crashed = `${house.dataDir}-crashed`;
+    cpSync(join(house.dataDir, "index"), crashed, { recursive: true });
+    await room.namespaces.close();
+    rmSync(join(house.dataDir, "index"), { recursive: true });
+    cpSync(crashed, join(house.dataDir, "index"), { recursive: true });
+    const { log, counted } = countingLog();
+    const other = roomOf({ log }).room;
+    expect(await recallBoth(other, "number77")).toEqual(answer);
+    for (const i of [78, 178, 278]) {
+      const texts = (await recallBoth(other, `number${i}`)).map(({ text }) => text);
+      expect(texts).not.toContain(TEXTS[i]);
+    }
+    expect(counted.texts).toBeLessThan(MEMORIES / 4);
+  });
+
+  it.each([
+    ["and its files were closed", 5],
+    ["and its files are those of a crash", HOUR_MS],
+  ])("are not used if the database is an older copy of itself, %s", async (_, quietMs) => {
     const { logId, answer } = await kept();
     await house.close();
     const older = `${house.dataDir}-older`;
     cpSync(house.dataDir, older, { recursive: true });
     const { dataDir } = house;
     house = await House.open({ dataDir, dimensions: TOY_DIMENSIONS });
-    const { room, indexes } = roomOf();
+    const { room, indexes } = roomOf({ quietMs });
     expect(await recallBoth(room, "number77")).toEqual(answer);
     await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     await until(async () => (await indexes.holds(logId, [80])).length > 0);
+    rmSync(join(older, "index"), { recursive: true });
+    if (quietMs === HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
     await room.namespaces.close();
     await house.close();
-    rmSync(join(older, "index"), { recursive: true });
-    cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
+    if (quietMs !== HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
     house = await House.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
     expect(await recallBoth(roomOf().room, "number77")).toEqual(answer);
   });

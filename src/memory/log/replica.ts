@@ -274,10 +274,10 @@ export class Replica {
     this.#isRestored = true;
   }
 
-  /** Tells whether the log confirmed the files of vectors; if not, they are read again from its start. */
+  /** Returns whether the log confirmed the indexes' files; if not, it is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     if (await this.#restoration.end()) return true;
-    this.#covered = { ...this.#covered, vectors: 0 };
+    this.#covered = { vectors: 0, index: 0 };
     return false;
   }
 

@@ -110,6 +110,8 @@ export interface RestoredIndex {
   readonly upto: number;
   /** Entries of the log up to which the files' tombstones were applied: the log must have them all. */
   readonly marks: readonly Mark[];
+  /** Memories that were removed from the files since their marks: the log must not show them. */
+  readonly removed: readonly number[];
 }
 
 export interface Selecting {

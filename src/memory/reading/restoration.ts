@@ -31,8 +31,8 @@ export class Restoration {
   /** What the log has confirmed of it. */
   #vectors: number | undefined;
   #index: number | undefined;
-  /** Memories that were removed from the files of vectors, and whose removal was not read in the log yet. */
-  readonly #unconfirmed = new Set<number>();
+  /** Memories that were removed from the files of a part, and whose removal was not read in the log yet. */
+  readonly #unconfirmed = { vectors: new Set<number>(), index: new Set<number>() };
 
   constructor(private readonly options: RestorationOptions) {}
 
@@ -49,26 +49,28 @@ export class Restoration {
 
   /** Applies a removal; returns whether the files of vectors lack its memory already. */
   confirm(target: number): boolean {
-    return this.#unconfirmed.delete(target);
+    this.#unconfirmed.index.delete(target);
+    return this.#unconfirmed.vectors.delete(target);
   }
 
   /**
-   * Returns, at the end of the log, whether what was removed from the files of vectors is not shown by the log either:
-   * otherwise the database is an older copy of itself. The vectors are emptied then, and must be read from the log.
+   * Returns, at the end of the log, whether what was removed from the files is not shown by the log either: otherwise
+   * the database is an older copy of itself. The indexes are emptied then, and must be filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, log, clock, vectors } = this.options;
+    const { logId, log, clock, vectors, index } = this.options;
+    const { vectors: ofVectors, index: ofIndex } = this.#unconfirmed;
     const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: false };
-    for (let rest = [...this.#unconfirmed]; rest.length > 0; ) {
+    let isOlder = false;
+    for (let rest = [...new Set([...ofVectors, ...ofIndex])]; rest.length > 0 && !isOlder; ) {
       const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
       rest = [...fetched.rest];
-      if ((await shownOf(showing, fetched.found)).length === 0) continue;
-      await vectors.reset();
-      this.#unconfirmed.clear();
-      return false;
+      isOlder = (await shownOf(showing, fetched.found)).length > 0;
     }
-    this.#unconfirmed.clear();
-    return true;
+    if (isOlder) await Promise.all([vectors.reset(), index.reset()]);
+    ofVectors.clear();
+    ofIndex.clear();
+    return !isOlder;
   }
 
   async #restoreVectors(): Promise<number> {
@@ -80,7 +82,7 @@ export class Restoration {
       await vectors.reset();
       return 0;
     }
-    for (const sequence of kept.wiped) this.#unconfirmed.add(sequence);
+    for (const sequence of kept.wiped) this.#unconfirmed.vectors.add(sequence);
     return kept.sequence;
   }
 
@@ -94,6 +96,7 @@ export class Restoration {
       await index.reset();
       return 0;
     }
+    for (const sequence of kept.removed) this.#unconfirmed.index.add(sequence);
     return kept.upto;
   }
 
