@@ -30,8 +30,8 @@ export async function measureWords({ namespaces, scope, queries, bytes, report }
       namespaces.reading(scope, async ({ replica }) => {
         await replica.current();
         return replica.searching(async (search) => {
-          const hearing = search.hear({ text });
-          return search.placed({ vectors: [vector], wanted: WANTED, hearing });
+          const wordMatches = search.matchWords({ text });
+          return search.placed({ vectors: [vector], wanted: WANTED, wordMatches });
         });
       }),
   };

@@ -34,8 +34,8 @@ function recall(filter: JsonObject) {
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
       const found = await search.nearest({ vectors: [query], limit: 8, among });
-      const hearing = await search.hear({ text: "word", among });
-      return { found: found.map(({ sequence }) => sequence), heard: hearing.heard, size: among.size };
+      const wordMatches = await search.matchWords({ text: "word", among });
+      return { found: found.map(({ sequence }) => sequence), matches: wordMatches.matches, size: among.size };
     });
   });
 }
@@ -44,14 +44,14 @@ test("nearness and words are found among the same memories, also after stores an
   const all = await recall({ group: 3 });
   expect(all?.size).toBe(60);
   expect(all?.found.length).toBe(8);
-  for (const sequence of [...(all?.found ?? []), ...(all?.heard ?? [])]) expect(sequence % 10).toBe(3);
-  expect(all?.heard.length).toBe(50);
+  for (const sequence of [...(all?.found ?? []), ...(all?.matches ?? [])]) expect(sequence % 10).toBe(3);
+  expect(all?.matches.length).toBe(50);
   const fresh = { sequence: 601, vector: query };
   await room.append("n", memoryOf(fresh, { metadata: '{"group":3}', text: "a new word" }));
   const then = await recall({ group: 3, $id: "mem_601" });
-  expect(then).toMatchObject({ found: [601], heard: [601], size: 1 });
+  expect(then).toMatchObject({ found: [601], matches: [601], size: 1 });
   expect((await recall({ group: 99 }))?.found).toEqual([]);
-  expect((await recall({ group: 99 }))?.heard).toEqual([]);
+  expect((await recall({ group: 99 }))?.matches).toEqual([]);
 });
 
 test("a replica of another process sees what this one stored and deleted", async () => {

@@ -26,10 +26,10 @@ export class HybridModel {
     const shares = this.#shares(query);
     const all = this.texts.map((text, i) => ({ text, i, cosine: Math.max(...(cosines[i] as number[])) }));
     const near = all.toSorted((a, b) => b.cosine - a.cosine).slice(0, CANDIDATES);
-    const heard = [...shares.keys()].slice(0, CANDIDATES);
+    const matches = [...shares.keys()].slice(0, CANDIDATES);
     const mean = sum(cosines.map((each) => Math.max(...each))) / Math.max(1, cosines.length);
     const weight = clamp(1 - (Math.max(0, ...near.map(({ i }) => scores[i] as number)) - mean));
-    const candidates = [...new Set([...near.map(({ i }) => i), ...heard])].map((i) => {
+    const candidates = [...new Set([...near.map(({ i }) => i), ...matches])].map((i) => {
       const [score, words] = [scores[i] as number, shares.get(i) ?? 0];
       return { i, text: this.texts[i] as string, score, words, rank: score + weight * words };
     });
@@ -42,9 +42,9 @@ export class HybridModel {
   #shares(query: string): Map<number, number> {
     const model = new Model();
     model.add(this.texts.map((text, i) => ({ sequence: i, text })));
-    const { ideal, heard } = model.search({ text: query, limit: this.texts.length });
+    const { ideal, matches } = model.search({ text: query, limit: this.texts.length });
     const weighed = { words: [], ideal, meanLength: 0, leftOut: 0 };
-    return new Map(heard.map((each) => [each.sequence, shareOf(each, weighed)] as const));
+    return new Map(matches.map((each) => [each.sequence, shareOf(each, weighed)] as const));
   }
 }
 

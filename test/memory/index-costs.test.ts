@@ -82,9 +82,9 @@ describe("4,000 superseded versions of one fact", () => {
     expect((await room.recall("n", fact))?.[0]).toBe(`mem_${500 + VERSIONS}`);
     expect(fetched).toBeLessThanOrEqual(13);
     const found = await room.namespaces.reading(scopeOf("n"), ({ replica }) =>
-      replica.searching((search) => search.hear({ text: "the fact, version" })),
+      replica.searching((search) => search.matchWords({ text: "the fact, version" })),
     );
-    expect(found?.heard).toEqual([500 + VERSIONS]);
+    expect(found?.matches).toEqual([500 + VERSIONS]);
     expect((await selected(room, { $created_at: { $exists: true } }))?.length).toBe(501);
   });
 
@@ -108,11 +108,11 @@ describe("4,000 superseded versions of one fact", () => {
       replica.searching(async (search) => {
         const query = { vectors: [fact], limit: 20, includeSuperseded: true };
         const near = await search.nearest(query);
-        const { heard } = await search.hear({ text: "version 100", includeSuperseded: true });
-        return { near: near.map(({ score }) => score), heard };
+        const { matches } = await search.matchWords({ text: "version 100", includeSuperseded: true });
+        return { near: near.map(({ score }) => score), matches };
       }),
     );
     expect(both?.near.every((score) => score > 0.999)).toBe(true);
-    expect(both?.heard[0]).toBe(601);
+    expect(both?.matches[0]).toBe(601);
   });
 });

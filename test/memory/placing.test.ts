@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
-import { UNHEARD } from "../../src/memory/search/hearing.js";
-import { HEARD_CANDIDATES, NEAR_CANDIDATES, placeBest } from "../../src/memory/search/hybrid.js";
+import { NEAR_CANDIDATES, placeBest, WORD_CANDIDATES } from "../../src/memory/search/hybrid.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
+import { NO_WORDS } from "../../src/memory/search/word-matches.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -36,17 +36,17 @@ function memoriesAround(query: Float32Array, spread: number): Numbered<Stored>[]
 }
 
 /** Makes what the words of a query found: shares of some memories. */
-function hearingOf(sequences: readonly number[]) {
+function wordMatchesOf(sequences: readonly number[]) {
   const shares = new Map(sequences.map((sequence) => [sequence, chance.next() ** 3] as const));
   const judgedOf = (sequence: number) => {
     const share = shares.get(sequence);
-    return share === undefined ? UNHEARD : { share, matched: [`word ${sequence}`] };
+    return share === undefined ? NO_WORDS : { share, matched: [`word ${sequence}`] };
   };
   return {
-    heard: [...shares]
+    matches: [...shares]
       .toSorted(([, a], [, b]) => b - a)
       .map(([sequence]) => sequence)
-      .slice(0, HEARD_CANDIDATES),
+      .slice(0, WORD_CANDIDATES),
     judge: async (asked: readonly number[]) => new Map(asked.map((each) => [each, judgedOf(each)] as const)),
     meanCosine: () => 0.1,
   };
@@ -56,14 +56,15 @@ interface Placing {
   readonly memories: readonly Numbered<Stored>[];
   readonly queries: readonly Float32Array[];
   readonly error: number;
-  readonly hearing?: ReturnType<typeof hearingOf>;
+  readonly wordMatches?: ReturnType<typeof wordMatchesOf>;
   readonly missing?: readonly number[];
 }
 
 /** Places the best memories in both ways: by all candidates, and by those that may be among the best. */
 async function placing({ memories, queries, error, missing = [], ...given }: Placing) {
-  const { hearing = hearingOf(memories.map(({ sequence }) => sequence).filter(() => chance.next() < 0.5)) } =
-    given;
+  const {
+    wordMatches = wordMatchesOf(memories.map(({ sequence }) => sequence).filter(() => chance.next() < 0.5)),
+  } = given;
   let read = 0;
   const fetch: Log["fetch"] = async ({ sequences }) => {
     read += sequences.length;
@@ -81,7 +82,7 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES });
   const newVersions = { numbers: [], accepts: () => true };
-  const found = { vectors: queries, nearby, error, hearing, newVersions };
+  const found = { vectors: queries, nearby, error, wordMatches, newVersions };
   const all = await placeBest(searched, { ...found, wanted: memories.length });
   const readAll = read;
   const best = await placeBest(searched, { ...found, wanted: WANTED });
@@ -125,10 +126,10 @@ it.each([1e-5, 2 ** -8, 0.1])(
 it("reads on if a memory that was found is missing in the log", async () => {
   const queries = [anywhere()];
   const memories = memoriesAround(queries[0] as Float32Array, 0.5);
-  const hearing = hearingOf(memories.map(({ sequence }) => sequence));
-  const { best } = await placing({ memories, queries, error: 1e-5, hearing });
+  const wordMatches = wordMatchesOf(memories.map(({ sequence }) => sequence));
+  const { best } = await placing({ memories, queries, error: 1e-5, wordMatches });
   const missing = best.placed.map(({ sequence }) => sequence);
-  const without = await placing({ memories, queries, error: 1e-5, hearing, missing });
+  const without = await placing({ memories, queries, error: 1e-5, wordMatches, missing });
   expect(without.best).toEqual(without.expected);
   expect(without.best.placed).toHaveLength(WANTED);
 });
@@ -139,12 +140,12 @@ it("gives what only the words found the cosine of its stored vectors", async () 
   const last = memories.length;
   const far = normal(query.map((value) => value + 0.5 * number()));
   memories[last - 1] = { sequence: last, entry: aMemory({ vectors: far }) };
-  const hearing = {
-    heard: [last],
+  const wordMatches = {
+    matches: [last],
     judge: async () => new Map([[last, { share: 1, matched: ["word"] }]]),
     meanCosine: () => 0.9,
   };
-  const { best } = await placing({ memories, queries: [query], error: 1e-5, hearing });
+  const { best } = await placing({ memories, queries: [query], error: 1e-5, wordMatches });
   const cosine = far.reduce((sum, value, i) => sum + value * (query[i] as number), 0);
   const placed = best.placed.find(({ sequence }) => sequence === last);
   expect(placed?.score).toBeCloseTo(Math.max(0, cosine), 6);
@@ -160,8 +161,13 @@ it("equal memories stand in the order of the log", async () => {
   }));
   const judge = async (asked: readonly number[]) =>
     new Map(asked.map((each) => [each, { share: 0.5, matched: [] }] as const));
-  const hearing = { heard: memories.map(({ sequence }) => sequence), judge, meanCosine: () => 0.5 };
-  const { best } = await placing({ memories, queries: [query], error: 1e-5, hearing: hearing as never });
+  const wordMatches = { matches: memories.map(({ sequence }) => sequence), judge, meanCosine: () => 0.5 };
+  const { best } = await placing({
+    memories,
+    queries: [query],
+    error: 1e-5,
+    wordMatches: wordMatches as never,
+  });
   expect(best.placed.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
   expect(best.weight).toBeCloseTo(0.5, 5);
 });

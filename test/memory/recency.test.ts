@@ -124,10 +124,10 @@ describe("where a search is exact", () => {
     for (const query of queries) {
       for (const recency of RECENCIES) {
         const { placement, judged } = await searching(async (search) => {
-          const hearing = search.hear({ text: "a sailing trip", wanted: RECENCY_CANDIDATES });
-          const options = { vectors: [query], wanted: 10, hearing, recency };
+          const wordMatches = search.matchWords({ text: "a sailing trip", wanted: RECENCY_CANDIDATES });
+          const options = { vectors: [query], wanted: 10, wordMatches, recency };
           const all = memories.map((_, i) => i + 1);
-          return { placement: await search.placed(options), judged: await (await hearing).judge(all) };
+          return { placement: await search.placed(options), judged: await (await wordMatches).judge(all) };
         });
         const ranked = bruteForce(query, recency).map(({ sequence, score, recency: added }) => {
           return { sequence, rank: score + placement.weight * (judged.get(sequence)?.share ?? 0) + added };

@@ -144,10 +144,10 @@ describe("a memory that is replaced during a search", () => {
     });
     const shares: number[] = [];
     const { numbers } = await search(async (search, replica) => {
-      const hearing = search.hear({ text: "word new" });
-      await hearing;
+      const wordMatches = search.matchWords({ text: "word new" });
+      await wordMatches;
       await change(replica);
-      const { placed } = await search.placed({ vectors: [query], wanted: MEMORIES, hearing });
+      const { placed } = await search.placed({ vectors: [query], wanted: MEMORIES, wordMatches });
       shares.push(placed.find(({ sequence }) => sequence === 21)?.share ?? 0);
       return placed;
     });
@@ -175,11 +175,11 @@ describe("a memory that is replaced during a search", () => {
       await replica.current();
     });
     const { numbers } = await search(async (search, replica) => {
-      const hear = async () => {
+      const matchWords = async () => {
         await change(replica);
-        return search.hear({ text: "word new" });
+        return search.matchWords({ text: "word new" });
       };
-      return (await search.placed({ vectors: [query], wanted: MEMORIES, hearing: hear() })).placed;
+      return (await search.placed({ vectors: [query], wanted: MEMORIES, wordMatches: matchWords() })).placed;
     });
     expect(numbers).toContain(21);
   });

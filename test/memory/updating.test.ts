@@ -158,15 +158,15 @@ describe("a search that runs", () => {
     expect(await recalled).toEqual([idOf(2)]);
   });
 
-  it("does not hear what had expired before it was stored, though words have read on further", async () => {
+  it("does not find what had expired before it was stored, though words have read on further", async () => {
     await house.write("a", [memory(1)]);
     const room = house.room();
     await room.recall("a", query);
     await house.write("a", [memory(2, { expiresAtMs: 1 })]);
-    const heard = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
-      return (await replica.searching((search) => search.hear({ text: "text" }))).heard;
+    const matches = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+      return (await replica.searching((search) => search.matchWords({ text: "text" }))).matches;
     });
-    expect(heard).toEqual([1]);
+    expect(matches).toEqual([1]);
   });
 });
 

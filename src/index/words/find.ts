@@ -1,4 +1,4 @@
-import type { Heard, IndexQuery, WeighedQuery, WordsFound } from "../../memory/ports/index.js";
+import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
 import type { Among } from "../../memory/ports/vectors.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
@@ -52,14 +52,14 @@ export function* findWords(
   { text, limit, among }: IndexQuery,
 ): Generator<void, WordsFound> {
   const query = yield* weigh(segments, yield* wordsIn(text, "query"));
-  return { query, heard: yield* findBest(segments, query, { limit, among }) };
+  return { query, matches: yield* findBest(segments, query, { limit, among }) };
 }
 
 function* findBest(
   segments: readonly WordSegment[],
   query: WeighedQuery,
   { limit, among }: Pick<IndexQuery, "limit" | "among">,
-): Generator<void, Heard[]> {
+): Generator<void, WordMatch[]> {
   const changes = segments.map(({ words }) => words.changes);
   const table = spare.pop() ?? { scores: new Float64Array(RANGE), noted: new Uint16Array(NOTED_MAX) };
   const search = { best: new Best(limit), norms: new Norms(query.meanLength), table };
@@ -71,9 +71,9 @@ function* findBest(
   }
   // A search that was given up leaves its table behind, because it may hold scores.
   if (spare.length < SPARE_MAX) spare.push(table);
-  const heard = search.best.sorted().map(({ number, score }) => ({ sequence: number, score }));
+  const matches = search.best.sorted().map(({ number, score }) => ({ sequence: number, score }));
   const isUnchanged = segments.every(({ words }, i) => words.changes === changes[i]);
-  return isUnchanged ? heard : heard.filter(({ sequence }) => lives(segments, sequence));
+  return isUnchanged ? matches : matches.filter(({ sequence }) => lives(segments, sequence));
 }
 
 function lives(segments: readonly WordSegment[], sequence: number): boolean {

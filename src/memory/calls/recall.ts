@@ -259,12 +259,15 @@ function searchIn(
       const asked = { among, includeSuperseded, steps };
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {
-        const heard = recency === undefined ? topK : RECENCY_CANDIDATES;
-        const hearing = mode === "hybrid" ? search.hear({ ...asked, text, wanted: heard }) : undefined;
-        hearing?.catch(() => {});
+        const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
+        const wordMatches =
+          mode === "hybrid" ? search.matchWords({ ...asked, text, wanted: matchesMax }) : undefined;
+        wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
         const query = { ...asked, vectors, wanted: topK, explain, minScore, recency, signal };
-        found.push(await (hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query)));
+        found.push(
+          await (wordMatches ? byBoth(search, { ...query, wordMatches }) : byMeaning(search, query)),
+        );
       }
       const [first = []] = found;
       if (!of.isList) return first;
@@ -308,7 +311,7 @@ interface Ordering extends PlacedOptions {
 
 async function byMeaning(
   search: Search,
-  { explain, wanted, minScore = 0, recency, ...query }: Omit<Ordering, "hearing">,
+  { explain, wanted, minScore = 0, recency, ...query }: Omit<Ordering, "wordMatches">,
 ): Promise<Found[]> {
   if (recency !== undefined) {
     const scored = await search.nearestInTime({ ...query, wanted, minScore, recency });

@@ -131,20 +131,20 @@ export interface Selection extends Among {
 }
 
 /** A memory that has words of a query. */
-export interface Heard {
+export interface WordMatch {
   readonly sequence: number;
   /** BM25 of the memory's words; 0 if it has none of the query's. */
   readonly score: number;
 }
 
-export interface WordHit extends Heard {
+export interface WordHit extends WordMatch {
   /** Words of the query that the memory has, as the query has them, in lower case. */
   readonly words: readonly string[];
 }
 
 export interface WordsFound {
   readonly query: WeighedQuery;
-  readonly heard: readonly Heard[];
+  readonly matches: readonly WordMatch[];
 }
 
 /** A query's words as an index weighed them: scores by it compare, whatever is stored meanwhile. */
@@ -170,6 +170,6 @@ export interface WeighedWord {
 }
 
 /** Share of a query's words that a memory has, 0 to 1. */
-export function shareOf({ score }: Heard, { ideal }: WeighedQuery): number {
+export function shareOf({ score }: WordMatch, { ideal }: WeighedQuery): number {
   return Math.min(1, score / (ideal + IDEAL_MORE));
 }

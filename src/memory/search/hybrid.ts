@@ -2,14 +2,14 @@ import type { Recency } from "../input/recency.js";
 import { Piece } from "../pacing/bounds.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import { type Hearing, type Judged, UNHEARD } from "./hearing.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
 import { recencyBounds, recencyOfMemory } from "./recency.js";
 import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "./score.js";
+import { type Judged, NO_WORDS, type WordMatches } from "./word-matches.js";
 
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
 export const NEAR_CANDIDATES = 50;
-export const HEARD_CANDIDATES = 50;
+export const WORD_CANDIDATES = 50;
 /**
  * Vectors looked for beyond one for each near memory. With three for each, as recalls by meaning have, every graph
  * of a large namespace would be searched four times as broadly, for memories that are hardly ever among the best.
@@ -32,7 +32,7 @@ export interface FoundBoth {
   /** Bound of the error of a similarity. */
   readonly error: number;
   readonly newVersions: NewVersions;
-  readonly hearing: Pick<Hearing, "heard" | "judge" | "meanCosine">;
+  readonly wordMatches: Pick<WordMatches, "matches" | "judge" | "meanCosine">;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
   /** Lowest score that they may have; the weight of words does not depend on it. */
@@ -65,7 +65,7 @@ export interface Placement {
  */
 export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Placement> {
   const candidates = await gather(found);
-  const mean = found.hearing.meanCosine(found.vectors);
+  const mean = found.wordMatches.meanCosine(found.vectors);
   const needed = mayBeBest(candidates, { ...found, mean });
   const scored = await scoreAll(of, { ...found, candidates: needed });
   if (scored.length < needed.length) {
@@ -97,9 +97,9 @@ const NOTHING_ADDED = { lowest: 0, highest: 0 };
 
 /** Gathers the candidates of both ways, with their words. */
 async function gather(found: FoundBoth): Promise<Candidate[]> {
-  const { vectors, nearby, hearing, error, newVersions, recency, times } = found;
-  const sequences = [...new Set([...nearby.keys(), ...hearing.heard, ...newVersions.numbers])];
-  const judged = await hearing.judge(sequences);
+  const { vectors, nearby, wordMatches, error, newVersions, recency, times } = found;
+  const sequences = [...new Set([...nearby.keys(), ...wordMatches.matches, ...newVersions.numbers])];
+  const judged = await wordMatches.judge(sequences);
   const off = error + SCORE_ERROR;
   const last = [...nearby.values()].at(-1)?.similarity ?? 1;
   // What was not found by its vectors is not nearer than what was found last. (A graph may have missed it, but
@@ -113,7 +113,7 @@ async function gather(found: FoundBoth): Promise<Candidate[]> {
     const highest = near === undefined ? (isNew ? 1 : beyond) : clamp(near.similarity + off);
     const bounds = { isNear: near !== undefined || isNew, lowest, highest };
     const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
-    return { sequence, pairs: near?.pairs, ...bounds, added, ...(judged.get(sequence) ?? UNHEARD) };
+    return { sequence, pairs: near?.pairs, ...bounds, added, ...(judged.get(sequence) ?? NO_WORDS) };
   });
 }
 

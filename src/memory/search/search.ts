@@ -11,13 +11,13 @@ import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { fetchAll } from "../reading/fetch.js";
 import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
-import { Hearing } from "./hearing.js";
-import { HEARD_CANDIDATES, NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest } from "./hybrid.js";
+import { NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest, WORD_CANDIDATES } from "./hybrid.js";
 import type { MeanCosine } from "./mean-cosine.js";
 import { canOthersBeBest, mayBeBestInTime, type NearInTime } from "./near-in-time.js";
 import { findNearby, type NewVersions, type Query, type Searched, scoreBest } from "./nearby.js";
 import { RECENCY_CANDIDATES } from "./recency.js";
 import type { Scored } from "./score.js";
+import { WordMatches } from "./word-matches.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
 const SEARCHES_MAX = 10;
@@ -69,7 +69,7 @@ export interface SelectOptions extends Showing, Timed {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface HearOptions extends Showing, Timed {
+export interface MatchWordsOptions extends Showing, Timed {
   readonly text: string;
   readonly among?: Selection | undefined;
   /** Number of memories that the caller wants. */
@@ -79,8 +79,8 @@ export interface HearOptions extends Showing, Timed {
 export interface NearestOptions extends Query, Showing, Timed {}
 
 export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal">, Showing, Timed {
-  /** Promise of `hear`; the vectors are searched meanwhile. */
-  readonly hearing: Promise<Hearing>;
+  /** Promise of `matchWords`; the vectors are searched meanwhile. */
+  readonly wordMatches: Promise<WordMatches>;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
   /** Lowest score that they may have. */
@@ -90,7 +90,7 @@ export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal
 }
 
 /** A search by meaning in which ages count. */
-export type InTimeOptions = Omit<PlacedOptions, "hearing" | "recency"> & { readonly recency: Recency };
+export type InTimeOptions = Omit<PlacedOptions, "wordMatches" | "recency"> & { readonly recency: Recency };
 
 /**
  * Searches a replica. If others replace or delete meanwhile what it finds, all of it is done again, because the new
@@ -149,22 +149,22 @@ export class Search {
   }
 
   /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
-  hear({
+  matchWords({
     steps = untimed,
     text,
     among,
-    wanted = HEARD_CANDIDATES,
+    wanted = WORD_CANDIDATES,
     ...showing
-  }: HearOptions): Promise<Hearing> {
+  }: MatchWordsOptions): Promise<WordMatches> {
     const { indexes: all, guard } = this.of;
     return steps.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
-      const query = { text, limit: Math.max(HEARD_CANDIDATES, wanted), among };
+      const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
-      const heard = found.heard.filter(({ sequence }) => this.#isShown(sequence, showing));
-      return new Hearing(
+      const matches = found.matches.filter(({ sequence }) => this.#isShown(sequence, showing));
+      return new WordMatches(
         (words, sequences) => guard(all.scoreWords(indexes, words, sequences)),
-        { ...found, heard },
+        { ...found, matches },
         meanCosine,
       );
     });
@@ -208,11 +208,11 @@ export class Search {
     const { searched, fits, ...found } = await steps.time("search", async () =>
       recency === undefined ? await this.#searchShown(near) : await this.#nearInTime({ ...query, recency }),
     );
-    const hearing = await query.hearing;
+    const wordMatches = await query.wordMatches;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
     return steps.time("fetch", () =>
-      placeBest({ ...searched, fits }, { ...query, ...found, hearing, newVersions }),
+      placeBest({ ...searched, fits }, { ...query, ...found, wordMatches, newVersions }),
     );
   }
 

@@ -35,9 +35,9 @@ const found = (segments: readonly TestSegment[], text: string, limit = 10): Word
 
 describe("the words of a namespace", () => {
   test("a search answers the measured numbers", () => {
-    const { query, heard } = found(ANA, "What is Ana allergic to?");
+    const { query, matches } = found(ANA, "What is Ana allergic to?");
     expect(query.ideal).toBeCloseTo(1.45083, 5);
-    expect(heard.map(({ sequence }) => sequence)).toEqual([1, 3]);
+    expect(matches.map(({ sequence }) => sequence)).toEqual([1, 3]);
     const all = run(scoreWords(ANA, query, [3, 1, 2, 3]));
     expect(all.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
     const [first, second, third] = all.map(({ score }) => score);
@@ -63,8 +63,8 @@ describe("the words of a namespace", () => {
 
   test("without segments, without rows and without words nothing is found", () => {
     for (const segments of [[], filled(), filled("🎉", "…")]) {
-      const { query, heard } = found(segments, "Ana");
-      expect(heard).toEqual([]);
+      const { query, matches } = found(segments, "Ana");
+      expect(matches).toEqual([]);
       expect(query.ideal).toBeGreaterThan(0);
       const hits = segments[0]?.living ? [{ sequence: 1, score: 0, words: [] }] : [];
       expect(run(scoreWords(segments, query, [1, 7]))).toEqual(hits);
@@ -77,7 +77,7 @@ describe("the words of a namespace", () => {
     const segments = [rows.filter((row) => !isOld(row)), rows.filter(isOld)].map(TestSegment.of);
     for (const limit of [0, 1, 7, 100, 1000]) {
       const expected = Array.from({ length: Math.min(limit, 100) }, (_, i) => i + 1);
-      expect(found(segments, "words", limit).heard.map(({ sequence }) => sequence)).toEqual(expected);
+      expect(found(segments, "words", limit).matches.map(({ sequence }) => sequence)).toEqual(expected);
     }
   });
 
@@ -85,7 +85,7 @@ describe("the words of a namespace", () => {
     const segments = [4_000_000_000, 7_000_000_000, 9_000_000_000_000].map((sequence) =>
       TestSegment.of([{ sequence, text: `number ${sequence}` }]),
     );
-    expect(found(segments, "number").heard.map(({ sequence }) => sequence)).toEqual([
+    expect(found(segments, "number").matches.map(({ sequence }) => sequence)).toEqual([
       4_000_000_000, 7_000_000_000, 9_000_000_000_000,
     ]);
   });
@@ -93,11 +93,11 @@ describe("the words of a namespace", () => {
   test("scores by an earlier search compare, whatever was stored and removed meanwhile", () => {
     const rows = rowsOf(["Ana is in Rome", "Bo is in Berlin", "Ana moved to Berlin"]);
     const segments = rows.map((row) => TestSegment.of([row]));
-    const { query, heard } = found(segments, "Ana in Berlin");
+    const { query, matches } = found(segments, "Ana in Berlin");
     segments[1]?.remove(2);
     const now = [...segments, TestSegment.of([{ sequence: 9, text: "Ana likes Berlin" }])];
     const again = run(scoreWords(now, query, [1, 2, 3]));
-    const expected = heard.filter(({ sequence }) => sequence !== 2).sort((a, b) => a.sequence - b.sequence);
+    const expected = matches.filter(({ sequence }) => sequence !== 2).sort((a, b) => a.sequence - b.sequence);
     expect(again.map(({ sequence, score }) => ({ sequence, score }))).toEqual(expected);
   });
 });
@@ -108,18 +108,18 @@ function compare(
   model: Model,
   asked: { text: string; limit: number },
 ): void {
-  const { ideal, heard: all } = model.search({ ...asked, limit: Number.POSITIVE_INFINITY });
+  const { ideal, matches: all } = model.search({ ...asked, limit: Number.POSITIVE_INFINITY });
   const expected = all.slice(0, asked.limit);
-  const { query, heard } = run(findWords(segments, asked));
+  const { query, matches } = run(findWords(segments, asked));
   expect(query.ideal).toBe(ideal);
-  expect(heard).toEqual(expected);
+  expect(matches).toEqual(expected);
   const allowed = [...model.texts.keys()].filter((each) => each % 3 !== 0);
   // One of them is unknown.
   const among = amongOf([...allowed, 1_000_000_000]);
   const some = run(findWords(segments, { ...asked, among }));
-  expect(some.heard).toEqual(all.filter(({ sequence }) => sequence % 3 !== 0).slice(0, asked.limit));
+  expect(some.matches).toEqual(all.filter(({ sequence }) => sequence % 3 !== 0).slice(0, asked.limit));
   const none = run(findWords(segments, { ...asked, among: amongOf([]) }));
-  expect(none).toEqual({ query, heard: [] });
+  expect(none).toEqual({ query, matches: [] });
   const sequences = expected.map(({ sequence }) => sequence);
   const scored = run(scoreWords(segments, query, [...sequences, 1_000_000_000]));
   const byNumber = expected.toSorted((a, b) => a.sequence - b.sequence);
@@ -212,10 +212,10 @@ describe("rows that are removed while others are looked for", () => {
       const before = found(segments, text, rows.length);
       const gone = new Set<number>();
       let yields = 0;
-      const { query, heard } = stepped(findWords(segments, { text, limit: 300 }), () => {
+      const { query, matches } = stepped(findWords(segments, { text, limit: 300 }), () => {
         yields++;
         // Those that were found before are looked for, and the words' lists shift where they are read.
-        const some = [pick(before.heard.slice(0, 300)).sequence, pick(rows).sequence, 1 + yields];
+        const some = [pick(before.matches.slice(0, 300)).sequence, pick(rows).sequence, 1 + yields];
         for (const each of segments) for (const sequence of some) each.remove(sequence);
         for (const sequence of some) gone.add(sequence);
       });
@@ -232,18 +232,18 @@ describe("rows that are removed while others are looked for", () => {
       const ordered = all
         .filter(({ score }) => score > 0)
         .sort((a, b) => b.score - a.score || a.sequence - b.sequence);
-      expect(heard.some(({ sequence }) => gone.has(sequence))).toBe(false);
-      expect(heard.length).toBeGreaterThan(300 - gone.size);
-      expect(heard).toEqual(
-        ordered.slice(0, heard.length).map(({ sequence, score }) => ({ sequence, score })),
+      expect(matches.some(({ sequence }) => gone.has(sequence))).toBe(false);
+      expect(matches.length).toBeGreaterThan(300 - gone.size);
+      expect(matches).toEqual(
+        ordered.slice(0, matches.length).map(({ sequence, score }) => ({ sequence, score })),
       );
     }
   });
 
   test("are not scored", () => {
     const { segments } = made();
-    const { query, heard } = found(segments, text, 500);
-    const sequences = heard.map(({ sequence }) => sequence);
+    const { query, matches } = found(segments, text, 500);
+    const sequences = matches.map(({ sequence }) => sequence);
     const gone: number[] = [];
     const scored = stepped(scoreWords(segments, query, sequences), () => {
       const sequence = sequences[gone.length * 7] as number;
@@ -251,7 +251,7 @@ describe("rows that are removed while others are looked for", () => {
       for (const each of segments) each.remove(sequence);
     });
     expect(gone.length).toBeGreaterThan(2);
-    const expected = heard.filter(({ sequence }) => !gone.includes(sequence));
+    const expected = matches.filter(({ sequence }) => !gone.includes(sequence));
     expect(scored.map(({ sequence, score }) => ({ sequence, score }))).toEqual(
       expected.sort((a, b) => a.sequence - b.sequence),
     );
@@ -271,8 +271,8 @@ describe("a query of 64 KiB", () => {
     // Collecting garbage may come into a step, but hardly every time.
     for (let i = 0; i < 5; i++) {
       const waits: number[] = [];
-      const { query, heard } = run(findWords(segments, { text, limit: 50 }), (ms) => waits.push(ms));
-      expect(heard.length).toBe(query.words.length > 0 ? 50 : 0);
+      const { query, matches } = run(findWords(segments, { text, limit: 50 }), (ms) => waits.push(ms));
+      expect(matches.length).toBe(query.words.length > 0 ? 50 : 0);
       longest.push(Math.max(...waits));
     }
     // The longest step is one of reading the query's words: 6 ms.

@@ -1,6 +1,6 @@
 import { wordsIn } from "../../../src/index/words/text/words-in.js";
 import { placeOfWeight, WEIGHTS } from "../../../src/index/words/weights.js";
-import type { Heard } from "../../../src/memory/ports/index.js";
+import type { WordMatch } from "../../../src/memory/ports/index.js";
 import { run } from "./run.js";
 import type { TextRow } from "./segments.js";
 
@@ -16,22 +16,22 @@ export class Model {
     for (const sequence of sequences) this.texts.delete(sequence);
   }
 
-  search({ text, limit }: { text: string; limit: number }): { ideal: number; heard: Heard[] } {
+  search({ text, limit }: { text: string; limit: number }): { ideal: number; matches: WordMatch[] } {
     const all = this.#all();
-    const heard = all.map(({ sequence }) => ({ sequence, score: 0 }));
+    const matches = all.map(({ sequence }) => ({ sequence, score: 0 }));
     let ideal = 0;
     for (const [word, { times, inIdentifiers }] of run(wordsIn(text, "query")).counts) {
       const holding = all.filter(({ counts }) => counts.has(word)).length;
       const rarity = Math.log(1 + (all.length - holding + 0.5) / (holding + 0.5));
       ideal += (holding > 0 ? times + inIdentifiers : times) * rarity;
       all.forEach((memory, i) => {
-        const each = heard[i] as { score: number };
+        const each = matches[i] as { score: number };
         each.score += this.#gain(memory, { word, factor: (times + inIdentifiers) * rarity });
       });
     }
-    const found = heard.filter(({ score }) => score > 0);
+    const found = matches.filter(({ score }) => score > 0);
     found.sort((a, b) => b.score - a.score || a.sequence - b.sequence);
-    return { ideal, heard: found.slice(0, limit) };
+    return { ideal, matches: found.slice(0, limit) };
   }
 
   #gain({ counts, norm }: Memory, { word, factor }: { word: string; factor: number }): number {

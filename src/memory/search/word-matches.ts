@@ -10,10 +10,10 @@ export interface Judged {
 }
 
 /** Judgement of a memory that has none of the words. */
-export const UNHEARD: Judged = { share: 0, matched: [] };
+export const NO_WORDS: Judged = { share: 0, matched: [] };
 
 /** Finds of the words of a query in a namespace, with all that is needed to weigh them. */
-export class Hearing {
+export class WordMatches {
   constructor(
     private readonly score: (query: WeighedQuery, sequences: readonly number[]) => Promise<WordHit[]>,
     private readonly found: WordsFound,
@@ -21,8 +21,8 @@ export class Hearing {
   ) {}
 
   /** Log numbers of the memories whose words fit best, best first. */
-  get heard(): number[] {
-    return this.found.heard.map(({ sequence }) => sequence);
+  get matches(): number[] {
+    return this.found.matches.map(({ sequence }) => sequence);
   }
 
   /** Judges memories by the words that were found, whatever is stored meanwhile. */
