@@ -21,7 +21,7 @@ describe("a data folder", () => {
   test("lists the sets of one side, packed or not", () => {
     expect(data.list()).toEqual([
       { kind: "retrieval", name: "people" },
-      { kind: "retrieval", name: "wishes" },
+      { kind: "retrieval", name: "storeOptions" },
       { kind: "sts", name: "stsb-tiny" },
       { kind: "pairs", name: "doubles" },
     ]);
@@ -46,7 +46,7 @@ describe("a data folder", () => {
   });
 
   test("takes a label for the rows that have it", () => {
-    expect(data.retrieval("wishes").queries[0]?.relevant).toEqual(new Set(["1", "2"]));
+    expect(data.retrieval("storeOptions").queries[0]?.relevant).toEqual(new Set(["1", "2"]));
   });
 
   test("reads ratings and labels of pairs", () => {
@@ -97,8 +97,8 @@ describe("a sample", () => {
   });
 
   test("of a set without scopes has all rows, and as many queries as may be", () => {
-    const wishes = open(TINY).retrieval("wishes");
-    const { queries, rows } = sampleOf(wishes, { ...FULL, scopedRowsMax: 1 });
+    const storeOptions = open(TINY).retrieval("storeOptions");
+    const { queries, rows } = sampleOf(storeOptions, { ...FULL, scopedRowsMax: 1 });
     expect(queries).toHaveLength(1);
     expect(rows.get("")).toHaveLength(3);
   });

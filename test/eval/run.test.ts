@@ -111,7 +111,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       const run = runWith(["--sets", "people"], earlier);
       await run.run(() => {});
       expect(Object.keys(run.record.systems)).toEqual(["bundled HYBRID", "bundled", "other", "bm25"]);
-      expect(Object.keys(run.record.retrieval)).toEqual(["people", "wishes"]);
+      expect(Object.keys(run.record.retrieval)).toEqual(["people", "storeOptions"]);
       expect(outcomesOf(run.record)).toEqual(outcomesOf(record));
       expect(() => runWith(["--full"], earlier)).toThrow("at most 1000 queries");
     },
@@ -127,7 +127,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
 
   test("refuses the name of a set that is not there", async () => {
     await expect(runWith(["--sets", "people,nobody"]).run(() => {})).rejects.toThrow(
-      "the data has people, wishes",
+      "the data has people, storeOptions",
     );
   });
 
@@ -135,7 +135,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
     "leaves out what is too much for a quick run",
     async () => {
       const { extent, ...options } = readOptions(
-        ["--data", data, "--models", "bundled", "--sets", "wishes"],
+        ["--data", data, "--models", "bundled", "--sets", "storeOptions"],
         {},
       ) as Exclude<ReturnType<typeof readOptions>, "page">;
       const said: string[] = [];
@@ -144,7 +144,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
         new Progress({ write: (text) => said.push(text) }),
       );
       await run.run(() => {});
-      expect(said.join("")).toContain("wishes left out: 54 characters to store, more than 10");
+      expect(said.join("")).toContain("storeOptions left out: 54 characters to store, more than 10");
       expect(run.record.retrieval).toEqual({});
     },
     RUN_TIMEOUT_MS,
@@ -172,7 +172,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
     expect(page).toContain(
       "Before hits.\n\n<!-- `npm run eval -- quality` writes: hits -->\n\nOthers:\n\n| Set ",
     );
-    expect(page).toMatch(/\| wishes +\| 3 +\| 1\.000, 1\.000, 1\.000 +\| /);
+    expect(page).toMatch(/\| storeOptions +\| 3 +\| 1\.000, 1\.000, 1\.000 +\| /);
     expect(withTables(page, QUALITY, results)).toBe(page);
     expect(() => withTables(page.replace("End of above", ""), QUALITY, results)).toThrow("above");
   });

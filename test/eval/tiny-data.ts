@@ -66,12 +66,14 @@ export const TINY: Readonly<Record<string, readonly object[]>> = {
       category: "adversarial",
     },
   ],
-  "retrieval/wishes/corpus.jsonl": [
+  "retrieval/storeOptions/corpus.jsonl": [
     { id: "1", text: "wake me up at seven", label: "alarm" },
     { id: "2", text: "set an alarm for noon", label: "alarm" },
     { id: "3", text: "play some jazz", label: "music" },
   ],
-  "retrieval/wishes/queries.dev.jsonl": [{ id: "w1", query: "set my alarm clock", relevant_label: "alarm" }],
+  "retrieval/storeOptions/queries.dev.jsonl": [
+    { id: "w1", query: "set my alarm clock", relevant_label: "alarm" },
+  ],
   "retrieval/hidden/corpus.jsonl": [{ id: "1", text: "a" }],
   "retrieval/hidden/queries.heldout.jsonl": [{ id: "1", query: "a", relevant: ["1"] }],
   "sts/stsb-tiny.dev.jsonl": [

@@ -222,7 +222,7 @@ describe("a replica", () => {
       const last = { sequence: 3, opId: "last" };
       const set = setUp(
         { restore: async () => ({ ...last, wiped: [] }) },
-        { restore: async () => ({ upto: 3, marks: [last] }) },
+        { restore: async () => ({ upto: 3, marks: [last], removed: [] }) },
       );
       for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, opId: "", vectors: [] });
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));

@@ -249,7 +249,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/calls/store.ts",
-        'if (!isPaid(answered, wishes)) await steps.time("refund", () => quota.refund(caller));',
+        'if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));',
         "",
       ],
     ],

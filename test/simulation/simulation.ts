@@ -102,7 +102,7 @@ interface Attempts {
 }
 
 /** Fields of a store beyond those of a memory. */
-interface Wishes {
+interface StoreOptions {
   readonly externalId?: string;
   readonly onConflict?: "refuse" | "replace" | "keep";
   /** Chooses the memory to supersede. */
@@ -114,7 +114,7 @@ interface Wishes {
 /** Score of two texts that are alike. */
 const SIMILAR_ABOVE = 0.9;
 
-function expiryOf({ expiresMs }: Wishes) {
+function expiryOf({ expiresMs }: StoreOptions) {
   return expiresMs === undefined ? {} : { expiry: { atMs: WALL_MS + expiresMs } };
 }
 
@@ -184,11 +184,11 @@ class Schedule {
   }
 
   #planStore(atMs: number, caller: Caller, namespace: string): void {
-    const wishes = this.#wishes(atMs);
+    const storeOptions = this.#storeOptions(atMs);
     const { comparing } = this.shape;
-    const compares = comparing > 0 && Object.keys(wishes).length === 0 && this.time.chance(comparing);
+    const compares = comparing > 0 && Object.keys(storeOptions).length === 0 && this.time.chance(comparing);
     const onSimilar = compares ? this.time.pick(["keep", "supersede"] as const) : undefined;
-    const memory = this.#newMemory(caller, namespace, { ...wishes, ...(onSimilar && { onSimilar }) });
+    const memory = this.#newMemory(caller, namespace, { ...storeOptions, ...(onSimilar && { onSimilar }) });
     const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
       const { of, request } = memory();
@@ -204,8 +204,8 @@ class Schedule {
   /** Plans several stores in one call. */
   #planBatch(atMs: number, caller: Caller, namespace: string): void {
     // Only memories that ask for nothing more are written together.
-    const wishes = this.time.chance(0.4) ? () => this.#wishes(atMs) : () => ({});
-    const memories = Array.from({ length: BATCH }, () => this.#newMemory(caller, namespace, wishes()));
+    const storeOptions = this.time.chance(0.4) ? () => this.#storeOptions(atMs) : () => ({});
+    const memories = Array.from({ length: BATCH }, () => this.#newMemory(caller, namespace, storeOptions()));
     const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
       const items = memories.map((memory) => memory());
@@ -217,13 +217,13 @@ class Schedule {
   }
 
   /** Describes a memory to store. It is the same whenever it is asked for, as all attempts make one request. */
-  #newMemory(caller: Caller, namespace: string, { superseded, ...wishes }: Wishes) {
+  #newMemory(caller: Caller, namespace: string, { superseded, ...storeOptions }: StoreOptions) {
     const text = `text ${this.#stores++}`;
     const name = keyOf({ ...caller, namespace });
     let described: { of: Storing; request: BatchMemory } | undefined;
     return () => {
       const id = superseded === undefined ? undefined : this.#history.pick(name, superseded);
-      const asked = { ...wishes, ...(id !== undefined && { supersedes: [id] }) };
+      const asked = { ...storeOptions, ...(id !== undefined && { supersedes: [id] }) };
       described ??= {
         of: { accountId: caller.accountId, name, text, ...asked },
         request: {
@@ -249,7 +249,7 @@ class Schedule {
   }
 
   /** Chooses what a store at a time asks for beyond a memory: mostly nothing. */
-  #wishes(atMs: number): Wishes {
+  #storeOptions(atMs: number): StoreOptions {
     const { time } = this;
     const kind = time.random();
     if (kind < 0.55) return {};

@@ -14,9 +14,9 @@ import { checkStore, decideStore } from "../versions/deciding-stores.js";
 import { etagOf } from "../versions/etag.js";
 import type { Ports } from "./ports.js";
 import { SimilarMemories } from "./similar-memories.js";
-import type { Wishes } from "./store-wishes.js";
+import type { StoreOptions } from "./store-options.js";
 
-export type WishPorts = Ports & ErasurePorts;
+export type StoreIfPorts = Ports & ErasurePorts;
 
 /**
  * Opens a view of a namespace's log as it is now, before anything is charged; undefined if there is none.
@@ -24,7 +24,7 @@ export type WishPorts = Ports & ErasurePorts;
  * @throws MemoryError `unauthenticated`
  */
 export async function viewNow(
-  { quota, log, clock }: Pick<WishPorts, "quota" | "log" | "clock">,
+  { quota, log, clock }: Pick<StoreIfPorts, "quota" | "log" | "clock">,
   { caller, scope }: { caller: Caller; scope: Scope },
 ): Promise<LogView | undefined> {
   const logId = await log.find(scope);
@@ -42,11 +42,11 @@ export async function viewNow(
  */
 export async function findStanding(
   view: LogView,
-  { wishes, attempt }: { wishes: Wishes; attempt: Pick<Attempt, "memoryId"> | undefined },
+  { storeOptions, attempt }: { storeOptions: StoreOptions; attempt: Pick<Attempt, "memoryId"> | undefined },
 ): Promise<Answered | undefined> {
   return unlessWritten(view, attempt, async () => {
-    const standing = await checkStore(view, wishes.conditions);
-    return standing && answerByWishes(standing, { id: undefined });
+    const standing = await checkStore(view, storeOptions.conditions);
+    return standing && answerByOptions(standing, { id: undefined });
   });
 }
 
@@ -70,7 +70,7 @@ export async function unlessWritten<T>(
 
 interface WritingByWishes {
   readonly scope: Scope;
-  readonly wishes: Wishes;
+  readonly storeOptions: StoreOptions;
   /** Id of the memory if it is a new one, and of the operation in any case. */
   readonly id: string;
   readonly appending: Appending;
@@ -79,11 +79,11 @@ interface WritingByWishes {
 }
 
 /** Appends a memory if the namespace's memories allow it, and erases the version that it replaces. */
-export async function writeByWishes(ports: WishPorts, writing: WritingByWishes): Promise<Answered> {
-  const { scope, wishes, id, appending, steps, signal } = writing;
+export async function writeByWishes(ports: StoreIfPorts, writing: WritingByWishes): Promise<Answered> {
+  const { scope, storeOptions, id, appending, steps, signal } = writing;
   const { namespaces, clock } = ports;
   const nowMs = clock.wallMs();
-  const { similarAbove: above, conditions, onSimilar } = wishes;
+  const { similarAbove: above, conditions, onSimilar } = storeOptions;
   let similar: SimilarMemories | undefined;
   const conditionFor = async (replica: Replica): Promise<Conditional> => {
     const memory = await appending.memoryIn(generationOf(replica.logId));
@@ -96,14 +96,14 @@ export async function writeByWishes(ports: WishPorts, writing: WritingByWishes):
         signal,
       });
     }
-    return conditionalOf(memory, { wishes, nowMs, similar });
+    return conditionalOf(memory, { storeOptions, nowMs, similar });
   };
   const { admit, idempotent } = appending;
   const changed = await steps.time("append", () =>
     namespaces.change(scope, { conditionFor, admit, idempotent }),
   );
   // A store creates the namespace, so there is an outcome.
-  const answered = await finishByWishes(ports, { changed: changed as Changed, id });
+  const answered = await finishByOptions(ports, { changed: changed as Changed, id });
   const own = onSimilar === "keep" ? undefined : answered.id;
   return { ...answered, ...(similar && { similar: similar.listedBeside(own) }) };
 }
@@ -111,9 +111,13 @@ export async function writeByWishes(ports: WishPorts, writing: WritingByWishes):
 /** Makes the condition under which a memory is appended. */
 export function conditionalOf(
   made: Stored,
-  { wishes, nowMs, similar }: { wishes: Wishes; nowMs: number; similar?: SimilarMemories | undefined },
+  {
+    storeOptions,
+    nowMs,
+    similar,
+  }: { storeOptions: StoreOptions; nowMs: number; similar?: SimilarMemories | undefined },
 ): Conditional {
-  const { conditions, expiresAtMs, onSimilar } = wishes;
+  const { conditions, expiresAtMs, onSimilar } = storeOptions;
   const { externalId } = conditions;
   const memory: Stored = {
     ...made,
@@ -135,12 +139,12 @@ export function conditionalOf(
 }
 
 /** Answers a store from its outcome, and erases the version that it replaced; `id` is that of the operation. */
-export async function finishByWishes(
+export async function finishByOptions(
   ports: ErasurePorts,
   { changed, id }: { changed: Changed; id: string },
 ): Promise<Answered> {
   const standing = asMemory(changed.standing);
-  const answered = answerByWishes(standing, { id });
+  const answered = answerByOptions(standing, { id });
   if (answered.outcome === "REPLACED" && standing.replaces !== undefined) {
     await eraseEntry(ports, { logIds: [changed.logId], sequence: standing.replaces });
   }
@@ -154,7 +158,7 @@ export function asMemory(standing: Entry<"head">): Seen["head"] | Erased {
 }
 
 /** Makes the answer from the log's entry; `id` is that of the operation. */
-export function answerByWishes(
+export function answerByOptions(
   standing: Pick<Seen["head"], "opId" | "id" | "tokens" | "createdAtMs">,
   { id }: { id: string | undefined },
 ): Answered {

@@ -16,13 +16,13 @@ import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Redacted } from "../secrets/handle-secrets.js";
 import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
 import type { PaidRequest, Ports } from "./ports.js";
-import { asMemory, findStanding, viewNow, type WishPorts, writeByWishes } from "./store-if.js";
-import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
+import { asMemory, findStanding, type StoreIfPorts, viewNow, writeByWishes } from "./store-if.js";
+import { parseStoreOptions, type StoreOptions, type StoreOptionsRequest } from "./store-options.js";
 import { withinQuota } from "./within-quota.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
-export interface StoreRequest extends PaidRequest, WishRequest, ContentsRequest {
+export interface StoreRequest extends PaidRequest, StoreOptionsRequest, ContentsRequest {
   /** Time at which what it tells of happened, in milliseconds since 1970; when it is stored, if left out. */
   readonly eventAtMs?: number | undefined;
   /** Calls with the same key store one memory. */
@@ -41,28 +41,31 @@ export interface StoreOutcome extends Outcome {
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
  * after `unavailable` the memory may be stored or not. With an idempotency key a retry is safe, and
- * `already_exists` means that the key was used for another request. A store with wishes may also be refused by
+ * `already_exists` means that the key was used for another request. A store with storeOptions may also be refused by
  * what the namespace holds: `already_exists`, `not_found` or `failed_precondition`.
  */
-export async function store(ports: WishPorts, request: StoreRequest): Promise<StoreOutcome> {
+export async function store(ports: StoreIfPorts, request: StoreRequest): Promise<StoreOutcome> {
   const { caller } = request;
   const { text, metadata, redacted } = parseContents(request, ports);
   const scope = scopeOf(request);
   const eventAtMs = parseTimeOfYears("event_time", request.eventAtMs);
-  const wished = parseWishes(request, ports.clock.wallMs());
+  const askedOptions = parseStoreOptions(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const unreadShare = ports.generations.unreadShare(text);
   // Any two texts that the model can hardly read may be alike to it: none is given up for another.
-  const wishes = wished && unreadShare !== undefined ? { ...wished, onSimilar: "store" as const } : wished;
+  const storeOptions =
+    askedOptions && unreadShare !== undefined
+      ? { ...askedOptions, onSimilar: "store" as const }
+      : askedOptions;
   const write = (attempt?: Attempt) =>
-    writeMemory(ports, { ...request, text, metadata, eventAtMs, scope, attempt, wishes });
+    writeMemory(ports, { ...request, text, metadata, eventAtMs, scope, attempt, storeOptions });
   const outcome =
     request.idempotencyKey === undefined
       ? { answered: await write(), replayed: false }
-      : await storeIdempotently(ports, { ...request, text, metadata, eventAtMs, scope, write, wishes });
+      : await storeIdempotently(ports, { ...request, text, metadata, eventAtMs, scope, write, storeOptions });
   const { answered, replayed } = outcome;
   const { namespace } = scope;
-  if (!replayed && isPaid(answered, wishes))
+  if (!replayed && isPaid(answered, storeOptions))
     ports.quota.count(caller, { namespace, call: "store", tokens: answered.tokens });
   return { ...outcome, unreadShare, redacted };
 }
@@ -75,23 +78,23 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
   /** Absent if no other attempt can store the same memory. */
   readonly attempt: Attempt | undefined;
   /** Absent in a store that depends on nothing. */
-  readonly wishes: Wishes | undefined;
+  readonly storeOptions: StoreOptions | undefined;
 }
 
 /**
  * Tells whether a store costs a call: one that finds its external id there does not. One that finds a similar
  * memory does, because its text was embedded.
  */
-function isPaid({ outcome }: Answered, wishes: Wishes | undefined): boolean {
-  return outcome !== "KEPT" || wishes?.onSimilar === "keep";
+function isPaid({ outcome }: Answered, storeOptions: StoreOptions | undefined): boolean {
+  return outcome !== "KEPT" || storeOptions?.onSimilar === "keep";
 }
 
-async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
-  const { caller, text, metadata, eventAtMs, scope, attempt, wishes, steps = untimed } = writing;
+async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answered> {
+  const { caller, text, metadata, eventAtMs, scope, attempt, storeOptions, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;
   // What is there already, or forbids the store, costs neither a call nor the model's time.
-  const view = wishes && (await viewNow(ports, { caller, scope }));
-  const kept = wishes && view && (await findStanding(view, { wishes, attempt }));
+  const view = storeOptions && (await viewNow(ports, { caller, scope }));
+  const kept = storeOptions && view && (await findStanding(view, { storeOptions, attempt }));
   if (kept !== undefined) return kept;
   return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
@@ -114,9 +117,9 @@ async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered
     };
     const admit = () => quota.verify(caller);
     const appending = { memoryIn, admit, idempotent: attempt !== undefined };
-    if (wishes === undefined) return append(ports, { scope, appending, steps });
-    const answered = await writeByWishes(ports, { scope, wishes, id, appending, steps, signal });
-    if (!isPaid(answered, wishes)) await steps.time("refund", () => quota.refund(caller));
+    if (storeOptions === undefined) return append(ports, { scope, appending, steps });
+    const answered = await writeByWishes(ports, { scope, storeOptions, id, appending, steps, signal });
+    if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));
     return answered;
   });
 }
@@ -143,10 +146,10 @@ async function storeIdempotently(
     eventAtMs,
     scope,
     write,
-    wishes,
+    storeOptions,
     ...request
   }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
-    Pick<Writing, "text" | "metadata" | "eventAtMs" | "scope" | "wishes"> & {
+    Pick<Writing, "text" | "metadata" | "eventAtMs" | "scope" | "storeOptions"> & {
       write(attempt: Attempt): Promise<Answered>;
     },
 ): Promise<Outcome> {
@@ -154,12 +157,12 @@ async function storeIdempotently(
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const more = [
-    ...(wishes === undefined ? [] : [wishes.asked]),
+    ...(storeOptions === undefined ? [] : [storeOptions.asked]),
     ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
   ];
   const asked = { scope, idempotencyKey, content: [text, canonicalMetadata(metadata), ...more] };
   const undo = async (answered: Answered) => {
-    if (isPaid(answered, wishes)) await quota.refund(caller);
+    if (isPaid(answered, storeOptions)) await quota.refund(caller);
   };
   return idempotency.run(asked, { write, undo });
 }

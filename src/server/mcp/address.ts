@@ -11,7 +11,7 @@ import { type Scope, TOOL_SETS } from "./tools/tools.js";
  * @throws MemoryError `invalid_argument`, or `permission_denied` if the key is for another namespace.
  */
 export function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope, "site"> {
-  const { namespace, tools = "memory" } = wishesIn(url);
+  const { namespace, tools = "memory" } = parametersIn(url);
   if (!isToolSet(tools)) {
     throw invalid("tools", `in the address must be one of ${Object.keys(TOOL_SETS).join(", ")}`);
   }
@@ -22,16 +22,16 @@ export function scopeOf(url: string, { access, namespace: own }: Principal): Omi
   return { namespace: own ?? namespace, readOnly: access !== "full", tools };
 }
 
-function wishesIn(url: string): { namespace?: string; tools?: string } {
-  const wishes: { namespace?: string; tools?: string } = {};
+function parametersIn(url: string): { namespace?: string; tools?: string } {
+  const storeOptions: { namespace?: string; tools?: string } = {};
   for (const [name, value] of readQuery(url)) {
     if (name !== "namespace" && name !== "tools") {
       throw invalid(shown(name), "is not read in this address; namespace and tools are");
     }
-    if (wishes[name] !== undefined) throw invalid(name, "is in the address twice");
-    wishes[name] = value;
+    if (storeOptions[name] !== undefined) throw invalid(name, "is in the address twice");
+    storeOptions[name] = value;
   }
-  return wishes;
+  return storeOptions;
 }
 
 function isToolSet(name: string): name is Scope["tools"] {

@@ -16,7 +16,7 @@ export interface Draining {
   onPhase(phase: "notice" | "calls"): void;
 }
 
-/** Wishes of the operator for the end. */
+/** StoreOptions of the operator for the end. */
 export interface Leave {
   /** Time from the loss of readiness to the end of taking calls, in which balancers notice. */
   readonly noticeMs: number;

@@ -42,7 +42,7 @@ import {
   redactedOf,
   similarTextsOf,
   storedOf,
-  wishesOf,
+  storeOptionsOf,
 } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
@@ -75,7 +75,7 @@ export function memoryService(
         ...idempotency(call),
         ...{ text, namespace, metadata, onSecret: onSecretOf(onSecret) },
         eventAtMs: eventAtMsOf(asked),
-        ...wishesOf(asked),
+        ...storeOptionsOf(asked),
       };
       const { replayed, ...answer } = await store(ports, request);
       await hold(call, similarTextsOf(answer));

@@ -14,7 +14,7 @@ import type { BatchResult } from "../../memory/calls/several/batch.js";
 import { ofItem } from "../../memory/calls/several/of-item.js";
 import type { BatchMemory } from "../../memory/calls/several/store-batch.js";
 import type { Answered, StoreOutcome } from "../../memory/calls/store.js";
-import type { OnSimilar, WishRequest } from "../../memory/calls/store-wishes.js";
+import type { OnSimilar, StoreOptionsRequest } from "../../memory/calls/store-options.js";
 import type { Expiry } from "../../memory/input/expiry.js";
 import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
 import type { OnConflict } from "../../memory/versions/deciding-stores.js";
@@ -24,7 +24,7 @@ const NANOS_PER_MS = 1_000_000;
 const NANOS_MAX = 999_999_999;
 
 /** Translates what a store asks for beyond a memory. */
-export function wishesOf({
+export function storeOptionsOf({
   externalId,
   onConflict,
   expiry,
@@ -32,7 +32,7 @@ export function wishesOf({
   similarAbove,
   onSimilar,
 }: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes"> &
-  Partial<Pick<StoreRequest, "similarAbove" | "onSimilar">>): WishRequest {
+  Partial<Pick<StoreRequest, "similarAbove" | "onSimilar">>): StoreOptionsRequest {
   return {
     externalId,
     onConflict: onConflictOf(onConflict),
@@ -56,7 +56,7 @@ export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
   return memories.map(({ text, metadata, onSecret, ...asked }, i) =>
     ofItem(`memories[${i}]`, () => ({
       ...{ text, metadata, eventAtMs: eventAtMsOf(asked), onSecret: onSecretOf(onSecret) },
-      ...wishesOf(asked),
+      ...storeOptionsOf(asked),
     })),
   );
 }

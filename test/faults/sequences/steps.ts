@@ -4,7 +4,7 @@ import { type Caller, resultsOf } from "../../support/caller.js";
 import type { Chance } from "../../support/chance.js";
 import type { Outcome } from "../../support/doors.js";
 import type { Content } from "./model.js";
-import { EXTERNAL_IDS, wish } from "./wishes.js";
+import { EXTERNAL_IDS, storeRequest } from "./store-requests.js";
 
 /** Maximum memories of a namespace. A recall shows 20, so it shows all of them. */
 const MEMORIES_MAX = 20;
@@ -39,7 +39,7 @@ export async function takeStep(step: Step): Promise<void> {
 
 const store: Do = async (step) => {
   const { caller, namespace } = step;
-  const { sent, expect } = wish(step);
+  const { sent, expect } = storeRequest(step);
   const { code, message, body } = await caller.store({ ...sent, namespace });
   expectCode(`store of ${JSON.stringify(sent)} (${message})`, code, expect(idIn(body)));
   keepAsBait(step, idIn(body), sent.text);
@@ -48,11 +48,11 @@ const store: Do = async (step) => {
 /** Stores several at once: they succeed or fail as if one came after the other. */
 const storeBatch: Do = async (step) => {
   const { caller, namespace } = step;
-  const wishes = Array.from({ length: BATCH }, () => wish(step));
-  const asked = { namespace, memories: wishes.map(({ sent }) => sent) };
+  const requests = Array.from({ length: BATCH }, () => storeRequest(step));
+  const asked = { namespace, memories: requests.map(({ sent }) => sent) };
   const outcome = await caller.call("POST /store/batch", { body: asked });
   const results = resultsOfBatch(outcome);
-  for (const [i, { sent, expect }] of wishes.entries()) {
+  for (const [i, { sent, expect }] of requests.entries()) {
     const { stored, error } = results[i] ?? { error: { code: outcome.code } };
     const meant = expect(stored?.id);
     // If none can be stored, the call has the error of the first.

@@ -3,7 +3,7 @@ import type { Answered, Attempt } from "../../idempotency/idempotency.js";
 import type { Scope } from "../../ports/log.js";
 import type { Redacted } from "../../secrets/handle-secrets.js";
 import type { PaidRequest } from "../ports.js";
-import type { Wishes } from "../store-wishes.js";
+import type { StoreOptions } from "../store-options.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
 export const LOOKING_MAX = 8;
@@ -15,7 +15,7 @@ export interface BatchItem {
   readonly metadata: string;
   readonly eventAtMs: number | undefined;
   /** Absent in a store that depends on nothing. */
-  readonly wishes: Wishes | undefined;
+  readonly storeOptions: StoreOptions | undefined;
 }
 
 export type BatchResult = StoredItem | { readonly error: MemoryError };

@@ -16,8 +16,8 @@ import type { Scope } from "../../ports/log.js";
 import type { Redacted } from "../../secrets/handle-secrets.js";
 import { type ContentsRequest, parseContents } from "../../secrets/parse-contents.js";
 import type { PaidRequest } from "../ports.js";
-import type { WishPorts } from "../store-if.js";
-import { parseWishes, type WishRequest } from "../store-wishes.js";
+import type { StoreIfPorts } from "../store-if.js";
+import { parseStoreOptions, type StoreOptionsRequest } from "../store-options.js";
 import type { BatchItem, BatchResult } from "./batch.js";
 import { ofItem } from "./of-item.js";
 import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
@@ -25,7 +25,7 @@ import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.
 export const BATCH_MAX = 256;
 
 /** One memory of a batch. A batch lists no similar memories. */
-export interface BatchMemory extends Omit<WishRequest, "similarAbove">, ContentsRequest {
+export interface BatchMemory extends Omit<StoreOptionsRequest, "similarAbove">, ContentsRequest {
   readonly eventAtMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface StoredBatch {
  *
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
-export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): Promise<StoredBatch> {
+export async function storeBatch(ports: StoreIfPorts, request: StoreBatchRequest): Promise<StoredBatch> {
   const { caller } = request;
   const scope = scopeOf(request);
   const parsed = await parseMemories(request.memories, ports);
@@ -76,7 +76,7 @@ export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): 
 
 /** Adds which texts the model can hardly read, and what was redacted. */
 async function tellOf(
-  { generations, clock }: WishPorts,
+  { generations, clock }: StoreIfPorts,
   { results, replayed }: StoredBatch,
   parsed: readonly Parsed[],
 ): Promise<StoredBatch> {
@@ -94,7 +94,7 @@ interface Parsed extends Omit<BatchItem, "id"> {
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
 async function parseMemories(
   memories: readonly BatchMemory[],
-  { clock, onSecret }: Pick<WishPorts, "clock" | "onSecret">,
+  { clock, onSecret }: Pick<StoreIfPorts, "clock" | "onSecret">,
 ): Promise<Parsed[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
   if (memories.length > BATCH_MAX) {
@@ -105,7 +105,7 @@ async function parseMemories(
     ofItem(`memories[${i}]`, () => ({
       ...parseContents(memory, { onSecret }),
       eventAtMs: parseTimeOfYears("event_time", memory.eventAtMs),
-      wishes: parseWishes(memory, nowMs),
+      storeOptions: parseStoreOptions(memory, nowMs),
     })),
   );
 }
@@ -119,7 +119,7 @@ interface Keyed extends Pick<StoreBatchRequest, "caller"> {
 
 /** Stores a batch for an idempotency key. What could not be stored is tried again by the next call with it. */
 async function storeIdempotently(
-  ports: WishPorts,
+  ports: StoreIfPorts,
   { caller, scope, parsed, write, ...request }: Keyed,
 ): Promise<StoredBatch> {
   const { quota, idempotency, clock } = ports;
@@ -130,10 +130,10 @@ async function storeIdempotently(
     text,
     canonicalMetadata(metadata),
   ]);
-  const wished = parsed.map(({ wishes }) => wishes?.asked ?? null);
+  const askedOptions = parsed.map(({ storeOptions }) => storeOptions?.asked ?? null);
   const times = parsed.map(({ eventAtMs }) => eventAtMs ?? null);
   const more = [
-    ...(wished.some((each) => each !== null) ? [JSON.stringify(wished)] : []),
+    ...(askedOptions.some((each) => each !== null) ? [JSON.stringify(askedOptions)] : []),
     ...(times.some((each) => each !== null) ? [`event_time ${JSON.stringify(times)}`] : []),
   ];
   const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], several: true };
@@ -155,7 +155,7 @@ async function storeIdempotently(
     const { answered, replayed } = await idempotency.run(asked, { write: attempted, undo: async () => {} });
     if (!replayed && written !== undefined) return { results: written.results, replayed };
     const ids = memoryIdsLike(answered.id, parsed.length);
-    const items = ids.map((id, i) => ({ id, wishes: parsed[i]?.wishes }));
+    const items = ids.map((id, i) => ({ id, storeOptions: parsed[i]?.storeOptions }));
     const known = await knownOf(ports, scope, { items, kept: answered.kept });
     return { results: ids.map((id) => resultOfKnown(known.get(id))), replayed: true };
   } catch (error) {

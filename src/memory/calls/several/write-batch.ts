@@ -6,7 +6,7 @@ import type { Log, Scope } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
 import { findMemories } from "../../reading/fetch.js";
 import { answerOf } from "../store.js";
-import { answerByWishes, asMemory, findStanding, viewNow, type WishPorts } from "../store-if.js";
+import { answerByOptions, asMemory, findStanding, type StoreIfPorts, viewNow } from "../store-if.js";
 import { withinQuota } from "../within-quota.js";
 import { type Batch, type BatchItem, type BatchResult, itemError, LOOKING_MAX } from "./batch.js";
 import { errorOfItem } from "./of-item.js";
@@ -16,7 +16,7 @@ import { Writing } from "./writing.js";
 type Known = Answered | "gone";
 
 interface Asked {
-  readonly items: readonly Pick<BatchItem, "id" | "wishes">[];
+  readonly items: readonly Pick<BatchItem, "id" | "storeOptions">[];
   /** Memories that the batch found there. */
   readonly kept?: readonly Kept[] | undefined;
 }
@@ -36,7 +36,7 @@ export interface Written {
  *
  * @throws MemoryError if the plan cannot pay for them, the caller stops waiting, or none could be stored.
  */
-export async function writeBatch(ports: WishPorts, batch: Batch): Promise<Written> {
+export async function writeBatch(ports: StoreIfPorts, batch: Batch): Promise<Written> {
   const { caller, items, attempt, scope, steps } = batch;
   const { quota } = ports;
   const known = attempt?.isFirst === false ? await knownBefore(ports, batch, attempt.stored) : NONE;
@@ -68,7 +68,7 @@ export async function writeBatch(ports: WishPorts, batch: Batch): Promise<Writte
 
 /** Looks up what earlier attempts have stored. What they told of, and the log does not hold, was dropped since. */
 async function knownBefore(
-  ports: WishPorts,
+  ports: StoreIfPorts,
   { scope, items }: Batch,
   stored: readonly number[],
 ): Promise<Map<string, Known>> {
@@ -91,7 +91,7 @@ export function resultOfKnown(known: Known | undefined): BatchResult {
  * @throws MemoryError `unauthenticated`, or `unavailable`
  */
 async function findStandingItems(
-  ports: WishPorts,
+  ports: StoreIfPorts,
   {
     caller,
     scope,
@@ -100,13 +100,13 @@ async function findStandingItems(
   }: { caller: Caller; scope: Scope; items: readonly BatchItem[]; attempt: Attempt | undefined },
 ): Promise<Map<string, BatchResult>> {
   const results = new Map<string, BatchResult>();
-  const asking = items.filter((item) => item.wishes !== undefined && isFirstOfItsId(item, items));
+  const asking = items.filter((item) => item.storeOptions !== undefined && isFirstOfItsId(item, items));
   const view = asking.length === 0 ? undefined : await viewNow(ports, { caller, scope });
   if (view === undefined) return results;
-  await mapSome(asking, LOOKING_MAX, async ({ id, wishes }) => {
-    if (wishes === undefined) return;
+  await mapSome(asking, LOOKING_MAX, async ({ id, storeOptions }) => {
+    if (storeOptions === undefined) return;
     try {
-      const stored = await findStanding(view, { wishes, attempt: attempt && { memoryId: id } });
+      const stored = await findStanding(view, { storeOptions, attempt: attempt && { memoryId: id } });
       if (stored !== undefined) results.set(id, { stored });
     } catch (error) {
       results.set(id, { error: itemError(error) });
@@ -117,9 +117,9 @@ async function findStandingItems(
 
 /** True if no item before this one has its external id: otherwise what is there now says nothing. */
 function isFirstOfItsId(item: BatchItem, items: readonly BatchItem[]): boolean {
-  const externalId = item.wishes?.conditions.externalId;
+  const externalId = item.storeOptions?.conditions.externalId;
   if (externalId === undefined) return true;
-  return items.find(({ wishes }) => wishes?.conditions.externalId === externalId) === item;
+  return items.find(({ storeOptions }) => storeOptions?.conditions.externalId === externalId) === item;
 }
 
 /** Looks up what an earlier attempt at a batch has stored, by the items' ids. */
@@ -134,14 +134,14 @@ export async function knownOf(
   const answers = new Map<string, Answered>();
   for (const { place, ...answer } of kept)
     answers.set(items[place]?.id ?? "", { ...answer, outcome: "KEPT" });
-  await mapSome(items, LOOKING_MAX, async ({ id, wishes }) => {
+  await mapSome(items, LOOKING_MAX, async ({ id, storeOptions }) => {
     const from = numbers.get(id);
-    if (wishes === undefined || from === undefined) return;
+    if (storeOptions === undefined || from === undefined) return;
     // It may be the next version of another memory.
     const [written] = (await log.read({ logId, from, limit: 1, what: "head" })).entries;
     // The last version of a memory that it stored may be another operation's.
     if (written !== undefined)
-      answers.set(id, answerByWishes({ ...asMemory(written.entry), opId: id }, { id }));
+      answers.set(id, answerByOptions({ ...asMemory(written.entry), opId: id }, { id }));
   });
   const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
   for (const { id } of kept) ids.add(id);

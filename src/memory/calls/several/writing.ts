@@ -8,7 +8,7 @@ import type { Stored } from "../../ports/log.js";
 import { untimed } from "../../ports/steps.js";
 import type { Conditional } from "../../versions/condition.js";
 import { answerOf } from "../store.js";
-import { asMemory, conditionalOf, finishByWishes, type WishPorts } from "../store-if.js";
+import { asMemory, conditionalOf, finishByOptions, type StoreIfPorts } from "../store-if.js";
 import { type Batch, type BatchItem, type BatchResult, itemError } from "./batch.js";
 
 /** Memories that are appended together, and the bytes of their texts: vectors take up to 25 times as many. */
@@ -34,7 +34,7 @@ export class Writing {
   readonly #embedUntilMs: number;
 
   constructor(
-    private readonly ports: WishPorts,
+    private readonly ports: StoreIfPorts,
     private readonly batch: Batch,
   ) {
     const nowMs = ports.clock.nowMs();
@@ -129,7 +129,7 @@ export class Writing {
 
   /** Makes a memory, or the condition under which it is appended, if its text could be embedded. */
   #memoryOf(
-    { id, text, metadata, eventAtMs, wishes }: BatchItem,
+    { id, text, metadata, eventAtMs, storeOptions }: BatchItem,
     { embedded, nowMs }: { embedded: Embedded; nowMs: number },
   ): (Stored | Conditional)[] {
     if (embedded.status === "rejected") {
@@ -141,11 +141,11 @@ export class Writing {
       ...(eventAtMs !== undefined && { eventAtMs }),
       ...embedded.value,
     };
-    if (wishes === undefined) {
+    if (storeOptions === undefined) {
       this.#made.set(id, memory);
       return [memory];
     }
-    const conditional = conditionalOf(memory, { wishes, nowMs });
+    const conditional = conditionalOf(memory, { storeOptions, nowMs });
     const decide: Conditional["decide"] = async (view) => {
       const decision = await conditional.decide(view);
       if ("entry" in decision) this.#made.set(id, decision.entry as Stored);
@@ -166,8 +166,10 @@ export class Writing {
     }
   }
 
-  async #answer({ id, wishes }: BatchItem, changed: Changed): Promise<Answered> {
-    return wishes === undefined ? answerOf(changed.standing) : finishByWishes(this.ports, { changed, id });
+  async #answer({ id, storeOptions }: BatchItem, changed: Changed): Promise<Answered> {
+    return storeOptions === undefined
+      ? answerOf(changed.standing)
+      : finishByOptions(this.ports, { changed, id });
   }
 
   /** Tells whether this attempt wrote it. Another one, which slept, has paid for an entry with another time. */

@@ -6,7 +6,7 @@ import { parseSupersedes } from "../input/id.js";
 import type { OnConflict, StoreConditions } from "../versions/deciding-stores.js";
 
 /** Fields of a store beyond those of a memory. */
-export interface WishRequest {
+export interface StoreOptionsRequest {
   /** The caller's own id; empty means none. */
   readonly externalId?: string | undefined;
   readonly onConflict?: OnConflict | undefined;
@@ -21,17 +21,17 @@ export interface WishRequest {
 /** Action of a store if a memory that says the same is there. */
 export type OnSimilar = "store" | "keep" | "supersede";
 
-export interface Wishes {
+export interface StoreOptions {
   readonly conditions: StoreConditions;
   readonly expiresAtMs: number | undefined;
   readonly similarAbove: number | undefined;
   readonly onSimilar: OnSimilar;
-  /** The wishes as they were asked for, by which two requests are compared. */
+  /** The storeOptions as they were asked for, by which two requests are compared. */
   readonly asked: string;
 }
 
 /** Parses what a store asks for beyond a memory; undefined if it asks for nothing. */
-export function parseWishes(request: WishRequest, nowMs: number): Wishes | undefined {
+export function parseStoreOptions(request: StoreOptionsRequest, nowMs: number): StoreOptions | undefined {
   const { onConflict, expiry, onSimilar = "store" } = request;
   const externalId = parseExternalId(request.externalId ?? "");
   if (onConflict !== undefined && externalId === undefined) {

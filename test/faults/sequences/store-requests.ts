@@ -6,19 +6,19 @@ export const EXTERNAL_IDS = ["x", "y", "é/z"];
 const ON_CONFLICT = ["REFUSE", "REPLACE", "REPLACE", "KEEP"];
 
 /** A memory to store, and what should become of it. */
-export interface Wish {
+export interface StoreRequest {
   readonly sent: { text: string } & JsonObject;
   /** Takes the memory into the content; answers the code that the store should have. */
   expect(id: string | undefined): string;
 }
 
 /** Makes a memory to store: plain, with an external id, or in place of another. */
-export function wish({ chance, content }: { chance: Chance; content: Content }): Wish {
+export function storeRequest({ chance, content }: { chance: Chance; content: Content }): StoreRequest {
   const text = chance.text();
   const kind = chance.next();
   if (kind < 0.5) return { sent: { text }, expect: (id) => added(content, id, { text, superseded: false }) };
-  if (kind < 0.75) return wishWithExternalId(chance, content);
-  return wishToSupersede(chance, content);
+  if (kind < 0.75) return requestWithExternalId(chance, content);
+  return requestToSupersede(chance, content);
 }
 
 function added(content: Content, id: string | undefined, memory: Modelled): string {
@@ -26,7 +26,7 @@ function added(content: Content, id: string | undefined, memory: Modelled): stri
   return "ok";
 }
 
-function wishWithExternalId(chance: Chance, content: Content): Wish {
+function requestWithExternalId(chance: Chance, content: Content): StoreRequest {
   const text = chance.text();
   const [externalId, onConflict] = [chance.pick(EXTERNAL_IDS), chance.pick(ON_CONFLICT)];
   const sent = { text, external_id: externalId, on_conflict: onConflict };
@@ -44,7 +44,7 @@ function wishWithExternalId(chance: Chance, content: Content): Wish {
   return { sent, expect };
 }
 
-function wishToSupersede(chance: Chance, content: Content): Wish {
+function requestToSupersede(chance: Chance, content: Content): StoreRequest {
   const text = chance.text();
   const ids = [...content.memories.keys()];
   const old = ids.length === 0 ? undefined : chance.pick(ids);
