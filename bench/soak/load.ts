@@ -12,13 +12,13 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { memory, question } from "../compare/memories.js";
 
 /** Memories that exist at any time: for each that is stored, the oldest is deleted. */
-const STANDING = 1_000;
+const MEMORIES_KEPT = 1_000;
 const NAMESPACES = 20;
 const PAUSE_MS = 20;
 /** Sentences of a text that is so long that it is read in windows. */
 const LONG_SENTENCES = 40;
 
-interface Standing {
+interface Address {
   readonly namespace: string;
   readonly id: string;
 }
@@ -29,7 +29,7 @@ interface Standing {
  */
 export class SteadyLoad {
   calls = 0;
-  readonly #standing: Standing[] = [];
+  readonly #existing: Address[] = [];
   #stopping = false;
   #number = 0;
   #key = "";
@@ -98,14 +98,14 @@ export class SteadyLoad {
       { text, namespace, metadata: { number } },
       number % 4 === 0 ? { headers } : {},
     );
-    this.#standing.push({ namespace, id });
-    if (this.#standing.length <= STANDING) return;
-    await client.deleteMemory(this.#standing.shift() as Standing);
+    this.#existing.push({ namespace, id });
+    if (this.#existing.length <= MEMORIES_KEPT) return;
+    await client.deleteMemory(this.#existing.shift() as Address);
     this.calls++;
   }
 
   async #read(client: Client<typeof MemoryService>, namespace: string): Promise<void> {
-    const newest = this.#standing.at(-1);
+    const newest = this.#existing.at(-1);
     if (newest !== undefined) await client.getMemory(newest);
     await client.listMemories({ namespace });
     await client.listNamespaces({});

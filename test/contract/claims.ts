@@ -25,13 +25,13 @@ export function claimsContract(name: string, make: MakeDatabase): void {
     const claims = () => used.storage.claims;
     const claimed = async (given: Partial<Claim> = {}) => claims().claim(aClaim(given));
     /** Reads the current claim, as a late caller sees it. */
-    const standing = ({ id }: Claim) => claims().claim(aClaim({ id, owner: "late" }));
+    const existing = ({ id }: Claim) => claims().claim(aClaim({ id, owner: "late" }));
 
     it("answers all that claim the same key with the one claim that stands", async () => {
       const { id } = aClaim();
       const answers = await Promise.all(Array.from({ length: 20 }, () => claims().claim(aClaim({ id }))));
       expect(new Set(answers.map(({ owner }) => owner)).size).toBe(1);
-      expect(await standing(answers[0] as Claim)).toEqual(answers[0]);
+      expect(await existing(answers[0] as Claim)).toEqual(answers[0]);
     });
 
     it("keeps a claim and its answer when it is closed and opened again", async () => {
@@ -39,7 +39,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       const answer = { tokens: 7, createdAtMs: 1_700_000_000_123 };
       await claims().answer({ ...claim, answer });
       await used.reopen();
-      expect(await standing(claim)).toEqual({ ...claim, answer });
+      expect(await existing(claim)).toEqual({ ...claim, answer });
     });
 
     it("gives an expired key to the next that claims it", async () => {
@@ -53,7 +53,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       const kept = await claimed();
       for (let i = 0; i < 5; i++) await claimed({ expiresAtMs: Date.now() - HOUR_MS });
       await claimed();
-      expect(await standing(kept)).toEqual(kept);
+      expect(await existing(kept)).toEqual(kept);
     });
 
     it("lets exactly one of several take over from the same owner", async () => {
@@ -63,7 +63,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       const took = await Promise.all(["a", "b", "c", "d"].map(takeOver));
       expect(took.filter(Boolean)).toHaveLength(1);
       const owner = ["a", "b", "c", "d"][took.indexOf(true)] as string;
-      expect(await standing(claim)).toEqual({ ...claim, owner, claimedAtMs: claim.claimedAtMs + 1 });
+      expect(await existing(claim)).toEqual({ ...claim, owner, claimedAtMs: claim.claimedAtMs + 1 });
       expect(await takeOver("e")).toBe(false);
     });
 
@@ -73,7 +73,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       expect(await claims().takeOver({ id: claim.id, from: claim.owner, to: "late", claimedAtMs: 3 })).toBe(
         false,
       );
-      expect(await standing(claim)).toEqual({ ...claim, answer: { tokens: 1, createdAtMs: 2 } });
+      expect(await existing(claim)).toEqual({ ...claim, answer: { tokens: 1, createdAtMs: 2 } });
     });
 
     it("keeps the first of several answers, and says so to who gave it, however often it asks", async () => {
@@ -84,7 +84,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       expect(kept.filter(Boolean)).toHaveLength(1);
       const first = ["a", "b", "c"][kept.indexOf(true)] as string;
       expect(await Promise.all([answer(first, 1), answer("d", 7)])).toEqual([true, false]);
-      expect(await standing(claim)).toMatchObject({ owner: first, answer: { tokens: 1 } });
+      expect(await existing(claim)).toMatchObject({ owner: first, answer: { tokens: 1 } });
     });
 
     it("proves to its owner that the claim is still held", async () => {
@@ -93,7 +93,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
         claims().takeOver({ id: claim.id, from: owner, to: owner, claimedAtMs: claim.claimedAtMs + 5 });
       expect(await holds(claim.owner)).toBe(true);
       expect(await holds("somebody else")).toBe(false);
-      expect((await standing(claim)).claimedAtMs).toBe(claim.claimedAtMs + 5);
+      expect((await existing(claim)).claimedAtMs).toBe(claim.claimedAtMs + 5);
     });
 
     it("keeps what of a batch is stored, whoever takes over after that", async () => {
@@ -102,17 +102,17 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       expect(await claims().takeOver({ ...next, from: claim.owner, to: claim.owner, stored: [0, 2] })).toBe(
         true,
       );
-      expect((await standing(claim)).stored).toEqual([0, 2]);
+      expect((await existing(claim)).stored).toEqual([0, 2]);
       expect(await claims().takeOver({ ...next, from: claim.owner, to: "b" })).toBe(true);
-      expect(await standing(claim)).toMatchObject({ owner: "b", stored: [0, 2] });
+      expect(await existing(claim)).toMatchObject({ owner: "b", stored: [0, 2] });
     });
 
     it("frees a key for its owner only", async () => {
       const claim = await claimed();
       await claims().release({ id: claim.id, owner: "somebody else" });
-      expect(await standing(claim)).toEqual(claim);
+      expect(await existing(claim)).toEqual(claim);
       await claims().release(claim);
-      expect((await standing(claim)).owner).toBe("late");
+      expect((await existing(claim)).owner).toBe("late");
     });
 
     it("passes over keys that nobody claimed", async () => {

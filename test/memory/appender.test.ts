@@ -306,8 +306,8 @@ describe("appending", () => {
     const all = Array.from({ length: 200 }, () => busy.append(deciding()));
     await all[9];
     // It has to read what the other has written before each of its attempts.
-    const standing = await anAppender().append(deciding());
-    expect(log.entries.findIndex(({ opId }) => opId === standing.opId)).toBeLessThan(120);
+    const existing = await anAppender().append(deciding());
+    expect(log.entries.findIndex(({ opId }) => opId === existing.opId)).toBeLessThan(120);
     await Promise.all(all);
   });
 

@@ -227,22 +227,22 @@ export function claimsOf(db: Database, process: Client): Claims {
   return {
     claim: (claim) =>
       db.request(process, () => {
-        const standing = db.claims.get(claim.id) ?? claim;
-        db.claims.set(claim.id, standing);
-        return standing;
+        const existing = db.claims.get(claim.id) ?? claim;
+        db.claims.set(claim.id, existing);
+        return existing;
       }),
     takeOver: ({ id, from, to, ...changes }) =>
       db.request(process, () => {
-        const standing = db.claims.get(id);
-        if (standing?.owner !== from || standing.answer) return false;
-        db.claims.set(id, { ...standing, owner: to, ...changes });
+        const existing = db.claims.get(id);
+        if (existing?.owner !== from || existing.answer) return false;
+        db.claims.set(id, { ...existing, owner: to, ...changes });
         return true;
       }),
     answer: ({ id, owner, answer }) =>
       db.request(process, () => {
-        const standing = db.claims.get(id);
-        if (standing?.answer) return standing.owner === owner;
-        if (standing) db.claims.set(id, { ...standing, owner, answer });
+        const existing = db.claims.get(id);
+        if (existing?.answer) return existing.owner === owner;
+        if (existing) db.claims.set(id, { ...existing, owner, answer });
         return true;
       }),
     release: ({ id, owner }) =>

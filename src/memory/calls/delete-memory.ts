@@ -6,7 +6,7 @@ import { scopeOf } from "../input/namespace.js";
 import { onLiving } from "../log/append-direct.js";
 import type { Scope } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { isExpired, noSuchMemory } from "../versions/standing.js";
+import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */

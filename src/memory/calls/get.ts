@@ -5,8 +5,8 @@ import type { Clock } from "../pacing/clock.js";
 import type { Log } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
 import { findMemory } from "../reading/fetch.js";
+import { noSuchMemory } from "../versions/current-version.js";
 import type { Shown } from "../versions/showing.js";
-import { noSuchMemory } from "../versions/standing.js";
 import type { NamespaceRequest } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {

@@ -5,7 +5,7 @@ import type { CallStep, Steps } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
 import { likeness, rank, scoreOf } from "../search/score.js";
 import { Behind, type LogView } from "../versions/condition.js";
-import { type Standing, standingOf } from "../versions/standing.js";
+import { type CurrentVersion, currentVersionOf } from "../versions/current-version.js";
 import { SPARE_CANDIDATES } from "./recall.js";
 
 /** Maximum number of similar memories that a store lists. */
@@ -75,15 +75,15 @@ export class SimilarMemories {
    *
    * @throws Behind
    */
-  async mostSimilar(view: LogView): Promise<Standing | undefined> {
+  async mostSimilar(view: LogView): Promise<CurrentVersion | undefined> {
     await this.#readUntil(view);
     const { above, except } = this.to;
     const alike = this.#found.filter(({ id, likeness }) => likeness >= above && !except.includes(id));
     alike.sort((a, b) => b.likeness - a.likeness || a.sequence - b.sequence);
     let isGone = false;
     for (const { id, sequence } of alike) {
-      const standing = await standingOf(view, id);
-      if (standing?.sequence === sequence && standing.supersededBy === undefined) return standing;
+      const current = await currentVersionOf(view, id);
+      if (current?.sequence === sequence && current.supersededBy === undefined) return current;
       // It was deleted, superseded or replaced; a later version has an entry of its own.
       this.#found = this.#found.filter((each) => each.sequence !== sequence);
       isGone = true;

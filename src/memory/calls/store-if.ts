@@ -40,13 +40,13 @@ export async function viewNow(
  *
  * @throws MemoryError as `decideStore`
  */
-export async function findStanding(
+export async function findExisting(
   view: LogView,
   { storeOptions, attempt }: { storeOptions: StoreOptions; attempt: Pick<Attempt, "memoryId"> | undefined },
 ): Promise<Answered | undefined> {
   return unlessWritten(view, attempt, async () => {
-    const standing = await checkStore(view, storeOptions.conditions);
-    return standing && answerByOptions(standing, { id: undefined });
+    const existing = await checkStore(view, storeOptions.conditions);
+    return existing && answerByOptions(existing, { id: undefined });
   });
 }
 
@@ -68,7 +68,7 @@ export async function unlessWritten<T>(
   }
 }
 
-interface WritingByWishes {
+interface ConditionalWriting {
   readonly scope: Scope;
   readonly storeOptions: StoreOptions;
   /** Id of the memory if it is a new one, and of the operation in any case. */
@@ -79,7 +79,7 @@ interface WritingByWishes {
 }
 
 /** Appends a memory if the namespace's memories allow it, and erases the version that it replaces. */
-export async function writeByWishes(ports: StoreIfPorts, writing: WritingByWishes): Promise<Answered> {
+export async function writeIf(ports: StoreIfPorts, writing: ConditionalWriting): Promise<Answered> {
   const { scope, storeOptions, id, appending, steps, signal } = writing;
   const { namespaces, clock } = ports;
   const nowMs = clock.wallMs();
@@ -131,7 +131,7 @@ export function conditionalOf(
       const view = { ...before, nowMs };
       const alike = onSimilar === "store" ? undefined : await similar?.mostSimilar(view);
       if (alike === undefined) return decideStore(view, { memory, conditions });
-      if (onSimilar === "keep") return { standing: alike.entry };
+      if (onSimilar === "keep") return { existing: alike.entry };
       const supersedes = [...conditions.supersedes, alike.entry.id];
       return decideStore(view, { memory, conditions: { ...conditions, supersedes } });
     },
@@ -143,27 +143,27 @@ export async function finishByOptions(
   ports: ErasurePorts,
   { changed, id }: { changed: Changed; id: string },
 ): Promise<Answered> {
-  const standing = asMemory(changed.standing);
-  const answered = answerByOptions(standing, { id });
-  if (answered.outcome === "REPLACED" && standing.replaces !== undefined) {
-    await eraseEntry(ports, { logIds: [changed.logId], sequence: standing.replaces });
+  const existing = asMemory(changed.existing);
+  const answered = answerByOptions(existing, { id });
+  if (answered.outcome === "REPLACED" && existing.replaces !== undefined) {
+    await eraseEntry(ports, { logIds: [changed.logId], sequence: existing.replaces });
   }
   return answered;
 }
 
 /** Answers an entry that must be a memory, or what remains of one. */
-export function asMemory(standing: Entry<"head">): Seen["head"] | Erased {
-  if (standing.op === "store" || standing.op === "erased") return standing;
+export function asMemory(existing: Entry<"head">): Seen["head"] | Erased {
+  if (existing.op === "store" || existing.op === "erased") return existing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
 }
 
 /** Makes the answer from the log's entry; `id` is that of the operation. */
 export function answerByOptions(
-  standing: Pick<Seen["head"], "opId" | "id" | "tokens" | "createdAtMs">,
+  existing: Pick<Seen["head"], "opId" | "id" | "tokens" | "createdAtMs">,
   { id }: { id: string | undefined },
 ): Answered {
-  const { tokens, createdAtMs } = standing;
-  return { id: standing.id, tokens, createdAtMs, outcome: outcomeOf(standing, id), etag: etagOf(standing) };
+  const { tokens, createdAtMs } = existing;
+  return { id: existing.id, tokens, createdAtMs, outcome: outcomeOf(existing, id), etag: etagOf(existing) };
 }
 
 function outcomeOf(

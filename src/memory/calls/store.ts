@@ -16,7 +16,7 @@ import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Redacted } from "../secrets/handle-secrets.js";
 import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
 import type { PaidRequest, Ports } from "./ports.js";
-import { asMemory, findStanding, type StoreIfPorts, viewNow, writeByWishes } from "./store-if.js";
+import { asMemory, findExisting, type StoreIfPorts, viewNow, writeIf } from "./store-if.js";
 import { parseStoreOptions, type StoreOptions, type StoreOptionsRequest } from "./store-options.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -94,7 +94,7 @@ async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answe
   const { quota, generations, namespaces } = ports;
   // What is there already, or forbids the store, costs neither a call nor the model's time.
   const view = storeOptions && (await viewNow(ports, { caller, scope }));
-  const kept = storeOptions && view && (await findStanding(view, { storeOptions, attempt }));
+  const kept = storeOptions && view && (await findExisting(view, { storeOptions, attempt }));
   if (kept !== undefined) return kept;
   return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
@@ -118,7 +118,7 @@ async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answe
     const admit = () => quota.verify(caller);
     const appending = { memoryIn, admit, idempotent: attempt !== undefined };
     if (storeOptions === undefined) return append(ports, { scope, appending, steps });
-    const answered = await writeByWishes(ports, { scope, storeOptions, id, appending, steps, signal });
+    const answered = await writeIf(ports, { scope, storeOptions, id, appending, steps, signal });
     if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));
     return answered;
   });
@@ -132,8 +132,8 @@ async function append(
 }
 
 /** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
-export function answerOf(standing: Entry<"head">): Answered {
-  const { id, tokens, createdAtMs } = asMemory(standing);
+export function answerOf(existing: Entry<"head">): Answered {
+  const { id, tokens, createdAtMs } = asMemory(existing);
   return { id, tokens, createdAtMs };
 }
 

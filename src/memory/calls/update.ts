@@ -18,9 +18,9 @@ import type { Scope, Stored } from "../ports/log.js";
 import { untimed } from "../ports/steps.js";
 import { findMemory } from "../reading/fetch.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
+import { noSuchMemory } from "../versions/current-version.js";
 import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
 import type { Shown } from "../versions/showing.js";
-import { noSuchMemory } from "../versions/standing.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { unlessWritten } from "./store-if.js";
 import { withinQuota } from "./within-quota.js";
@@ -239,12 +239,12 @@ export async function appendVersion(
     namespaces.change(scope, { conditionFor, idempotent: attempt !== undefined }),
   );
   if (changed === undefined) throw noSuchMemory();
-  const { logId, standing } = changed;
-  if ("replaces" in standing && standing.replaces !== undefined) {
-    await eraseEntry(ports, { logIds: [logId], sequence: standing.replaces });
+  const { logId, existing } = changed;
+  if ("replaces" in existing && existing.replaces !== undefined) {
+    await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
   }
   // Another attempt with the same key may have written it.
-  const memory = written?.opId === standing.opId ? written : await findMemory({ log, clock }, scope, id);
+  const memory = written?.opId === existing.opId ? written : await findMemory({ log, clock }, scope, id);
   if (memory === undefined) throw noSuchMemory();
   return memory;
 }

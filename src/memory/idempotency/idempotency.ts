@@ -133,12 +133,12 @@ export class Idempotency {
     const claim = newClaim(request, { owner, claimedAtMs: clock.wallMs() });
     const deadlineMs = clock.nowMs() + WAIT_MS;
     for (;;) {
-      const standing = await claims.claim(claim);
-      if (standing.requestHash !== claim.requestHash) throw reused();
-      if (standing.answer) return this.#replay(request, standing.answer, standing.memoryId);
-      if (standing.owner === owner || (await this.#takeOver(standing, owner))) {
-        const isNew = standing.memoryId === claim.memoryId;
-        const outcome = await this.#own({ ...standing, owner, isNew, several: request.several }, work);
+      const existing = await claims.claim(claim);
+      if (existing.requestHash !== claim.requestHash) throw reused();
+      if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
+      if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
+        const isNew = existing.memoryId === claim.memoryId;
+        const outcome = await this.#own({ ...existing, owner, isNew, several: request.several }, work);
         if (outcome !== undefined) return outcome;
       }
       if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");

@@ -36,7 +36,7 @@ interface PendingAppend {
   readonly deadlineMs: number;
   /** True if it may be written; false while the log is asked whether it holds the entry already. */
   readonly ready: boolean;
-  resolve(standing: Entry<"head">): void;
+  resolve(existing: Entry<"head">): void;
   reject(error: unknown): void;
 }
 
@@ -91,16 +91,16 @@ export class Appender {
    * throws: then nothing is written, now or later. Sealed if the log has ended and the entry is not in it.
    */
   append(what: Appended | Conditional, { once = false } = {}): Promise<Entry<"head">> {
-    const [standing] = this.appendAll([what], { once });
-    return standing as Promise<Entry<"head">>;
+    const [existing] = this.appendAll([what], { once });
+    return existing as Promise<Entry<"head">>;
   }
 
   /** Appends several like `append`, in their order, and asks the log once for all of them. */
   appendAll(all: readonly (Appended | Conditional)[], { once }: { once: boolean }): Promise<Entry<"head">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
-    const standing = all.map((what) => this.#wait(what, { ready: !once }));
+    const existing = all.map((what) => this.#wait(what, { ready: !once }));
     if (once) void this.#lookUp(all);
-    return standing;
+    return existing;
   }
 
   #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
@@ -116,7 +116,7 @@ export class Appender {
         bytes,
         deadlineMs: same?.deadlineMs ?? this.options.clock.nowMs() + APPEND_TIMEOUT_MS,
         ready: ready || same?.ready === true,
-        resolve: (standing) => [same?.resolve(standing), resolve(standing)],
+        resolve: (existing) => [same?.resolve(existing), resolve(existing)],
         reject: (error) => [same?.reject(error), reject(error)],
       });
       void this.#writeAll();
@@ -204,9 +204,9 @@ export class Appender {
       if (isAway(error)) return error;
       return this.#settleUnwritten(conditional, ({ reject }) => reject(error));
     }
-    if ("standing" in decision) {
-      const { standing } = decision;
-      return this.#settleUnwritten(conditional, ({ resolve }) => resolve(standing));
+    if ("existing" in decision) {
+      const { existing } = decision;
+      return this.#settleUnwritten(conditional, ({ resolve }) => resolve(existing));
     }
     this.#turn.count();
     // The decision took time: others may have written, and its deadline may be over.

@@ -1,8 +1,8 @@
 import type { Clock } from "../pacing/clock.js";
 import type { Log, Special } from "../ports/log.js";
 import { fetchAll } from "../reading/fetch.js";
+import { isExpired } from "../versions/current-version.js";
 import type { ShowingOptions } from "../versions/showing.js";
-import { isExpired } from "../versions/standing.js";
 
 /** Numbers read at a time. */
 const READ_MANY = 256;

@@ -66,7 +66,7 @@ export interface Changing {
 /** Outcome of a change: the entry as the log has it, or the memory that made it needless. */
 export interface Changed {
   readonly logId: string;
-  readonly standing: Entry<"head">;
+  readonly existing: Entry<"head">;
 }
 
 /**
@@ -139,7 +139,7 @@ export class Namespaces {
       const memories = all.filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
       const appended = appender.appendAll(memories, { once: idempotent });
-      const changes = appended.map(async (each): Promise<Changed> => ({ logId, standing: await each }));
+      const changes = appended.map(async (each): Promise<Changed> => ({ logId, existing: await each }));
       let sealed: unknown;
       for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
         // What the log's end has kept out goes to the name's next log.
@@ -160,8 +160,8 @@ export class Namespaces {
     return this.#following(scope, resolve, async ({ replica, appender }) => {
       await this.#expectRoom(replica);
       const conditional = await conditionFor(replica);
-      const standing = await appender.append(conditional, { once: idempotent });
-      return { logId: replica.logId, standing };
+      const existing = await appender.append(conditional, { once: idempotent });
+      return { logId: replica.logId, existing };
     });
   }
 

@@ -1,5 +1,5 @@
 import { type Entry, forgottenBy, type Log, type Seen } from "../ports/log.js";
-import { isExpired } from "../versions/standing.js";
+import { isExpired } from "../versions/current-version.js";
 
 /** Change of a namespace, as its users see an entry of its log. */
 export type Change =

@@ -13,7 +13,7 @@ import { baseOf, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Seen, Stored } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
-import { isExpired } from "../versions/standing.js";
+import { isExpired } from "../versions/current-version.js";
 import { endedBy } from "./changes.js";
 import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
 import { Numbers } from "./numbers.js";
@@ -69,10 +69,8 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
   const close = () => stream.close();
   signal.addEventListener("abort", close);
   try {
-    const standing = await livingLogOf(ports.log, scope);
-    yield* new Exporting(ports, { ...request, filter, stream }).lines(
-      standing?.dropped ? undefined : standing,
-    );
+    const living = await livingLogOf(ports.log, scope);
+    yield* new Exporting(ports, { ...request, filter, stream }).lines(living?.dropped ? undefined : living);
   } finally {
     signal.removeEventListener("abort", close);
     close();
@@ -98,16 +96,16 @@ class Exporting {
     this.#proof = new Proof(ports, request.caller);
   }
 
-  async *lines(standing: LivingLog | undefined): AsyncGenerator<string> {
-    yield this.#hashed(JSON.stringify(this.#header(standing)));
-    if (standing !== undefined) yield* this.#memories(standing);
+  async *lines(living: LivingLog | undefined): AsyncGenerator<string> {
+    yield this.#hashed(JSON.stringify(this.#header(living)));
+    if (living !== undefined) yield* this.#memories(living);
     yield JSON.stringify({ count: this.#count, sha256: this.#hash.digest("hex") });
   }
 
-  #header(standing: LivingLog | undefined) {
+  #header(living: LivingLog | undefined) {
     const { namespace } = this.request;
-    const at: Position = standing ? { base: baseOf(standing.logId), after: standing.last } : BEFORE_ALL;
-    const model = standing && this.ports.generations.pins.modelOf(generationOf(standing.logId));
+    const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
+    const model = living && this.ports.generations.pins.modelOf(generationOf(living.logId));
     return {
       format: EXPORT_FORMAT,
       version: EXPORT_VERSION,

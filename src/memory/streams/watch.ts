@@ -216,25 +216,25 @@ async function placeOf(
   log: Log,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {
-  const standing = await livingLogOf(log, scope);
-  if (from === undefined) return presentOf(standing);
+  const living = await livingLogOf(log, scope);
+  if (from === undefined) return presentOf(living);
   // It is found when the watch looks for its next log.
   if (from.after === "end") return { at: from };
-  if (standing === undefined || baseOf(standing.logId) !== from.base || from.after > standing.last) {
+  if (living === undefined || baseOf(living.logId) !== from.base || from.after > living.last) {
     throw positionGone();
   }
-  return { at: from, logId: standing.logId };
+  return { at: from, logId: living.logId };
 }
 
-function presentOf(standing: LivingLog | undefined): Begin {
-  if (standing === undefined) return { at: BEFORE_ALL };
-  const { logId, last, dropped } = standing;
+function presentOf(living: LivingLog | undefined): Begin {
+  if (living === undefined) return { at: BEFORE_ALL };
+  const { logId, last, dropped } = living;
   const base = baseOf(logId);
   return dropped ? { at: { base, after: "end" } } : { at: { base, after: last }, logId };
 }
 
 /** The log behind the end of another one; undefined if the name has none, or still that one. */
-function nextAfter(standing: LivingLog | undefined, { base }: Position): LivingLog | undefined {
-  if (standing === undefined || standing.dropped || baseOf(standing.logId) === base) return undefined;
-  return standing;
+function nextAfter(living: LivingLog | undefined, { base }: Position): LivingLog | undefined {
+  if (living === undefined || living.dropped || baseOf(living.logId) === base) return undefined;
+  return living;
 }

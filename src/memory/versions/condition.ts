@@ -11,7 +11,7 @@ export interface LogView {
 }
 
 /** Outcome of a condition: an entry to write, or a memory that is there already and makes it needless. */
-export type Decision = { readonly entry: Appended } | { readonly standing: Seen["head"] };
+export type Decision = { readonly entry: Appended } | { readonly existing: Seen["head"] };
 
 /** An entry that depends on the log before it. */
 export interface Conditional {

@@ -1,7 +1,7 @@
 import { failedPrecondition, MemoryError } from "../../errors.js";
 import type { Stored } from "../ports/log.js";
 import type { Decision, LogView } from "./condition.js";
-import { holderOf, type Standing, standingOf, superseded } from "./standing.js";
+import { type CurrentVersion, currentVersionOf, holderOf, superseded } from "./current-version.js";
 
 /** Action of a store if another memory has its external id. */
 export type OnConflict = "refuse" | "replace" | "keep";
@@ -22,7 +22,7 @@ export async function decideStore(
   { memory, conditions }: { memory: Stored; conditions: StoreConditions },
 ): Promise<Decision> {
   const { holder, supersedes } = await checked(view, conditions);
-  if (holder !== undefined && conditions.onConflict === "keep") return { standing: holder.entry };
+  if (holder !== undefined && conditions.onConflict === "keep") return { existing: holder.entry };
   const next = { ...memory, ...(supersedes.length > 0 && { supersedes }) };
   return { entry: holder === undefined ? next : versionAfter(holder, next, view.nowMs) };
 }
@@ -31,7 +31,7 @@ export async function decideStore(
 export async function checkStore(
   view: LogView,
   conditions: StoreConditions,
-): Promise<Standing["entry"] | undefined> {
+): Promise<CurrentVersion["entry"] | undefined> {
   const { holder } = await checked(view, conditions);
   return conditions.onConflict === "keep" ? holder?.entry : undefined;
 }
@@ -46,7 +46,7 @@ async function checked(view: LogView, { externalId, onConflict, supersedes }: St
 }
 
 export function versionAfter(
-  { sequence, entry }: Pick<Standing, "sequence" | "entry">,
+  { sequence, entry }: Pick<CurrentVersion, "sequence" | "entry">,
   next: Stored,
   nowMs: number,
 ): Stored {
@@ -58,26 +58,26 @@ export function versionAfter(
 /** Finds the numbers of the memories to supersede, and refuses those that cannot be. */
 async function numbersOf(
   view: LogView,
-  { ids, holder }: { ids: readonly string[]; holder: Standing | undefined },
+  { ids, holder }: { ids: readonly string[]; holder: CurrentVersion | undefined },
 ): Promise<number[]> {
   const numbers: number[] = [];
   for (const [i, id] of ids.entries()) {
     const field = `supersedes[${i}]`;
-    const standing = await standingOf(view, id);
-    if (standing === undefined) {
+    const current = await currentVersionOf(view, id);
+    if (current === undefined) {
       throw new MemoryError("not_found", `${field}: this namespace has no memory with this id`, { field });
     }
-    if (standing.supersededBy !== undefined) throw superseded(standing.supersededBy, field);
-    if (standing.sequence === holder?.sequence) {
+    if (current.supersededBy !== undefined) throw superseded(current.supersededBy, field);
+    if (current.sequence === holder?.sequence) {
       const message = `${field} is the memory that this store replaces`;
       throw failedPrecondition(message, { field });
     }
-    numbers.push(standing.sequence);
+    numbers.push(current.sequence);
   }
   return numbers;
 }
 
-function taken({ entry }: Standing): MemoryError {
+function taken({ entry }: CurrentVersion): MemoryError {
   const message = `external_id is taken by ${entry.id}; set on_conflict to REPLACE or KEEP`;
   const options = { field: "external_id", reason: "EXTERNAL_ID_TAKEN", metadata: { id: entry.id } } as const;
   return new MemoryError("already_exists", message, options);

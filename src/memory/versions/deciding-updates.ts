@@ -4,9 +4,9 @@ import { parseMetadata } from "../input/metadata.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 import { Behind, type Decision, type LogView } from "./condition.js";
+import { type CurrentVersion, currentVersionOf, noSuchMemory, superseded } from "./current-version.js";
 import { versionAfter } from "./deciding-stores.js";
 import { etagOf } from "./etag.js";
-import { noSuchMemory, type Standing, standingOf, superseded } from "./standing.js";
 
 /** Changes of a memory. What is left out stays as it is. */
 export interface Changes {
@@ -31,15 +31,15 @@ export interface Update {
  * @throws MemoryError `not_found`, `aborted`, `failed_precondition` or `invalid_argument`, and Behind.
  */
 export async function decideUpdate(view: LogView, update: Update): Promise<Decision & { entry: Stored }> {
-  const standing = await updatable(view, update);
+  const current = await updatable(view, update);
   const { text } = update.changes;
   // The old vectors are needed only if the text stays.
   const what = text === undefined ? "all" : "text";
   const { logId, log, nowMs } = view;
-  const [found] = (await log.fetch({ logId, sequences: [standing.sequence], what })).found;
+  const [found] = (await log.fetch({ logId, sequences: [current.sequence], what })).found;
   // Another has changed or deleted it since.
   if (found === undefined) throw new Behind();
-  return { entry: versionAfter(standing, changed(found.entry as Stored, update), nowMs) };
+  return { entry: versionAfter(current, changed(found.entry as Stored, update), nowMs) };
 }
 
 /**
@@ -47,13 +47,16 @@ export async function decideUpdate(view: LogView, update: Update): Promise<Decis
  *
  * @throws MemoryError `not_found`, `aborted` or `failed_precondition`, and Behind.
  */
-export async function updatable(view: LogView, { id, etag }: Pick<Update, "id" | "etag">): Promise<Standing> {
-  const standing = await standingOf(view, id);
-  if (standing === undefined) throw noSuchMemory();
-  if (standing.supersededBy !== undefined) throw superseded(standing.supersededBy);
-  const current = etagOf(standing.entry);
-  if (etag !== undefined && etag !== current) throw isAnother(current);
-  return standing;
+export async function updatable(
+  view: LogView,
+  { id, etag }: Pick<Update, "id" | "etag">,
+): Promise<CurrentVersion> {
+  const current = await currentVersionOf(view, id);
+  if (current === undefined) throw noSuchMemory();
+  if (current.supersededBy !== undefined) throw superseded(current.supersededBy);
+  const currentEtag = etagOf(current.entry);
+  if (etag !== undefined && etag !== currentEtag) throw isAnother(currentEtag);
+  return current;
 }
 
 function changed(old: Stored, { opId, changes }: Update): Stored {

@@ -1,5 +1,5 @@
 import type { Log, Numbered, Seen } from "../ports/log.js";
-import { isExpired, lastOf } from "./standing.js";
+import { isExpired, lastOf } from "./current-version.js";
 
 export interface ShowingOptions {
   readonly log: Pick<Log, "successors">;

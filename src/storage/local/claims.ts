@@ -17,9 +17,9 @@ export class LocalClaims implements Claims {
   claim(claim: Claim): Promise<Claim> {
     return durably(this.#claims, () => {
       this.#removeExpired(claim.claimedAtMs);
-      const standing = this.#claims.get(claim.id);
-      if (standing !== undefined && standing.expiresAtMs > claim.claimedAtMs) return standing;
-      if (standing !== undefined) this.#remove(standing);
+      const existing = this.#claims.get(claim.id);
+      if (existing !== undefined && existing.expiresAtMs > claim.claimedAtMs) return existing;
+      if (existing !== undefined) this.#remove(existing);
       this.#claims.putSync(claim.id, claim);
       this.#expiries.putSync([claim.expiresAtMs, claim.id], true);
       return claim;
@@ -28,26 +28,26 @@ export class LocalClaims implements Claims {
 
   takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
     return durably(this.#claims, () => {
-      const standing = this.#claims.get(id);
-      if (standing?.owner !== from || standing.answer !== undefined) return false;
-      this.#claims.putSync(id, { ...standing, owner: to, ...changes });
+      const existing = this.#claims.get(id);
+      if (existing?.owner !== from || existing.answer !== undefined) return false;
+      this.#claims.putSync(id, { ...existing, owner: to, ...changes });
       return true;
     });
   }
 
   answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
     return durably(this.#claims, () => {
-      const standing = this.#claims.get(id);
-      if (standing?.answer !== undefined) return standing.owner === owner;
-      if (standing !== undefined) this.#claims.putSync(id, { ...standing, owner, answer });
+      const existing = this.#claims.get(id);
+      if (existing?.answer !== undefined) return existing.owner === owner;
+      if (existing !== undefined) this.#claims.putSync(id, { ...existing, owner, answer });
       return true;
     });
   }
 
   release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
     return durably(this.#claims, () => {
-      const standing = this.#claims.get(id);
-      if (standing?.owner === owner) this.#remove(standing);
+      const existing = this.#claims.get(id);
+      if (existing?.owner === owner) this.#remove(existing);
     });
   }
 

@@ -19,16 +19,16 @@ export class MongoClaims implements Claims {
   async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {
     // MongoDB takes up to a minute to remove expired claims.
     await withTimeout(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
-    const standing = await withTimeout(
+    const existing = await withTimeout(
       findOrInsert(this.#claims, { _id: id, ...claim, expiresAt: new Date(expiresAtMs) }),
     );
-    const { _id, expiresAt, ...rest } = standing;
+    const { _id, expiresAt, ...rest } = existing;
     return { id: _id, expiresAtMs: expiresAt.getTime(), ...rest };
   }
 
   async takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
-    const standing = { _id: id, owner: from, answer: { $exists: false } };
-    const taken = this.#claims.updateOne(standing, { $set: { owner: to, ...changes } });
+    const existing = { _id: id, owner: from, answer: { $exists: false } };
+    const taken = this.#claims.updateOne(existing, { $set: { owner: to, ...changes } });
     return (await withTimeout(taken)).matchedCount === 1;
   }
 
@@ -36,9 +36,9 @@ export class MongoClaims implements Claims {
     const unanswered = { _id: id, answer: { $exists: false } };
     const kept = await withTimeout(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
     if (kept.matchedCount === 1) return true;
-    const standing = await withTimeout(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
+    const existing = await withTimeout(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
     // A claim that has expired meanwhile has no other answer either.
-    return standing === null || standing.owner === owner;
+    return existing === null || existing.owner === owner;
   }
 
   async release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {

@@ -5,7 +5,7 @@ import { type Generation, generationOf } from "../../ports/generation.js";
 import type { Log, Scope, Stored } from "../../ports/log.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { findMemories } from "../../reading/fetch.js";
-import { noSuchMemory } from "../../versions/standing.js";
+import { noSuchMemory } from "../../versions/current-version.js";
 
 /** A stored memory in place of a query. */
 export interface Like {

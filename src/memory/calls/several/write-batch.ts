@@ -6,7 +6,7 @@ import type { Log, Scope } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
 import { findMemories } from "../../reading/fetch.js";
 import { answerOf } from "../store.js";
-import { answerByOptions, asMemory, findStanding, type StoreIfPorts, viewNow } from "../store-if.js";
+import { answerByOptions, asMemory, findExisting, type StoreIfPorts, viewNow } from "../store-if.js";
 import { withinQuota } from "../within-quota.js";
 import { type Batch, type BatchItem, type BatchResult, itemError, LOOKING_MAX } from "./batch.js";
 import { errorOfItem } from "./of-item.js";
@@ -41,12 +41,12 @@ export async function writeBatch(ports: StoreIfPorts, batch: Batch): Promise<Wri
   const { quota } = ports;
   const known = attempt?.isFirst === false ? await knownBefore(ports, batch, attempt.stored) : NONE;
   const left = items.filter(({ id }) => !known.has(id));
-  const standing = await findStandingItems(ports, { caller, scope, items: left, attempt });
-  const unwritten = left.filter(({ id }) => !standing.has(id));
+  const existing = await findExistingItems(ports, { caller, scope, items: left, attempt });
+  const unwritten = left.filter(({ id }) => !existing.has(id));
   const writing = new Writing(ports, { ...batch, items: unwritten });
   const resultOf = ({ id }: BatchItem): BatchResult => {
     const before = known.get(id);
-    return before === undefined ? (standing.get(id) ?? writing.resultOf(id)) : resultOfKnown(before);
+    return before === undefined ? (existing.get(id) ?? writing.resultOf(id)) : resultOfKnown(before);
   };
   const refuseIfNone = () => {
     const [first, ...others] = items.map(resultOf);
@@ -90,7 +90,7 @@ export function resultOfKnown(known: Known | undefined): BatchResult {
  *
  * @throws MemoryError `unauthenticated`, or `unavailable`
  */
-async function findStandingItems(
+async function findExistingItems(
   ports: StoreIfPorts,
   {
     caller,
@@ -106,7 +106,7 @@ async function findStandingItems(
   await mapSome(asking, LOOKING_MAX, async ({ id, storeOptions }) => {
     if (storeOptions === undefined) return;
     try {
-      const stored = await findStanding(view, { storeOptions, attempt: attempt && { memoryId: id } });
+      const stored = await findExisting(view, { storeOptions, attempt: attempt && { memoryId: id } });
       if (stored !== undefined) results.set(id, { stored });
     } catch (error) {
       results.set(id, { error: itemError(error) });

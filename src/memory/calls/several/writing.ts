@@ -160,7 +160,7 @@ export class Writing {
       if (outcome.status === "rejected") throw outcome.reason;
       const stored = await this.#answer(item, outcome.value);
       this.#results.set(item.id, { stored });
-      if (this.#isOurs(item, asMemory(outcome.value.standing))) this.fresh.push(stored);
+      if (this.#isOurs(item, asMemory(outcome.value.existing))) this.fresh.push(stored);
     } catch (error) {
       this.#results.set(item.id, { error: itemError(error) });
     }
@@ -168,7 +168,7 @@ export class Writing {
 
   async #answer({ id, storeOptions }: BatchItem, changed: Changed): Promise<Answered> {
     return storeOptions === undefined
-      ? answerOf(changed.standing)
+      ? answerOf(changed.existing)
       : finishByOptions(this.ports, { changed, id });
   }
 

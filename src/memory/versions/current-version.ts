@@ -5,18 +5,18 @@ import { Behind, type LogView } from "./condition.js";
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
 const LOOKS_MAX = 20;
 
-export interface Standing extends Numbered<Seen["head"]> {
+export interface CurrentVersion extends Numbered<Seen["head"]> {
   /** Id of the memory that superseded it. */
   readonly supersededBy: string | undefined;
 }
 
 /** Finds the present version of a memory; undefined if it was deleted, has expired, or never was. */
-export async function standingOf(view: LogView, id: string): Promise<Standing | undefined> {
+export async function currentVersionOf(view: LogView, id: string): Promise<CurrentVersion | undefined> {
   const { log, logId } = view;
   return standingAt(view, () => log.locate({ logId, id }));
 }
 
-export async function holderOf(view: LogView, externalId: string): Promise<Standing | undefined> {
+export async function holderOf(view: LogView, externalId: string): Promise<CurrentVersion | undefined> {
   const { log, logId } = view;
   return standingAt(view, () => log.holder({ logId, externalId }));
 }
@@ -24,7 +24,7 @@ export async function holderOf(view: LogView, externalId: string): Promise<Stand
 async function standingAt(
   view: LogView,
   find: () => Promise<number | undefined>,
-): Promise<Standing | undefined> {
+): Promise<CurrentVersion | undefined> {
   const { log, logId, from, nowMs } = view;
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     const sequence = await find();
