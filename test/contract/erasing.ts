@@ -52,15 +52,15 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       expect(await log().locate({ logId, id: gone.id })).toBeUndefined();
       expect(await log().locate({ logId, id: kept.id })).toBe(1);
       const ids = [gone.id, "mem_none", kept.id];
-      expect(await log().written({ logId, opIds: ids })).toEqual(
+      expect(await log().findByOperation({ logId, opIds: ids })).toEqual(
         new Map([
           [kept.id, 1],
           [gone.id, 2],
         ]),
       );
-      expect(await log().written({ logId, opIds: [gone.id] })).toEqual(new Map([[gone.id, 2]]));
-      expect(await log().written({ logId, opIds: ["mem_none"] })).toEqual(new Map());
-      expect(await log().written({ logId: anLogId(), opIds: ids })).toEqual(new Map());
+      expect(await log().findByOperation({ logId, opIds: [gone.id] })).toEqual(new Map([[gone.id, 2]]));
+      expect(await log().findByOperation({ logId, opIds: ["mem_none"] })).toEqual(new Map());
+      expect(await log().findByOperation({ logId: anLogId(), opIds: ids })).toEqual(new Map());
     });
 
     it("erases again what was erased, without harm", async () => {

@@ -52,14 +52,15 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       const second = nextOf(first, 1);
       const logId = await write([first, second]);
       await log().erase({ logId, sequences: [1, 2] });
-      const written = async (...opIds: string[]) => [...(await log().written({ logId, opIds }))].sort();
+      const written = async (...opIds: string[]) =>
+        [...(await log().findByOperation({ logId, opIds }))].sort();
       expect(await written(second.opId)).toEqual([[second.opId, 2]]);
       // An operation that stores a memory gives it its own id.
       expect(await written(first.id)).toEqual([[first.id, 2]]);
       const both = [second.opId, first.id].sort().map((opId) => [opId, 2]);
       expect(await written("mem_none", second.opId, first.id)).toEqual(both);
       expect(await written("mem_none")).toEqual([]);
-      expect(await log().written({ logId: anLogId(), opIds: [second.opId] })).toEqual(new Map());
+      expect(await log().findByOperation({ logId: anLogId(), opIds: [second.opId] })).toEqual(new Map());
     });
 
     it("leaves of an erased version what it did to others, and not the caller's id", async () => {
@@ -79,7 +80,7 @@ export function versionsContract(name: string, make: MakeDatabase): void {
     it("finds the memory with an external id, in its own log only", async () => {
       const first = aMemory({ externalId: "x" });
       const logId = await write([first, aMemory({ externalId: "y" }), nextOf(first, 1, { externalId: "x" })]);
-      const holder = (externalId: string, of = logId) => log().holder({ logId: of, externalId });
+      const holder = (externalId: string, of = logId) => log().findByExternalId({ logId: of, externalId });
       expect(await holder("x")).toBe(3);
       expect(await holder("y")).toBe(2);
       expect(await holder("z")).toBeUndefined();
@@ -98,18 +99,18 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       const superseding = aMemory({ supersedes: [2, 3] });
       const tombstone = { op: "delete", opId: "d", target: 3 } as const;
       const logId = await write([...entries, next, superseding, tombstone]);
-      const successors = await log().successors({ logId, sequences: [1, 2, 4] });
+      const successors = await log().findReplacements({ logId, sequences: [1, 2, 4] });
       expect(successors.sort((a, b) => a.target - b.target)).toEqual([
         { target: 1, sequence: 5, how: "replaced", id: first.id },
         { target: 2, sequence: 6, how: "superseded", id: superseding.id },
       ]);
-      const last = await log().successors({ logId, sequences: [3] });
+      const last = await log().findReplacements({ logId, sequences: [3] });
       expect(last.sort((a, b) => b.sequence - a.sequence)[0]).toMatchObject({ sequence: 7, how: "deleted" });
-      expect(await log().successors({ logId: anLogId(), sequences: [1, 2] })).toEqual([]);
-      expect(await log().successors({ logId, sequences: [] })).toEqual([]);
+      expect(await log().findReplacements({ logId: anLogId(), sequences: [1, 2] })).toEqual([]);
+      expect(await log().findReplacements({ logId, sequences: [] })).toEqual([]);
       // Whoever superseded a memory may be erased itself.
       await log().erase({ logId, sequences: [6] });
-      expect(await log().successors({ logId, sequences: [2] })).toMatchObject([{ id: superseding.id }]);
+      expect(await log().findReplacements({ logId, sequences: [2] })).toMatchObject([{ id: superseding.id }]);
       expect(await log().locate({ logId, id: fourth.id })).toBe(4);
     });
 
@@ -120,7 +121,7 @@ export function versionsContract(name: string, make: MakeDatabase): void {
         aMemory({ supersedes: [1], expiresAtMs: LATER_MS }),
         aMemory({ supersedes: [2] }),
       ]);
-      const special = (from: number, limit = 9) => log().special({ logId, from, limit });
+      const special = (from: number, limit = 9) => log().listSupersedingAndExpiring({ logId, from, limit });
       const third = { sequence: 3, supersedes: [1], expiresAtMs: LATER_MS };
       expect(await special(1)).toEqual([
         { sequence: 2, expiresAtMs: LATER_MS },
@@ -133,7 +134,7 @@ export function versionsContract(name: string, make: MakeDatabase): void {
         { sequence: 3, supersedes: [1] },
         { sequence: 4, supersedes: [2] },
       ]);
-      expect(await log().special({ logId: anLogId(), from: 1, limit: 9 })).toEqual([]);
+      expect(await log().listSupersedingAndExpiring({ logId: anLogId(), from: 1, limit: 9 })).toEqual([]);
     });
 
     it("lists what has expired, by time, of all logs", async () => {

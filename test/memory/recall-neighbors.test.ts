@@ -128,7 +128,7 @@ describe("neighbors of a memory", () => {
       },
       locate: (of: Parameters<Log["locate"]>[0]) => plain.locate(of),
       fetch: (of: Parameters<Log["fetch"]>[0]) => plain.fetch(of),
-      successors: (of: Parameters<Log["successors"]>[0]) => plain.successors(of),
+      findReplacements: (of: Parameters<Log["findReplacements"]>[0]) => plain.findReplacements(of),
     } as Log;
     expect(await look(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
     expect(reads).toBeLessThan(60);

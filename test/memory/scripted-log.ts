@@ -2,11 +2,11 @@ import {
   type Appended,
   type Entry,
   type Log,
+  type Replacement,
   type Seen,
   type Several,
-  type Special,
   type Stored,
-  type Successor,
+  type SupersedingOrExpiring,
   seen,
   type What,
 } from "../../src/memory/ports/log.js";
@@ -41,7 +41,10 @@ export class ScriptedLog {
   }
 
   get port(): Log {
-    const port: Pick<Log, "append" | "read" | "last" | "fetch" | "special" | "successors"> = {
+    const port: Pick<
+      Log,
+      "append" | "read" | "last" | "fetch" | "listSupersedingAndExpiring" | "findReplacements"
+    > = {
       append: (batch) => {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
@@ -55,9 +58,9 @@ export class ScriptedLog {
           complete: some.length < limit,
         };
       },
-      special: async ({ from, limit }) =>
+      listSupersedingAndExpiring: async ({ from, limit }) =>
         this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit),
-      successors: async ({ sequences }) =>
+      findReplacements: async ({ sequences }) =>
         this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
       last: async () => {
         const entry = this.entries.at(-1);
@@ -74,8 +77,8 @@ export class ScriptedLog {
     return port as Log;
   }
 
-  get #special(): Special[] {
-    return this.entries.flatMap((entry, i): Special[] => {
+  get #special(): SupersedingOrExpiring[] {
+    return this.entries.flatMap((entry, i): SupersedingOrExpiring[] => {
       const { supersedes, expiresAtMs } = entry as Partial<Stored>;
       if (supersedes === undefined && expiresAtMs === undefined) return [];
       return [{ sequence: i + 1, ...(supersedes && { supersedes }), ...(expiresAtMs && { expiresAtMs }) }];
@@ -88,8 +91,8 @@ export class ScriptedLog {
   }
 }
 
-function successorsBy(sequence: number, entry: Entry, targets: readonly number[]): Successor[] {
-  const by = (how: Successor["how"], target: number | undefined, id: string): Successor[] =>
+function successorsBy(sequence: number, entry: Entry, targets: readonly number[]): Replacement[] {
+  const by = (how: Replacement["how"], target: number | undefined, id: string): Replacement[] =>
     target !== undefined && targets.includes(target) ? [{ target, sequence, how, id }] : [];
   if (entry.op === "delete") return by("deleted", entry.target, "");
   if (entry.op !== "store" && entry.op !== "erased") return [];

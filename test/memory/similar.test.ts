@@ -179,7 +179,7 @@ describe("stores of one text at the same time", () => {
     for (let i = 0; i < 20; i++) await other.store("ana has a cat");
     let isDone = false;
     const one = open({
-      written: async (of) => house.storage.log.written(of),
+      findByOperation: async (of) => house.storage.log.findByOperation(of),
       locate: async (of) => {
         // The first look at what the search has found.
         if (!isDone) {

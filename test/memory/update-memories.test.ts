@@ -66,7 +66,7 @@ it("leaves alone what another call has changed so that it does not match any mor
         if (typeof method !== "function") return method;
         return async (...given: unknown[]) => {
           const answer = await Reflect.apply(method, target, given);
-          if (name === "successors" && calls++ === 0) {
+          if (name === "findReplacements" && calls++ === 0) {
             await log.append({ logId, from: ids.length + 1, entries: versions });
           }
           return answer;

@@ -47,9 +47,9 @@ function dying(log: Log): Log {
 /** Makes a log in which others do something each time before it tells what hides memories. */
 function beforeSpecial(log: Log, doing: () => Promise<void>): Log {
   return withChanges(log, {
-    special: async (of) => {
+    listSupersedingAndExpiring: async (of) => {
       await doing();
-      return log.special(of);
+      return log.listSupersedingAndExpiring(of);
     },
   });
 }

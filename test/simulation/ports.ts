@@ -8,12 +8,12 @@ import {
   type Erased,
   type Expiring,
   type Log,
+  type Replacement,
   remainderOf,
   type Seen,
   type Several,
-  type Special,
   type Stored,
-  type Successor,
+  type SupersedingOrExpiring,
   seen,
   type What,
 } from "../../src/memory/ports/log.js";
@@ -67,7 +67,7 @@ export function logOf(db: Database, process: Client): Log {
         const found = last(db.logOf(logId), (memory) => memory.id === id);
         return found?.[1].op === "store" ? found[0] : undefined;
       }),
-    written: ({ logId, opIds }) =>
+    findByOperation: ({ logId, opIds }) =>
       db.request(process, () => {
         const held = opIds.flatMap((opId) => {
           const first = last(db.logOf(logId), ({ id }) => id === opId);
@@ -76,13 +76,13 @@ export function logOf(db: Database, process: Client): Log {
         });
         return new Map(held);
       }),
-    holder: ({ logId, externalId }) =>
+    findByExternalId: ({ logId, externalId }) =>
       db.request(process, () => {
         return last(db.logOf(logId), (it) => it.op === "store" && it.externalId === externalId)?.[0];
       }),
-    successors: ({ logId, sequences }) =>
+    findReplacements: ({ logId, sequences }) =>
       db.request(process, () => successorsIn(db.logOf(logId)).filter((s) => sequences.includes(s.target))),
-    special: ({ logId, from, limit }) =>
+    listSupersedingAndExpiring: ({ logId, from, limit }) =>
       db.request(process, () => specialIn(db.logOf(logId), from).slice(0, limit)),
     expired: ({ untilMs, after, limit }) =>
       db.request(process, () => {
@@ -183,8 +183,8 @@ function isMemory(entry: Entry): entry is Memories {
   return entry.op === "store" || entry.op === "erased";
 }
 
-function successorsIn(log: ReadonlyMap<number, Entry>): Successor[] {
-  return [...log].flatMap(([sequence, entry]): Successor[] => {
+function successorsIn(log: ReadonlyMap<number, Entry>): Replacement[] {
+  return [...log].flatMap(([sequence, entry]): Replacement[] => {
     if (entry.op === "delete") return [{ target: entry.target, sequence, how: "deleted", id: "" }];
     if (!isMemory(entry)) return [];
     const { id, replaces, supersedes = [] } = entry;
@@ -197,8 +197,8 @@ function successorsIn(log: ReadonlyMap<number, Entry>): Successor[] {
   });
 }
 
-function specialIn(log: ReadonlyMap<number, Entry>, from: number): Special[] {
-  return [...log].flatMap(([sequence, entry]): Special[] => {
+function specialIn(log: ReadonlyMap<number, Entry>, from: number): SupersedingOrExpiring[] {
+  return [...log].flatMap(([sequence, entry]): SupersedingOrExpiring[] => {
     if (!isMemory(entry) || sequence < from) return [];
     const { supersedes, expiresAtMs } = entry as Partial<Stored>;
     if (supersedes === undefined && expiresAtMs === undefined) return [];
@@ -280,7 +280,7 @@ export function systemRecordsOf(db: Database, process: Client): SystemRecords {
 /** Makes the accounts as one process sees them. Calls that no schedule makes are refused. */
 export function accountsOf(db: Database, process: Client): Accounts {
   const notSimulated = () => Promise.reject(new Error("not simulated"));
-  const holderOf = (keyHash: string) =>
+  const currentByExternalId = (keyHash: string) =>
     [...db.accounts.values()].find(({ keys }) => keys.some(({ hash }) => hash === keyHash));
   const change = (accountId: string, by: number) => {
     db.charged.set(accountId, (db.charged.get(accountId) ?? 0) - by);
@@ -289,10 +289,10 @@ export function accountsOf(db: Database, process: Client): Accounts {
   };
   return {
     find: (accountId) => db.request(process, () => db.accounts.get(accountId)),
-    findByKey: (keyHash) => db.request(process, () => holderOf(keyHash)),
+    findByKey: (keyHash) => db.request(process, () => currentByExternalId(keyHash)),
     charge: ({ accountId, keyHash, calls = 1 }) => {
       const charge = () => {
-        if ((holderOf(keyHash)?.callsLeft ?? 0) < calls) return false;
+        if ((currentByExternalId(keyHash)?.callsLeft ?? 0) < calls) return false;
         change(accountId, -calls);
         return true;
       };

@@ -58,7 +58,7 @@ export async function unlessWritten<T>(
 ): Promise<T | undefined> {
   // Asked afterwards: an entry that the look has found is written by then.
   const isOurs = async () =>
-    attempt !== undefined && (await log.written({ logId, opIds: [attempt.memoryId] })).size > 0;
+    attempt !== undefined && (await log.findByOperation({ logId, opIds: [attempt.memoryId] })).size > 0;
   try {
     const found = await look();
     return found !== undefined && (await isOurs()) ? undefined : found;

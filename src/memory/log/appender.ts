@@ -128,7 +128,7 @@ export class Appender {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
-      const numbers = await log.written({ logId, opIds: operations.map(({ opId }) => opId) });
+      const numbers = await log.findByOperation({ logId, opIds: operations.map(({ opId }) => opId) });
       for (const { opId } of operations) {
         const from = numbers.get(opId);
         const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };

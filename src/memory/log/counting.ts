@@ -1,5 +1,5 @@
 import type { Clock } from "../pacing/clock.js";
-import type { Log, Special } from "../ports/log.js";
+import type { Log, SupersedingOrExpiring } from "../ports/log.js";
 import { fetchAll } from "../reading/fetch.js";
 import { isExpired } from "../versions/current-version.js";
 import type { ShowingOptions } from "../versions/showing.js";
@@ -45,7 +45,7 @@ async function countHidden(counting: Counting): Promise<number> {
   const { log, logId, clock, signal } = counting;
   let hidden = 0;
   for (let from = 1; ; ) {
-    const some = await log.special({ logId, from, limit: READ_MANY });
+    const some = await log.listSupersedingAndExpiring({ logId, from, limit: READ_MANY });
     hidden += await hiddenBy(counting, some);
     const last = some.at(-1);
     if (last === undefined || some.length < READ_MANY) return hidden;
@@ -58,7 +58,7 @@ async function countHidden(counting: Counting): Promise<number> {
 /** Counts what some numbers of a log hide: themselves once they expire, and what they supersede. */
 async function hiddenBy(
   { log, logId, nowMs, includeSuperseded }: Counting,
-  some: readonly Special[],
+  some: readonly SupersedingOrExpiring[],
 ): Promise<number> {
   let hidden = some.filter((each) => isExpired(each, nowMs)).length;
   const sequences = includeSuperseded ? [] : some.flatMap(({ supersedes = [] }) => [...supersedes]);

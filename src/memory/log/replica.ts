@@ -30,7 +30,7 @@ const READ_MANY = 256;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
 /** Entries that supersede others, or expire, listed at a time. */
-const SPECIAL_MANY = 1_000;
+const LISTED_MANY = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -259,7 +259,7 @@ export class Replica {
     this.#covered = await this.#restoration.begin();
     const { log, clock } = this.options;
     for (let from = 1; from <= this.applied; ) {
-      const some = await log.special({ logId: this.logId, from, limit: SPECIAL_MANY });
+      const some = await log.listSupersedingAndExpiring({ logId: this.logId, from, limit: LISTED_MANY });
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
@@ -267,7 +267,7 @@ export class Replica {
       const superseded = some.flatMap(({ supersedes = [] }) => supersedes);
       const left = superseded.filter((target) => !this.#restoration.confirm(target));
       if (left.length > 0) await this.#guard(this.#vectors.remove(left));
-      if (some.length < SPECIAL_MANY) break;
+      if (some.length < LISTED_MANY) break;
       from = (some.at(-1)?.sequence ?? from) + 1;
       await clock.yield();
     }

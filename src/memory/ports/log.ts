@@ -180,22 +180,26 @@ export interface Log {
    * those that the log never held are left out. An operation that stored a new memory has the memory's id, and
    * finds its last version. It takes up to 256 ids.
    */
-  written(of: { logId: string; opIds: readonly string[] }): Promise<Map<string, number>>;
+  findByOperation(of: { logId: string; opIds: readonly string[] }): Promise<Map<string, number>>;
 
   /** Finds the number of the last memory that was stored with an external id; undefined if it was erased. */
-  holder(of: { logId: string; externalId: string }): Promise<number | undefined>;
+  findByExternalId(of: { logId: string; externalId: string }): Promise<number | undefined>;
 
   /**
    * Finds the entries that replaced, superseded or deleted memories with these numbers. Those that are erased
    * may be left out.
    */
-  successors(of: Several): Promise<Successor[]>;
+  findReplacements(of: Several): Promise<Replacement[]>;
 
   /**
    * Lists, in order, the numbers in a range that supersede memories, or that expire and are not erased: at most
    * `limit`, from `from` on.
    */
-  special(of: { logId: string; from: number; limit: number }): Promise<Special[]>;
+  listSupersedingAndExpiring(of: {
+    logId: string;
+    from: number;
+    limit: number;
+  }): Promise<SupersedingOrExpiring[]>;
 
   /** Lists memories of all logs that expire up to a time and are not erased, by time, after the given one. */
   expired(of: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
@@ -235,7 +239,7 @@ export interface Log {
 }
 
 /** An entry by which an earlier memory is no longer the present version of anything. */
-export interface Successor {
+export interface Replacement {
   /** The number of the earlier memory. */
   readonly target: number;
   /** The number of the entry. */
@@ -246,7 +250,7 @@ export interface Successor {
 }
 
 /** A number of a log that decides what recalls show. */
-export interface Special extends Pick<Stored, "supersedes" | "expiresAtMs"> {
+export interface SupersedingOrExpiring extends Pick<Stored, "supersedes" | "expiresAtMs"> {
   readonly sequence: number;
 }
 

@@ -10,7 +10,7 @@ const READ_MANY = 512;
 
 export interface RestorationOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "read" | "fetch" | "successors">;
+  readonly log: Pick<Log, "read" | "fetch" | "findReplacements">;
   readonly vectors: Pick<VectorIndex, "restore" | "reset">;
   readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill">;
   readonly clock: Clock;

@@ -222,10 +222,10 @@ export class Search {
     if (this.#missing.size === 0) return undefined;
     // The log has the entries that replaced or deleted them. A damaged memory is missing as well.
     await this.of.current();
-    const { successors } = this.changes;
-    const gone = [...this.#missing].filter((sequence) => successors.has(sequence));
+    const { replacements } = this.changes;
+    const gone = [...this.#missing].filter((sequence) => replacements.has(sequence));
     if (gone.length === 0) return undefined;
-    return gone.some((sequence) => successors.get(sequence) !== undefined) ? "replaced" : "deleted";
+    return gone.some((sequence) => replacements.get(sequence) !== undefined) ? "replaced" : "deleted";
   }
 
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
@@ -262,8 +262,8 @@ export class Search {
     selected: Selection,
     { condition, includeSuperseded }: { condition: Condition; includeSuperseded: boolean },
   ): Promise<number[]> {
-    const { successors } = this.changes;
-    if (successors.size === 0) return [];
+    const { replacements } = this.changes;
+    if (replacements.size === 0) return [];
     const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
     const matching: number[] = [];
     const { logId } = this.of;
@@ -287,15 +287,15 @@ export class Search {
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
   async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
-    const { successors, superseded } = this.changes;
-    if (successors.size === 0) return [];
+    const { replacements, superseded } = this.changes;
+    if (replacements.size === 0) return [];
     const { indexes } = await this.of.sources(false);
-    const news = [...successors.values()].filter(
-      (each) => each !== undefined && !successors.has(each) && indexes.some((index) => index.has(each)),
+    const news = [...replacements.values()].filter(
+      (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
     if (showing.includeSuperseded === true) {
-      news.push(...[...superseded].filter((each) => successors.get(each) !== undefined));
+      news.push(...[...superseded].filter((each) => replacements.get(each) !== undefined));
     }
     const missing = news.filter((sequence) => !isFound(sequence));
     this.#hasTooMany ||= missing.length > NEW_VERSIONS_MAX;

@@ -10,7 +10,7 @@ import { shownOf } from "../versions/showing.js";
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
 /** Entries that supersede others listed at a time. */
-const SPECIAL_MANY = 1_000;
+const LISTED_MANY = 1_000;
 /** Memory that a number takes in a set, about. */
 const NUMBER_BYTES = 40;
 
@@ -23,7 +23,7 @@ export interface SupersededLayer {
 
 export interface SupersededIndexOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch" | "successors" | "special">;
+  readonly log: Pick<Log, "fetch" | "findReplacements" | "listSupersedingAndExpiring">;
   readonly clock: Clock;
   readonly indexes: Pick<Indexes, "openUnsaved">;
   /** Opens an empty index of vectors without files. */
@@ -112,11 +112,11 @@ export class SupersededIndex {
     const { logId, log, clock, applied } = this.options;
     const upto = applied();
     for (let from = 1; from <= upto; ) {
-      const some = await log.special({ logId, from, limit: SPECIAL_MANY });
+      const some = await log.listSupersedingAndExpiring({ logId, from, limit: LISTED_MANY });
       for (const { sequence, supersedes = [] } of some) {
         if (sequence <= upto) for (const target of supersedes) pending.add(target);
       }
-      if (some.length < SPECIAL_MANY) break;
+      if (some.length < LISTED_MANY) break;
       from = (some.at(-1)?.sequence ?? upto) + 1;
       await clock.yield();
     }

@@ -4,7 +4,7 @@ const NOTED_MAX = 1_000;
 /** Memories that were replaced, superseded or deleted since a search began, which may have found them before. */
 export interface ChangesDuring {
   /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
-  readonly successors: ReadonlyMap<number, number | undefined>;
+  readonly replacements: ReadonlyMap<number, number | undefined>;
   /** Those that were superseded. */
   readonly superseded: ReadonlySet<number>;
   /** True if there were more of them: what the search finds is of no use. */
@@ -19,14 +19,14 @@ export interface Change {
 }
 
 class Noted implements ChangesDuring {
-  readonly successors = new Map<number, number | undefined>();
+  readonly replacements = new Map<number, number | undefined>();
   readonly superseded = new Set<number>();
   isIncomplete = false;
 
   note({ target, how, by }: Change): void {
-    this.isIncomplete ||= this.successors.size === NOTED_MAX;
+    this.isIncomplete ||= this.replacements.size === NOTED_MAX;
     if (this.isIncomplete) return;
-    this.successors.set(target, how === "deleted" ? undefined : by);
+    this.replacements.set(target, how === "deleted" ? undefined : by);
     if (how === "superseded") this.superseded.add(target);
   }
 }

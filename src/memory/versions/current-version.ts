@@ -1,5 +1,5 @@
 import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
-import type { Numbered, Seen, Successor } from "../ports/log.js";
+import type { Numbered, Replacement, Seen } from "../ports/log.js";
 import { Behind, type LogView } from "./condition.js";
 
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
@@ -16,9 +16,12 @@ export async function currentVersionOf(view: LogView, id: string): Promise<Curre
   return standingAt(view, () => log.locate({ logId, id }));
 }
 
-export async function holderOf(view: LogView, externalId: string): Promise<CurrentVersion | undefined> {
+export async function currentByExternalId(
+  view: LogView,
+  externalId: string,
+): Promise<CurrentVersion | undefined> {
   const { log, logId } = view;
-  return standingAt(view, () => log.holder({ logId, externalId }));
+  return standingAt(view, () => log.findByExternalId({ logId, externalId }));
 }
 
 async function standingAt(
@@ -33,7 +36,7 @@ async function standingAt(
     const sequences = [sequence];
     const [found] = (await log.fetch({ logId, sequences, what: "head" })).found;
     // After the memory, not before: what is appended meanwhile is seen.
-    const last = lastOf(await log.successors({ logId, sequences }));
+    const last = lastOf(await log.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new Behind();
     if (last?.how === "deleted") return undefined;
     // It was replaced or erased after it was found, and there may be a later version.
@@ -43,8 +46,8 @@ async function standingAt(
   throw unavailable("the memory is changed again and again");
 }
 
-export function lastOf(successors: readonly Successor[]): Successor | undefined {
-  return successors.toSorted((a, b) => b.sequence - a.sequence)[0];
+export function lastOf(replacements: readonly Replacement[]): Replacement | undefined {
+  return replacements.toSorted((a, b) => b.sequence - a.sequence)[0];
 }
 
 export function isExpired({ expiresAtMs }: { expiresAtMs?: number | undefined }, nowMs: number): boolean {

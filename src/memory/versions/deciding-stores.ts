@@ -1,7 +1,7 @@
 import { failedPrecondition, MemoryError } from "../../errors.js";
 import type { Stored } from "../ports/log.js";
 import type { Decision, LogView } from "./condition.js";
-import { type CurrentVersion, currentVersionOf, holderOf, superseded } from "./current-version.js";
+import { type CurrentVersion, currentByExternalId, currentVersionOf, superseded } from "./current-version.js";
 
 /** Action of a store if another memory has its external id. */
 export type OnConflict = "refuse" | "replace" | "keep";
@@ -38,7 +38,7 @@ export async function checkStore(
 
 /** Finds the memory with the external id, and the numbers to supersede, and refuses what cannot be. */
 async function checked(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
-  const holder = externalId === undefined ? undefined : await holderOf(view, externalId);
+  const holder = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
   if (holder !== undefined && onConflict === "keep") return { holder, supersedes: [] };
   if (holder !== undefined && onConflict === "refuse") throw taken(holder);
   if (holder?.supersededBy !== undefined) throw superseded(holder.supersededBy);

@@ -2,7 +2,7 @@ import type { Log, Numbered, Seen } from "../ports/log.js";
 import { isExpired, lastOf } from "./current-version.js";
 
 export interface ShowingOptions {
-  readonly log: Pick<Log, "successors">;
+  readonly log: Pick<Log, "findReplacements">;
   readonly logId: string;
   readonly nowMs: number;
   /** True if memories that others superseded are wanted, too. */
@@ -23,21 +23,21 @@ export async function shownOf<E extends Seen["head"]>(
   numbered: readonly Numbered<E>[],
 ): Promise<Numbered<E & Marked>[]> {
   const living = numbered.filter(({ entry }) => !isExpired(entry, nowMs));
-  const successors = await successorsOf({ log, logId }, living);
+  const replacements = await replacementsOf({ log, logId }, living);
   return living.flatMap(({ sequence, entry }): Numbered<E & Marked>[] => {
-    const by = successors.get(sequence);
+    const by = replacements.get(sequence);
     if (by === undefined) return [{ sequence, entry }];
     if (by.how !== "superseded" || !includeSuperseded) return [];
     return [{ sequence, entry: { ...entry, supersededBy: by.id } }];
   });
 }
 
-async function successorsOf(
+async function replacementsOf(
   { log, logId }: Pick<ShowingOptions, "log" | "logId">,
   numbered: readonly Numbered<Seen["head"]>[],
 ) {
   const sequences = numbered.map(({ sequence }) => sequence);
-  const all = sequences.length === 0 ? [] : await log.successors({ logId, sequences });
+  const all = sequences.length === 0 ? [] : await log.findReplacements({ logId, sequences });
   return new Map(
     sequences.flatMap((sequence) => {
       const last = lastOf(all.filter(({ target }) => target === sequence));

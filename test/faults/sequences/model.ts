@@ -16,7 +16,7 @@ export class Content {
     return new Map(shown.map(([id, { text }]) => [id, text]));
   }
 
-  holderOf(externalId: string): [id: string, memory: Modelled] | undefined {
+  currentByExternalId(externalId: string): [id: string, memory: Modelled] | undefined {
     return [...this.memories].find(([, each]) => each.externalId === externalId);
   }
 }

@@ -123,7 +123,7 @@ const forgetByFilter: Do = async ({ caller, namespace, content, chance }) => {
   const externalId = chance.pick(EXTERNAL_IDS);
   const asked = { namespace, filter: { $external_id: externalId } };
   const { code, body } = await caller.call("POST /recalld.v1.MemoryService/DeleteMemories", { body: asked });
-  const [id, memory] = content.holderOf(externalId) ?? [];
+  const [id, memory] = content.currentByExternalId(externalId) ?? [];
   const isMeant = id !== undefined && memory?.superseded === false;
   expectCode(`delete by ${JSON.stringify(asked.filter)}`, code, "ok");
   if (body.deleted !== (isMeant ? 1 : 0) || body.more !== false) {

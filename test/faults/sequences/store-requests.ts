@@ -31,7 +31,7 @@ function requestWithExternalId(chance: Chance, content: Content): StoreRequest {
   const [externalId, onConflict] = [chance.pick(EXTERNAL_IDS), chance.pick(ON_CONFLICT)];
   const sent = { text, external_id: externalId, on_conflict: onConflict };
   const expect = (id: string | undefined) => {
-    const [heldId, held] = content.holderOf(externalId) ?? [];
+    const [heldId, held] = content.currentByExternalId(externalId) ?? [];
     if (held === undefined || heldId === undefined) {
       return added(content, id, { text, externalId, superseded: false });
     }

@@ -130,7 +130,7 @@ export async function knownOf(
 ): Promise<Map<string, Known>> {
   const logId = await log.find(scope);
   if (logId === undefined) return new Map();
-  const numbers = await log.written({ logId, opIds: items.map(({ id }) => id) });
+  const numbers = await log.findByOperation({ logId, opIds: items.map(({ id }) => id) });
   const answers = new Map<string, Answered>();
   for (const { place, ...answer } of kept)
     answers.set(items[place]?.id ?? "", { ...answer, outcome: "KEPT" });

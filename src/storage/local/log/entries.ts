@@ -85,7 +85,7 @@ export class Entries {
   }
 
   /** Returns the numbers that operations wrote; one that stored a new memory has its id. */
-  written(logId: string, opIds: readonly string[]): Map<string, number> {
+  findByOperation(logId: string, opIds: readonly string[]): Map<string, number> {
     const numbers = new Map<string, number>();
     for (const opId of opIds) {
       const [sequence] = this.#ids.get([logId, opId]) ?? [];

@@ -15,11 +15,11 @@ import type {
   Named,
   Numbered,
   Range,
+  Replacement,
   Scope,
   Seen,
   Several,
-  Special,
-  Successor,
+  SupersedingOrExpiring,
   Tail,
   What,
 } from "../../../memory/ports/log.js";
@@ -192,20 +192,31 @@ export class LocalLog implements Log {
     return this.#settled(logId, () => this.#entries.locate(logId, id));
   }
 
-  async written({ logId, opIds }: Parameters<Log["written"]>[0]): Promise<Map<string, number>> {
-    return this.#settled(logId, () => this.#entries.written(logId, opIds));
+  async findByOperation({
+    logId,
+    opIds,
+  }: Parameters<Log["findByOperation"]>[0]): Promise<Map<string, number>> {
+    return this.#settled(logId, () => this.#entries.findByOperation(logId, opIds));
   }
 
-  async holder({ logId, externalId }: { logId: string; externalId: string }): Promise<number | undefined> {
-    return this.#settled(logId, () => this.#entries.relations.holder(logId, externalId));
+  async findByExternalId({
+    logId,
+    externalId,
+  }: {
+    logId: string;
+    externalId: string;
+  }): Promise<number | undefined> {
+    return this.#settled(logId, () => this.#entries.relations.findByExternalId(logId, externalId));
   }
 
-  async successors({ logId, sequences }: Several): Promise<Successor[]> {
-    return this.#settled(logId, () => this.#entries.relations.successors(logId, sequences));
+  async findReplacements({ logId, sequences }: Several): Promise<Replacement[]> {
+    return this.#settled(logId, () => this.#entries.relations.findReplacements(logId, sequences));
   }
 
-  async special(of: Parameters<Log["special"]>[0]): Promise<Special[]> {
-    return reading(() => this.#entries.relations.special(of));
+  async listSupersedingAndExpiring(
+    of: Parameters<Log["listSupersedingAndExpiring"]>[0],
+  ): Promise<SupersedingOrExpiring[]> {
+    return reading(() => this.#entries.relations.listSupersedingAndExpiring(of));
   }
 
   async expired(of: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {

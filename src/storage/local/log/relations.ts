@@ -1,8 +1,16 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Appended, Entry, Expiring, Log, Seen, Special, Successor } from "../../../memory/ports/log.js";
+import type {
+  Appended,
+  Entry,
+  Expiring,
+  Log,
+  Replacement,
+  Seen,
+  SupersedingOrExpiring,
+} from "../../../memory/ports/log.js";
 
 export type Key = [logId: string, sequence: number];
-type Link = [sequence: number, how: Successor["how"], id: string];
+type Link = [sequence: number, how: Replacement["how"], id: string];
 
 /**
  * Indexes of what entries do to others and of what they say about themselves, in the same transaction as the
@@ -12,7 +20,7 @@ export class Relations {
   /** The latest entry that replaced, superseded or deleted a memory that is not erased. */
   readonly #links: Database<Link, Key>;
   readonly #holders: Database<number, [logId: string, externalId: string]>;
-  readonly #special: Database<Omit<Special, "sequence">, Key>;
+  readonly #special: Database<Omit<SupersedingOrExpiring, "sequence">, Key>;
   readonly #expiring: Database<true, [expiresAtMs: number, logId: string, sequence: number]>;
   readonly #unerased: Database<true, Key>;
 
@@ -47,7 +55,7 @@ export class Relations {
     const key: Key = [logId, sequence];
     this.#links.removeSync(key);
     this.#unerased.removeSync(key);
-    if (externalId !== undefined && this.holder(logId, externalId) === sequence) {
+    if (externalId !== undefined && this.findByExternalId(logId, externalId) === sequence) {
       this.#holders.removeSync([logId, externalId]);
     }
     if (expiresAtMs === undefined) return;
@@ -56,18 +64,22 @@ export class Relations {
     else this.#special.putSync(key, { supersedes });
   }
 
-  holder(logId: string, externalId: string): number | undefined {
+  findByExternalId(logId: string, externalId: string): number | undefined {
     return this.#holders.get([logId, externalId]);
   }
 
-  successors(logId: string, targets: readonly number[]): Successor[] {
+  findReplacements(logId: string, targets: readonly number[]): Replacement[] {
     return targets.flatMap((target) => {
       const link = this.#links.get([logId, target]);
       return link === undefined ? [] : [{ target, sequence: link[0], how: link[1], id: link[2] }];
     });
   }
 
-  special({ logId, from, limit }: Parameters<Log["special"]>[0]): Special[] {
+  listSupersedingAndExpiring({
+    logId,
+    from,
+    limit,
+  }: Parameters<Log["listSupersedingAndExpiring"]>[0]): SupersedingOrExpiring[] {
     const range = { start: [logId, from] as Key, end: [logId, Number.MAX_SAFE_INTEGER] as Key, limit };
     return [...this.#special.getRange(range)].map(({ key, value }) => ({ sequence: key[1], ...value }));
   }
@@ -101,7 +113,7 @@ export class Relations {
   }
 }
 
-function specialOf(entry: Entry<"head">): Omit<Special, "sequence"> {
+function specialOf(entry: Entry<"head">): Omit<SupersedingOrExpiring, "sequence"> {
   const { supersedes, expiresAtMs } = entry as Seen["head"];
   return { ...(supersedes && { supersedes }), ...(expiresAtMs !== undefined && { expiresAtMs }) };
 }

@@ -14,10 +14,10 @@ import {
   type Named,
   type Numbered,
   type Range,
+  type Replacement,
   type Scope,
   type Several,
-  type Special,
-  type Successor,
+  type SupersedingOrExpiring,
   type Tail,
   type What,
 } from "../../../memory/ports/log.js";
@@ -161,18 +161,27 @@ export class MongoLog implements Log {
     return last?.op === "store" ? sequenceOf(last._id) : undefined;
   }
 
-  async written({ logId, opIds }: Parameters<Log["written"]>[0]): Promise<Map<string, number>> {
+  async findByOperation({
+    logId,
+    opIds,
+  }: Parameters<Log["findByOperation"]>[0]): Promise<Map<string, number>> {
     // A new memory has the id of the operation that stored it.
     const stored = await this.#lastNumbers({ logId, field: "id", values: opIds });
     const values = opIds.filter((opId) => !stored.has(opId));
     return new Map([...stored, ...(await this.#lastNumbers({ logId, field: "operation", values }))]);
   }
 
-  holder({ logId, externalId }: { logId: string; externalId: string }): Promise<number | undefined> {
+  findByExternalId({
+    logId,
+    externalId,
+  }: {
+    logId: string;
+    externalId: string;
+  }): Promise<number | undefined> {
     return this.#lastNumber({ _id: idsFrom(logId), externalId });
   }
 
-  async successors({ logId, sequences }: Several): Promise<Successor[]> {
+  async findReplacements({ logId, sequences }: Several): Promise<Replacement[]> {
     if (sequences.length === 0) return [];
     const filter = { _id: idsFrom(logId), follows: { $in: [...sequences] } } as Filter<EntryRecord>;
     const projection = { id: 1, replaces: 1, follows: 1, target: 1 } as const;
@@ -187,7 +196,11 @@ export class MongoLog implements Log {
     });
   }
 
-  async special({ logId, from, limit }: Parameters<Log["special"]>[0]): Promise<Special[]> {
+  async listSupersedingAndExpiring({
+    logId,
+    from,
+    limit,
+  }: Parameters<Log["listSupersedingAndExpiring"]>[0]): Promise<SupersedingOrExpiring[]> {
     const filter = { special: true, _id: idsFrom(logId, numberId(logId, from)) } as const;
     const options = { sort: { _id: 1 }, limit, projection: { supersedes: 1, expiresAt: 1 } } as const;
     const found = await withTimeout(this.#entries.find(filter, options).toArray());
@@ -292,7 +305,7 @@ export class MongoLog implements Log {
   }
 }
 
-function howOf({ replaces, target }: EntryRecord, followed: number): Successor["how"] {
+function howOf({ replaces, target }: EntryRecord, followed: number): Replacement["how"] {
   if (target === followed) return "deleted";
   return replaces === followed ? "replaced" : "superseded";
 }
