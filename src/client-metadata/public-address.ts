@@ -4,7 +4,9 @@ import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** Error for a name that leads into a network that is not the internet. */
-export class NotPublic extends Error {}
+export class NotPublicAddressError extends Error {
+  override readonly name = "NotPublicAddressError";
+}
 
 /**
  * Tells whether an address is one of the public internet: none of this machine, its network, or a cloud's own
@@ -29,7 +31,7 @@ export function guardedLookup(
     resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
       if (error !== null) return answer(error, "");
       if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
-        return answer(new NotPublic("the name has an address that is not public"), "");
+        return answer(new NotPublicAddressError("the name has an address that is not public"), "");
       }
       if (options.all === true) return answer(null, addresses);
       const [first] = addresses as [LookupAddress];

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/ports/log.js";
+import { type Entry, hasText, hasVectors, type Lost, type Projection } from "../memory/ports/log.js";
 import { toBytes } from "./vector.js";
 
 /**
@@ -65,7 +65,7 @@ const VECTORS = ["vectors", "windows"];
  * Returns the entry without its checksums if it has the right form and agrees with them; otherwise a
  * placeholder for a damaged one.
  */
-export function intact<W extends What>(given: Readonly<Record<string, unknown>>, what: W): Entry<W> {
+export function intact<W extends Projection>(given: Readonly<Record<string, unknown>>, what: W): Entry<W> {
   const { sums, ...read } = given;
   const fields = FIELDS[read.op as keyof typeof FIELDS];
   if (fields === undefined) return lost("it is of no known kind");
@@ -78,7 +78,7 @@ export function intact<W extends What>(given: Readonly<Record<string, unknown>>,
   return read as unknown as Entry<W>;
 }
 
-function wasRead(name: string, what: What): boolean {
+function wasRead(name: string, what: Projection): boolean {
   return (hasText(what) || !TEXT.includes(name)) && (hasVectors(what) || !VECTORS.includes(name));
 }
 
@@ -119,7 +119,7 @@ export function sumsOf(entry: Fields): Sums {
 }
 
 /** Tells whether the parts that were read agree with the checksums. */
-function agrees(entry: Fields, what: What, sums: unknown): boolean {
+function agrees(entry: Fields, what: Projection, sums: unknown): boolean {
   const written = (sums ?? {}) as Partial<Sums>;
   if (written.head !== headOf(entry)) return false;
   if (entry.op !== "store") return true;

@@ -1,5 +1,7 @@
 /** Error for a wait that ended before what it waited for. */
-export class TooLate extends Error {}
+export class TookTooLongError extends Error {
+  override readonly name = "TookTooLongError";
+}
 
 /**
  * Number of parts that a wait is measured in. A pause of the whole process counts as one of them: timers fire before
@@ -12,7 +14,7 @@ export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const wait = (parts: number) => {
-      if (parts === 0) reject(new TooLate(`no answer within ${timeoutMs} ms`));
+      if (parts === 0) reject(new TookTooLongError(`no answer within ${timeoutMs} ms`));
       else timer = setTimeout(wait, timeoutMs / PARTS, parts - 1);
     };
     wait(PARTS);

@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { Sealed } from "../memory/log/replica.js";
+import { LogEndedError } from "../memory/log/replica.js";
 import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { CallStep, Steps } from "../memory/ports/steps.js";
@@ -37,7 +37,7 @@ const ENDED = ["AbortError", "ConnectError"];
 export function isFault(error: unknown): boolean {
   if (error instanceof MemoryError) return error.code === "unavailable" || error.code === "internal";
   if (error instanceof Error && ENDED.includes(error.name)) return false;
-  return !(error instanceof Sealed);
+  return !(error instanceof LogEndedError);
 }
 
 export function measureCall({ method, protocol }: Begun, metrics: Metrics): Ongoing["end"] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Appended, Erased, What } from "../../src/memory/ports/log.js";
+import type { Appended, Erased, Projection } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
@@ -107,7 +107,7 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       await used.database.damage({ logId, sequence: 4, how: "tokens" });
       await used.database.damage({ logId, sequence: 5, how: "unsum" });
       used.storage = await used.database.open();
-      const opsBy = async (what: What) =>
+      const opsBy = async (what: Projection) =>
         (await entriesOf(log(), { logId, from: 1, limit: 9, what })).map(({ entry }) => entry.op);
       const well = ["lost", "store", "erased"];
       expect(await opsBy("all")).toEqual(["lost", "lost", "lost", "lost", ...well]);

@@ -4,12 +4,12 @@ import { type Key, makeKey } from "../../src/accounts/key.js";
 import type {
   Entry,
   Log,
-  Numbered,
+  Projection,
   Range,
   Scope,
-  Several,
+  Sequenced,
+  Sequences,
   Stored,
-  What,
 } from "../../src/memory/ports/log.js";
 import { fetchAll } from "../../src/memory/reading/fetch.js";
 
@@ -62,11 +62,11 @@ export function anAccount(given: Partial<Account> = {}): Account {
 }
 
 /** Reads up to `limit` entries of a log in full, slice by slice. */
-export async function entriesOf<W extends What = "all">(
+export async function entriesOf<W extends Projection = "all">(
   log: Pick<Log, "read">,
   { logId, from, limit, what = "all" as W }: Omit<Range, "what"> & { readonly what?: W },
-): Promise<Numbered<Entry<W>>[]> {
-  const entries: Numbered<Entry<W>>[] = [];
+): Promise<Sequenced<Entry<W>>[]> {
+  const entries: Sequenced<Entry<W>>[] = [];
   for (let complete = false; !complete && entries.length < limit; ) {
     const left = { from: from + entries.length, limit: limit - entries.length };
     const slice = await log.read({ logId, ...left, what });
@@ -77,8 +77,8 @@ export async function entriesOf<W extends What = "all">(
 }
 
 /** Reads the memories with these numbers in full. */
-export async function memoriesOf(log: Pick<Log, "fetch">, of: Several): Promise<Numbered<Stored>[]> {
-  const found: Numbered<Stored>[] = [];
+export async function memoriesOf(log: Pick<Log, "fetch">, of: Sequences): Promise<Sequenced<Stored>[]> {
+  const found: Sequenced<Stored>[] = [];
   for await (const some of fetchAll(log, { ...of, what: "all" })) found.push(...some);
   return found;
 }

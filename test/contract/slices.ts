@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/pacing/bounds.js";
-import { seen, type What } from "../../src/memory/ports/log.js";
+import { type Projection, seen } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
@@ -18,7 +18,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
   describe(`slices of logs: ${name}`, () => {
     const used = useDatabase(make);
     const log = () => used.storage.log;
-    const whats: What[] = ["all", "text", "vectors", "head"];
+    const whats: Projection[] = ["all", "text", "vectors", "head"];
 
     it.each(whats)("reads of each memory no more than is asked for: %s", async (what) => {
       const logId = anLogId();

@@ -1,4 +1,4 @@
-import type { Log, Numbered } from "../../src/memory/ports/log.js";
+import type { Log, Sequenced } from "../../src/memory/ports/log.js";
 import { etagOf } from "../../src/memory/versions/etag.js";
 import { entriesOf } from "../contract/samples.js";
 import { type Caller, signUp } from "../support/caller.js";
@@ -72,7 +72,7 @@ async function replace(at: Caller, sent: { text: string; external_id: string }):
 }
 
 /** Compares the versions in the log with the answers. */
-function compare(entries: readonly Numbered[], answers: readonly Answer[]): void {
+function compare(entries: readonly Sequenced[], answers: readonly Answer[]): void {
   const last = new Map<string, number>();
   const etags = new Map<string, string>();
   for (const { sequence, entry } of entries) {
@@ -94,7 +94,7 @@ function compare(entries: readonly Numbered[], answers: readonly Answer[]): void
 /** Compares what is left in the log with what the last versions were stored as. */
 async function compareTexts(
   caller: Caller,
-  { answers, entries, ids }: { answers: Map<string, Answer>; entries: readonly Numbered[]; ids: number },
+  { answers, entries, ids }: { answers: Map<string, Answer>; entries: readonly Sequenced[]; ids: number },
 ): Promise<void> {
   const living = entries.flatMap(({ entry }) => (entry.op === "store" ? [entry] : []));
   const externalIds = new Set(living.map(({ externalId }) => externalId));

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
-import { Replica, Sealed } from "../../src/memory/log/replica.js";
+import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import { WaitingBytes } from "../../src/memory/pacing/bounds.js";
 import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
@@ -254,12 +254,12 @@ describe("appending", () => {
     expect(log.batches).toHaveLength(1);
   });
 
-  it("rejects with Sealed when the log has ended, and writes nothing behind its end", async () => {
+  it("rejects with LogEndedError when the log has ended, and writes nothing behind its end", async () => {
     const { log, appender } = setUp();
     await appender.append(aMemory());
     log.add({ op: "drop", opId: "end" });
     for (let i = 0; i < 2; i++) {
-      expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(Sealed);
+      expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(LogEndedError);
       // The second one comes long after the first has ended.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
     }
@@ -280,7 +280,7 @@ describe("appending", () => {
       errorOf(appender.append(late)),
     ]);
     expect(first).toBeUndefined();
-    expect(second).toBeInstanceOf(Sealed);
+    expect(second).toBeInstanceOf(LogEndedError);
   });
 
   it("lets another process decide in between, however many decisions wait", async () => {

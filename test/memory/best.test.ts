@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/memory/pacing/clock.js";
-import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
+import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
 import { findNearby, type Searched, scoreBest } from "../../src/memory/search/nearby.js";
 import { rank } from "../../src/memory/search/score.js";
@@ -24,7 +24,7 @@ function normal(vector: Float32Array): Float32Array {
 const anywhere = () => normal(Float32Array.from({ length: DIMENSIONS }, number));
 
 /** Makes memories of one to four windows: around the query, the same as an earlier one, or anywhere. */
-function memoriesAround(query: Float32Array, spread: number): Numbered<Stored>[] {
+function memoriesAround(query: Float32Array, spread: number): Sequenced<Stored>[] {
   const known = [query];
   const vector = () => {
     const kind = chance.next();
@@ -42,7 +42,7 @@ function memoriesAround(query: Float32Array, spread: number): Numbered<Stored>[]
 }
 
 interface Searching {
-  readonly memories: readonly Numbered<Stored>[];
+  readonly memories: readonly Sequenced<Stored>[];
   readonly queries: readonly Float32Array[];
   /** Bound of the index's error, which it uses to the full. */
   readonly error: number;

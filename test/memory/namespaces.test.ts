@@ -5,7 +5,7 @@ import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import type { Log, Range, What } from "../../src/memory/ports/log.js";
+import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";
 import { cloud, nearest, type Point } from "../vectors/clouds.js";
@@ -41,7 +41,7 @@ const answersOf = (room: Room, namespace: string) =>
 /** Wraps a log and reports what is read from it. */
 function watched(log: Log, onRead: (range: Range) => void): Log {
   return withChanges(log, {
-    read: <W extends What>(range: Range<W>) => {
+    read: <W extends Projection>(range: Range<W>) => {
       onRead(range);
       return log.read(range);
     },

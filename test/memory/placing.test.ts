@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/memory/pacing/clock.js";
-import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
+import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
 import { NEAR_CANDIDATES, placeBest, WORD_CANDIDATES } from "../../src/memory/search/hybrid.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
@@ -24,7 +24,7 @@ function normal(vector: Float32Array): Float32Array {
 const anywhere = () => normal(Float32Array.from({ length: DIMENSIONS }, number));
 
 /** Makes memories of one or two windows, each near to the query or anywhere. */
-function memoriesAround(query: Float32Array, spread: number): Numbered<Stored>[] {
+function memoriesAround(query: Float32Array, spread: number): Sequenced<Stored>[] {
   const vector = () =>
     chance.next() < 0.3 ? anywhere() : normal(query.map((value) => value + spread * number()));
   return Array.from({ length: MEMORIES }, (_, i) => {
@@ -53,7 +53,7 @@ function wordMatchesOf(sequences: readonly number[]) {
 }
 
 interface Placing {
-  readonly memories: readonly Numbered<Stored>[];
+  readonly memories: readonly Sequenced<Stored>[];
   readonly queries: readonly Float32Array[];
   readonly error: number;
   readonly wordMatches?: ReturnType<typeof wordMatchesOf>;
@@ -93,7 +93,7 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
 /** Finds the nearest memories with one window each. */
 function hitsOf(
   query: Float32Array,
-  { memories, error, limit }: { memories: readonly Numbered<Stored>[]; error: number; limit: number },
+  { memories, error, limit }: { memories: readonly Sequenced<Stored>[]; error: number; limit: number },
 ): Hit[] {
   const hits = memories.map(({ sequence, entry: { vectors, windows = [] } }) => {
     const found = windows.map((_, window) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findNeighbors } from "../../src/memory/calls/recall/neighbors.js";
-import type { Appended, Log, Seen, Stored } from "../../src/memory/ports/log.js";
+import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { House } from "./room.js";
@@ -42,7 +42,7 @@ async function look(
   const [found] = (await house.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
   const of = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
   const beside = await findNeighbors(of, found as never, { before, after, same });
-  const ids = (some: readonly Seen["head"][]) => some.map(({ id }) => Number(id.slice(4)));
+  const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };
 }
 

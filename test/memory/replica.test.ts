@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { Replica, Sealed } from "../../src/memory/log/replica.js";
+import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Index } from "../../src/memory/ports/index.js";
-import type { Entry, Lost, Numbered } from "../../src/memory/ports/log.js";
+import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
@@ -15,7 +15,7 @@ import { unsavedIndexes } from "./unsaved-indexes.js";
 function setUp(changes: Partial<VectorIndex> = {}, ofWords: Partial<Index> = {}) {
   const log = new ScriptedLog();
   const index = plainIndex(changes);
-  const lost: Numbered<Lost>[] = [];
+  const lost: Sequenced<Lost>[] = [];
   const { indexes } = unsavedIndexes();
   const replica = new Replica("i", {
     log: log.port,
@@ -108,7 +108,7 @@ describe("a replica", () => {
   it("is sealed at the log's end, for every later call", async () => {
     const { log, replica } = setUp();
     log.add(aMemory(), { op: "drop", opId: "end" });
-    for (let i = 0; i < 2; i++) await expect(replica.current()).rejects.toBeInstanceOf(Sealed);
+    for (let i = 0; i < 2; i++) await expect(replica.current()).rejects.toBeInstanceOf(LogEndedError);
     expect(replica.sealed).toBe(true);
   });
 
@@ -267,7 +267,7 @@ describe("a replica", () => {
     log.onRead = async () => {
       if (log.reads === 2) replica.sealed = true;
     };
-    await expect(replica.current()).rejects.toBeInstanceOf(Sealed);
+    await expect(replica.current()).rejects.toBeInstanceOf(LogEndedError);
     expect(log.reads).toBe(2);
   });
 

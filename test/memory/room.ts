@@ -7,7 +7,7 @@ import type { Generations } from "../../src/memory/models/generations.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
-import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/ports/log.js";
+import type { Appended, Log, Lost, Scope, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { VectorIndex, Vectors } from "../../src/memory/ports/vectors.js";
 import { rank } from "../../src/memory/search/score.js";
@@ -107,7 +107,7 @@ export class Room {
   readonly ports: ErasurePorts & { readonly quota: Quota };
   readonly log: Log;
   readonly troubles: unknown[] = [];
-  readonly lost: Numbered<Lost>[] = [];
+  readonly lost: Sequenced<Lost>[] = [];
 
   constructor({
     storage,

@@ -2,13 +2,13 @@ import {
   type Appended,
   type Entry,
   type Log,
+  type Projected,
+  type Projection,
   type Replacement,
-  type Seen,
-  type Several,
+  type Sequences,
   type Stored,
   type SupersedingOrExpiring,
   seen,
-  type What,
 } from "../../src/memory/ports/log.js";
 
 type Batch = Parameters<Log["append"]>[0];
@@ -36,7 +36,7 @@ export class ScriptedLog {
 
   /** Turns a memory into what is left of one. */
   erase(sequence: number): void {
-    const { opId, id, tokens, createdAtMs } = this.entries[sequence - 1] as Seen["head"];
+    const { opId, id, tokens, createdAtMs } = this.entries[sequence - 1] as Projected["head"];
     this.entries[sequence - 1] = { op: "erased", opId, id, tokens, createdAtMs };
   }
 
@@ -66,10 +66,10 @@ export class ScriptedLog {
         const entry = this.entries.at(-1);
         return entry && { sequence: this.entries.length, entry: seen(entry, "head") };
       },
-      fetch: async <W extends What>({ sequences, what }: Several & { what: W }) => {
+      fetch: async <W extends Projection>({ sequences, what }: Sequences & { what: W }) => {
         const found = sequences.flatMap((sequence) => {
           const entry = this.entries[sequence - 1];
-          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Seen[W] }] : [];
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Projected[W] }] : [];
         });
         return { found, rest: [] };
       },

@@ -90,7 +90,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new Sealed();", ""]],
+    changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",

@@ -8,14 +8,14 @@ import {
   type Erased,
   type Expiring,
   type Log,
+  type Projected,
+  type Projection,
   type Replacement,
   remainderOf,
-  type Seen,
-  type Several,
+  type Sequences,
   type Stored,
   type SupersedingOrExpiring,
   seen,
-  type What,
 } from "../../src/memory/ports/log.js";
 import type { Recent } from "../../src/memory/ports/recent.js";
 import type { SystemRecords } from "../../src/memory/ports/system-records.js";
@@ -52,13 +52,13 @@ export function logOf(db: Database, process: Client): Log {
         const entry = db.logOf(logId).get(sequence);
         return entry && { sequence, entry: seen(entry, "head") };
       }),
-    fetch: <W extends What>({ logId, sequences, what }: Several & { what: W }) =>
+    fetch: <W extends Projection>({ logId, sequences, what }: Sequences & { what: W }) =>
       db.request(process, () => {
         const downwards = [...sequences].sort((a, b) => b - a);
         const looked = sliceOf(time);
         const found = downwards.slice(0, looked).flatMap((sequence) => {
           const entry = db.logOf(logId).get(sequence);
-          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Seen[W] }] : [];
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Projected[W] }] : [];
         });
         return { found, rest: downwards.slice(looked) };
       }),

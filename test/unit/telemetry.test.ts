@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryError, unavailable } from "../../src/errors.js";
-import { Sealed } from "../../src/memory/log/replica.js";
+import { LogEndedError } from "../../src/memory/log/replica.js";
 import type { Embedder, EmbeddingThread } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { untimed } from "../../src/memory/ports/steps.js";
@@ -90,7 +90,7 @@ it("calls a step that failed an error only when it is a fault of the service", a
   const { telemetry, step } = await open();
   const steps = telemetry.steps;
   const failing = (error: Error) => steps.time("search", () => Promise.reject(error));
-  await expect(failing(new Sealed())).rejects.toBeInstanceOf(Sealed);
+  await expect(failing(new LogEndedError())).rejects.toBeInstanceOf(LogEndedError);
   expect(await step("search", "error")).toBe(0);
   await expect(failing(unavailable("busy"))).rejects.toThrow("busy");
   await expect(failing(new TypeError("x"))).rejects.toThrow("x");

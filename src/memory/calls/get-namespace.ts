@@ -2,7 +2,7 @@ import { MemoryError } from "../../errors.js";
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Clock } from "../pacing/clock.js";
-import { isMemory, type Log, type Measured, type Seen } from "../ports/log.js";
+import { isMemory, type Log, type Measured, type Projected } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { type ShowingOptions, shownOf } from "../versions/showing.js";
 import { endOf, type LogEnd } from "./end-of.js";
@@ -81,6 +81,6 @@ async function lastAt(
 }
 
 /** Answers when a version was written: lists have the memories in the order of these times. */
-function writtenAt({ createdAtMs, updatedAtMs = createdAtMs }: Seen["head"]): number {
+function writtenAt({ createdAtMs, updatedAtMs = createdAtMs }: Projected["head"]): number {
   return updatedAtMs;
 }

@@ -1,7 +1,7 @@
 import { parsePrefix } from "../input/namespace.js";
 import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { mapSome } from "../pacing/map-some.js";
-import { type Head, isEnd, type Log, type Measured, type Scope } from "../ports/log.js";
+import { isEnd, type Log, type Measured, type NamespaceHead, type Scope } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { endOf } from "./end-of.js";
 
@@ -68,7 +68,7 @@ async function only(log: Log, { accountId, namespace = "" }: Caller): Promise<Na
 
 async function measureAll(
   log: Log,
-  { accountId, heads }: { accountId: string; heads: readonly Head[] },
+  { accountId, heads }: { accountId: string; heads: readonly NamespaceHead[] },
 ): Promise<Namespace[]> {
   const measured = await mapSome(heads, MEASURING_MAX, async ({ namespace, logId }) => {
     const living = await livingOf(log, { accountId, namespace }, logId);

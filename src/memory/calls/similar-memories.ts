@@ -1,10 +1,10 @@
 import type { Similar } from "../idempotency/idempotency.js";
 import type { Replica } from "../log/replica.js";
-import type { Log, Numbered, Stored } from "../ports/log.js";
+import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { CallStep, Steps } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
 import { likeness, rank, scoreOf } from "../search/score.js";
-import { Behind, type LogView } from "../versions/condition.js";
+import { LogAdvancedError, type LogView } from "../versions/condition.js";
 import { type CurrentVersion, currentVersionOf } from "../versions/current-version.js";
 import { SPARE_CANDIDATES } from "./recall.js";
 
@@ -73,7 +73,7 @@ export class SimilarMemories {
    * Finds the memory that is most like the new one and stands in the log before a number; undefined if there is
    * none.
    *
-   * @throws Behind
+   * @throws LogAdvancedError
    */
   async mostSimilar(view: LogView): Promise<CurrentVersion | undefined> {
     await this.#readUntil(view);
@@ -90,7 +90,7 @@ export class SimilarMemories {
     }
     if (!isGone || !this.#isCut) return undefined;
     await this.#search();
-    throw new Behind();
+    throw new LogAdvancedError();
   }
 
   async #search(): Promise<void> {
@@ -129,13 +129,13 @@ export class SimilarMemories {
       const limit = Math.min(READ_MAX, from - first);
       const { entries } = await log.read({ logId, from: first, limit, what: "all" });
       const last = entries.at(-1);
-      if (last === undefined) throw new Behind();
+      if (last === undefined) throw new LogAdvancedError();
       for (const { sequence, entry } of entries) if (entry.op === "store") this.#take({ sequence, entry });
       this.#until = last.sequence;
     }
   }
 
-  #take({ sequence, entry }: Numbered<Stored>): void {
+  #take({ sequence, entry }: Sequenced<Stored>): void {
     const { memory, above } = this.to;
     if (entry.opId === memory.opId) return;
     const [own, its] = [vectorsOf(memory), vectorsOf(entry)];

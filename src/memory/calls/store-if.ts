@@ -6,7 +6,7 @@ import type { Replica } from "../log/replica.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { StoreOutcome } from "../ports/claims.js";
 import { generationOf } from "../ports/generation.js";
-import type { Entry, Erased, Scope, Seen, Stored } from "../ports/log.js";
+import type { Entry, Erased, Projected, Scope, Stored } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, Steps } from "../ports/steps.js";
 import type { Conditional, LogView } from "../versions/condition.js";
@@ -152,14 +152,14 @@ export async function finishByOptions(
 }
 
 /** Answers an entry that must be a memory, or what remains of one. */
-export function asMemory(existing: Entry<"head">): Seen["head"] | Erased {
+export function asMemory(existing: Entry<"head">): Projected["head"] | Erased {
   if (existing.op === "store" || existing.op === "erased") return existing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
 }
 
 /** Makes the answer from the log's entry; `id` is that of the operation. */
 export function answerByOptions(
-  existing: Pick<Seen["head"], "opId" | "id" | "tokens" | "createdAtMs">,
+  existing: Pick<Projected["head"], "opId" | "id" | "tokens" | "createdAtMs">,
   { id }: { id: string | undefined },
 ): Answered {
   const { tokens, createdAtMs } = existing;
@@ -167,7 +167,7 @@ export function answerByOptions(
 }
 
 function outcomeOf(
-  { opId, id }: Pick<Seen["head"], "opId" | "id">,
+  { opId, id }: Pick<Projected["head"], "opId" | "id">,
   operation: string | undefined,
 ): StoreOutcome {
   if (id === operation) return "CREATED";

@@ -2,7 +2,7 @@ import { newOperationId } from "../input/id.js";
 import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
 import type { LeavePorts } from "../log/leave.js";
 import type { Namespaces } from "../log/namespaces.js";
-import { Sealed } from "../log/replica.js";
+import { LogEndedError } from "../log/replica.js";
 import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
@@ -163,7 +163,7 @@ async function appendHere(
       return true;
     } catch (error) {
       // The log has ended meanwhile: the direct append finds that out, and follows.
-      if (error instanceof Sealed) return false;
+      if (error instanceof LogEndedError) return false;
       throw error;
     }
   });

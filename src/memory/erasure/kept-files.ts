@@ -1,5 +1,5 @@
 import type { Namespaces } from "../log/namespaces.js";
-import { Sealed } from "../log/replica.js";
+import { LogEndedError } from "../log/replica.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Indexes } from "../ports/index.js";
 import { forgottenBy, type Log } from "../ports/log.js";
@@ -36,7 +36,7 @@ export class KeptFiles {
       const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
         replica.current().catch((error) => {
           // Whoever uses the namespace next leaves the log that has ended.
-          if (!(error instanceof Sealed)) throw error;
+          if (!(error instanceof LogEndedError)) throw error;
         }),
       );
       if (!isOpen) await this.#catchUpWith(logId);

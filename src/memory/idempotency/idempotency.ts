@@ -86,15 +86,23 @@ export interface Outcome {
 }
 
 /** Thrown in an attempt whose key another attempt has taken over. */
-class TakenOver extends Error {}
+class ClaimTakenOverError extends Error {
+  override readonly name = "ClaimTakenOverError";
+
+  constructor() {
+    super("another attempt has taken over the claim");
+  }
+}
 
 /** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
-export class Unfinished extends Error {
+export class UnfinishedBatchError extends Error {
+  override readonly name = "UnfinishedBatchError";
+
   constructor(
     /** Places in a batch of what was stored by this attempt or an earlier one. */
     readonly stored: readonly number[],
   ) {
-    super();
+    super("some of the batch is not stored");
   }
 }
 
@@ -153,7 +161,7 @@ export class Idempotency {
   ): Promise<Outcome | undefined> {
     let appending = false;
     const confirm = async () => {
-      if (!(await this.#holds(claim))) throw new TakenOver();
+      if (!(await this.#holds(claim))) throw new ClaimTakenOverError();
       appending = true;
     };
     try {
@@ -168,14 +176,14 @@ export class Idempotency {
       }
       return { answered, replayed: !isFirst };
     } catch (error) {
-      if (error instanceof TakenOver) return undefined;
-      if (error instanceof Unfinished && error.stored.length > 0) {
+      if (error instanceof ClaimTakenOverError) return undefined;
+      if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
         if (await this.#keepStored(claim, error)) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
       const isNothing = !appending || (!several && isRefusal(error));
-      if (isNothing || error instanceof Unfinished || isRefusal(error))
+      if (isNothing || error instanceof UnfinishedBatchError || isRefusal(error))
         await this.#letGo(claim, { isNew: isNew && isNothing });
       throw error;
     }
@@ -194,7 +202,7 @@ export class Idempotency {
   }
 
   /** Keeps what was stored of a batch, and frees the key for the rest; tells whether this attempt had it still. */
-  #keepStored({ id, owner }: Claim, { stored }: Unfinished): Promise<boolean> {
+  #keepStored({ id, owner }: Claim, { stored }: UnfinishedBatchError): Promise<boolean> {
     const kept = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
     return this.#keep(() => this.ports.claims.takeOver(kept));
   }

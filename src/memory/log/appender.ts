@@ -3,8 +3,8 @@ import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
-import { Behind, type Conditional, type Decision } from "../versions/condition.js";
-import { type Replica, Sealed } from "./replica.js";
+import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
+import { LogEndedError, type Replica } from "./replica.js";
 
 /** Number of decided entries after which other processes get time for one. */
 const DECIDED_MAX = 32;
@@ -88,7 +88,7 @@ export class Appender {
    * that was erased since is not written again.
    *
    * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition
-   * throws: then nothing is written, now or later. Sealed if the log has ended and the entry is not in it.
+   * throws: then nothing is written, now or later. LogEndedError if the log has ended and the entry is not in it.
    */
   append(what: Appended | Conditional, { once = false } = {}): Promise<Entry<"head">> {
     const [existing] = this.appendAll([what], { once });
@@ -183,7 +183,7 @@ export class Appender {
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
     // The number after a log's last entry is free and must stay free.
-    if (this.replica.sealed) return new Sealed();
+    if (this.replica.sealed) return new LogEndedError();
     const [first] = this.#ready;
     if (first === undefined) return undefined;
     return isConditional(first.what) ? this.#writeDecided(first.what) : this.#write(this.#group());
@@ -197,7 +197,7 @@ export class Appender {
     try {
       decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
     } catch (error) {
-      if (error instanceof Behind) {
+      if (error instanceof LogAdvancedError) {
         this.#turn.end();
         return this.#look();
       }

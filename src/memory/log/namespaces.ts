@@ -3,14 +3,14 @@ import type { Generations } from "../models/generations.js";
 import { WaitingBytes } from "../pacing/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
 import { type Generation, generationOf } from "../ports/generation.js";
-import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
+import type { Entry, Log, Lost, Scope, Sequenced, Stored } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
 import { leave } from "./leave.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
-import { Replica, Sealed, tooLarge } from "./replica.js";
+import { LogEndedError, Replica, tooLarge } from "./replica.js";
 
 /** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
@@ -29,7 +29,7 @@ export interface NamespacesOptions extends MaintenanceOptions {
   /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
-  onLost?(logId: string, lost: Numbered<Lost>): void;
+  onLost?(logId: string, lost: Sequenced<Lost>): void;
 }
 
 /** A memory to append. */
@@ -89,7 +89,7 @@ export class Namespaces {
 
   /**
    * Runs work on a namespace, which stays open for it; undefined if the namespace does not exist. Work that
-   * meets the log's end (Sealed) runs again on the name's new log, if it has one.
+   * meets the log's end (LogEndedError) runs again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     const find = () => this.#options.log.find(scope);
@@ -143,7 +143,8 @@ export class Namespaces {
       let sealed: unknown;
       for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
         // What the log's end has kept out goes to the name's next log.
-        if (outcome.status === "rejected" && outcome.reason instanceof Sealed) sealed ??= outcome.reason;
+        if (outcome.status === "rejected" && outcome.reason instanceof LogEndedError)
+          sealed ??= outcome.reason;
         else settled.set((memories[i] as Stored | Conditional).opId, outcome);
       }
       if (sealed !== undefined) throw sealed;
@@ -249,7 +250,7 @@ export class Namespaces {
           return work(open);
         });
       } catch (error) {
-        if (!(error instanceof Sealed)) throw error;
+        if (!(error instanceof LogEndedError)) throw error;
         const { logId, end } = open.replica;
         if (end !== undefined) await leave(this.#options, { scope, logId, end });
         if (end?.op !== "moved") this.#maintenance.forget(scope);

@@ -10,7 +10,7 @@ import {
   type Log,
   type Lost,
   type Moved,
-  type Numbered,
+  type Sequenced,
   type Stored,
   type Tail,
 } from "../ports/log.js";
@@ -36,7 +36,13 @@ const LISTED_MANY = 1_000;
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
 
 /** Error of a replica whose log has ended: its name may have a new log. */
-export class Sealed extends Error {}
+export class LogEndedError extends Error {
+  override readonly name = "LogEndedError";
+
+  constructor() {
+    super("the log has ended");
+  }
+}
 
 export interface ReplicaOptions {
   readonly log: Log;
@@ -53,7 +59,7 @@ export interface ReplicaOptions {
   /** Called with failures of work that no call waits for. */
   onTrouble?: ((error: unknown) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
-  onLost?(logId: string, lost: Numbered<Lost>): void;
+  onLost?(logId: string, lost: Sequenced<Lost>): void;
 }
 
 /**
@@ -170,11 +176,11 @@ export class Replica {
   /**
    * Catches up with all writes that any process answered before this call.
    *
-   * @throws Sealed if the log has ended.
+   * @throws LogEndedError if the log has ended.
    */
   async current(): Promise<void> {
     await this.#catchUpOnce();
-    if (this.sealed) throw new Sealed();
+    if (this.sealed) throw new LogEndedError();
   }
 
   /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
@@ -186,7 +192,7 @@ export class Replica {
    * Applies entries of the log in their order, and skips those already applied. A search that begins after
    * this call sees them; the promise resolves when the index has room for more.
    */
-  async apply(entries: readonly Numbered<Entry>[]): Promise<void> {
+  async apply(entries: readonly Sequenced<Entry>[]): Promise<void> {
     const news = entries.filter(({ sequence }) => sequence > this.applied);
     const first = news[0];
     if (first === undefined) return;
@@ -282,7 +288,7 @@ export class Replica {
   }
 
   /** Requests all changes at once: the indexes apply them in the order of the calls. */
-  async #add(news: readonly Numbered<Entry>[]): Promise<void> {
+  async #add(news: readonly Sequenced<Entry>[]): Promise<void> {
     const { onLost } = this.options;
     const vectorRows: VectorRow[] = [];
     const indexRows: IndexRow[] = [];
@@ -302,7 +308,7 @@ export class Replica {
         this.end = entry;
       } else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
     }
-    const last = news.at(-1) as Numbered<Entry>;
+    const last = news.at(-1) as Sequenced<Entry>;
     const mark = { sequence: last.sequence, opId: last.entry.opId };
     const isNews = last.sequence > this.#covered.index;
     this.#covered = {

@@ -1,7 +1,7 @@
 import type { Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import type { Indexes } from "../ports/index.js";
-import { type Entry, forgottenBy, isEnd, type Log, type Numbered, type Stored } from "../ports/log.js";
+import { type Entry, forgottenBy, isEnd, type Log, type Sequenced, type Stored } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { allLogIds, allNames } from "./walk.js";
@@ -152,7 +152,7 @@ interface StepOptions {
 }
 
 function step(
-  { sequence, entry }: Numbered<Entry>,
+  { sequence, entry }: Sequenced<Entry>,
   { walk, verified, dimensions, complain }: StepOptions,
 ): void {
   if (walk.ended) complain(sequence, "stands behind the log's end");
@@ -182,7 +182,7 @@ function step(
 
 /** Checks that no two living memories have the same external id. */
 function checkExternalId(
-  { sequence, entry }: Numbered<Stored>,
+  { sequence, entry }: Sequenced<Stored>,
   { walk, complain }: Pick<StepOptions, "walk" | "complain">,
 ): void {
   const { externalId, replaces } = entry;

@@ -3,7 +3,7 @@
  * of the log may take some megabytes, so a bound on their number alone is not enough.
  */
 
-import type { Entry, Numbered, Seen, Stored } from "../ports/log.js";
+import type { Entry, Projected, Sequenced, Stored } from "../ports/log.js";
 
 /** Maximum bytes of waiting entries in all namespaces of a process. */
 const ALL_WAITING_BYTES_MAX = 134_217_728;
@@ -26,13 +26,13 @@ export function weightOf(entry: Entry<"head">): number {
 }
 
 /** Counts the bytes of a memory's text and metadata. */
-export function byteLengthOf({ text, metadata }: Pick<Seen["text"], "text" | "metadata">): number {
+export function byteLengthOf({ text, metadata }: Pick<Projected["text"], "text" | "metadata">): number {
   return Buffer.byteLength(text) + Buffer.byteLength(metadata);
 }
 
 /** Collects entries up to the number or the size of one slice. */
 export class Slice<E extends Entry<"head">> {
-  readonly entries: Numbered<E>[] = [];
+  readonly entries: Sequenced<E>[] = [];
   bytes = 0;
 
   constructor(private readonly limit = Number.POSITIVE_INFINITY) {}

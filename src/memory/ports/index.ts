@@ -1,6 +1,6 @@
 import type { Condition } from "./condition.js";
 import type { EventOrder, Happened } from "./event-order.js";
-import type { Seen } from "./log.js";
+import type { Projected } from "./log.js";
 import type { Among, FilesMeasured, Mark, RowCounts } from "./vectors.js";
 
 /**
@@ -96,7 +96,7 @@ export interface IndexQuery {
 /** A memory as an index takes it. */
 export interface IndexRow {
   readonly sequence: number;
-  readonly memory: Seen["text"];
+  readonly memory: Projected["text"];
 }
 
 /** A range of the log whose memories are in no file: numbers above `after`, up to `upto`. */

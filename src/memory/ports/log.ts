@@ -46,10 +46,10 @@ export interface Stored {
 /**
  * Parts of a memory to read: all, all but its vectors, all but its text and metadata, or neither of these.
  */
-export type What = keyof Seen;
+export type Projection = keyof Projected;
 
 /** A memory with the parts that were read. */
-export interface Seen {
+export interface Projected {
   readonly all: Stored;
   readonly text: Omit<Stored, "vectors" | "windows">;
   readonly vectors: Omit<Stored, "text" | "metadata">;
@@ -96,7 +96,7 @@ export interface Lost {
 /** Entries that a writer appends; erased ones only to a copy, which keeps the original's numbers. */
 export type Appended = Stored | Erased | Deleted | Dropped | Moved;
 /** Entries that a reader gets. */
-export type Entry<W extends What = "all"> = Seen[W] | Exclude<Appended, Stored> | Lost;
+export type Entry<W extends Projection = "all"> = Projected[W] | Exclude<Appended, Stored> | Lost;
 
 /** Tells whether an entry ends its log: no entry ever follows it. */
 export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
@@ -104,7 +104,9 @@ export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
 }
 
 /** Tells a memory from the other entries of a log. */
-export function isMemory<W extends What>(numbered: Numbered<Entry<W>>): numbered is Numbered<Seen[W]> {
+export function isMemory<W extends Projection>(
+  numbered: Sequenced<Entry<W>>,
+): numbered is Sequenced<Projected[W]> {
   return numbered.entry.op === "store";
 }
 
@@ -115,7 +117,7 @@ export function forgottenBy(entry: Entry<"head">): number | undefined {
 }
 
 /** Reduces a memory to what remains of it when it is erased. */
-export function remainderOf(memory: Seen["head"]): Erased {
+export function remainderOf(memory: Projected["head"]): Erased {
   const { opId, id, tokens, createdAtMs, updatedAtMs, replaces, supersedes } = memory;
   return {
     ...{ op: "erased", opId, id, tokens, createdAtMs },
@@ -125,7 +127,7 @@ export function remainderOf(memory: Seen["head"]): Erased {
   };
 }
 
-export interface Numbered<E extends Entry<"head"> = Entry> {
+export interface Sequenced<E extends Entry<"head"> = Entry> {
   readonly sequence: number;
   readonly entry: E;
 }
@@ -158,16 +160,16 @@ export interface Log {
    * last. If the read takes long, it answers fewer, but at least one.
    * A Lost entry stands for a missing or unreadable number before later ones.
    */
-  read<W extends What>(range: Range<W>): Promise<Tail<W>>;
+  read<W extends Projection>(range: Range<W>): Promise<Tail<W>>;
 
   /** Reads the last entry; undefined if the log is empty. */
-  last(logId: string): Promise<Numbered<Entry<"head">> | undefined>;
+  last(logId: string): Promise<Sequenced<Entry<"head">> | undefined>;
 
   /**
    * Reads the memories with these numbers, from the highest number down, and no more than a slice
    * (`bounds.ts`) holds. Erased memories and other entries are left out. At least one number is looked up.
    */
-  fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>>;
+  fetch<W extends Projection>(of: Sequences & { what: W }): Promise<Fetched<W>>;
 
   /**
    * Finds the number of a memory's last version in this log; undefined if the log does not hold the memory, or
@@ -189,7 +191,7 @@ export interface Log {
    * Finds the entries that replaced, superseded or deleted memories with these numbers. Those that are erased
    * may be left out.
    */
-  findReplacements(of: Several): Promise<Replacement[]>;
+  findReplacements(of: Sequences): Promise<Replacement[]>;
 
   /**
    * Lists, in order, the numbers in a range that supersede memories, or that expire and are not erased: at most
@@ -211,7 +213,7 @@ export interface Log {
    * Turns memories into Erased entries: text, vector, metadata and external id are gone once this resolves.
    * Numbers without a memory are ignored.
    */
-  erase(of: Several): Promise<void>;
+  erase(of: Sequences): Promise<void>;
 
   /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
   retire(scope: Scope, logId: string): Promise<void>;
@@ -229,7 +231,7 @@ export interface Log {
    * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
    * those whose names begin with `prefix`. It reads no other names.
    */
-  list(of: Listed): Promise<Head[]>;
+  list(of: Listed): Promise<NamespaceHead[]>;
 
   /** Measures a log's present contents, without erased memories. */
   measure(of: { logId: string }): Promise<Measured>;
@@ -260,13 +262,13 @@ export interface Expiring {
   readonly expiresAtMs: number;
 }
 
-export interface Several {
+export interface Sequences {
   readonly logId: string;
   readonly sequences: readonly number[];
 }
 
 /** A range of a log, and the parts of its memories to read. */
-export interface Range<W extends What = What> {
+export interface Range<W extends Projection = Projection> {
   readonly logId: string;
   readonly from: number;
   readonly limit: number;
@@ -280,20 +282,20 @@ export interface Listed {
   readonly limit: number;
 }
 
-export interface Tail<W extends What> {
-  readonly entries: Numbered<Entry<W>>[];
+export interface Tail<W extends Projection> {
+  readonly entries: Sequenced<Entry<W>>[];
   /** True if these were all entries at some moment after the call began. */
   readonly complete: boolean;
 }
 
-export interface Fetched<W extends What> {
-  readonly found: Numbered<Seen[W]>[];
+export interface Fetched<W extends Projection> {
+  readonly found: Sequenced<Projected[W]>[];
   /** Numbers that were not looked up; all are lower than those that were. */
   readonly rest: readonly number[];
 }
 
 /** Reduces an entry to the requested parts. */
-export function seen<W extends What>(entry: Entry, what: W): Entry<W> {
+export function seen<W extends Projection>(entry: Entry, what: W): Entry<W> {
   if (entry.op !== "store") return entry;
   const { text, metadata, vectors, windows, ...head } = entry;
   return {
@@ -303,11 +305,11 @@ export function seen<W extends What>(entry: Entry, what: W): Entry<W> {
   } as Entry<W>;
 }
 
-export function hasText(what: What): boolean {
+export function hasText(what: Projection): boolean {
   return what === "all" || what === "text";
 }
 
-export function hasVectors(what: What): boolean {
+export function hasVectors(what: Projection): boolean {
   return what === "all" || what === "vectors";
 }
 
@@ -324,7 +326,7 @@ export interface Named {
 }
 
 /** A namespace and its living log. */
-export interface Head {
+export interface NamespaceHead {
   readonly namespace: string;
   readonly logId: string;
 }

@@ -1,7 +1,7 @@
 import { unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
-import type { Log, Numbered, Scope, Seen, Several, What } from "../ports/log.js";
+import type { Log, Projected, Projection, Scope, Sequenced, Sequences } from "../ports/log.js";
 import { type Marked, type Shown, shownOf } from "../versions/showing.js";
 
 /** Maximum number of looks for memories, which others may update meanwhile. */
@@ -10,10 +10,10 @@ const LOOKS_MAX = 20;
 const LOCATING_MAX = 8;
 
 /** Fetches the memories with these numbers, slice by slice, from the highest number down. */
-export async function* fetchAll<W extends What>(
+export async function* fetchAll<W extends Projection>(
   log: Pick<Log, "fetch">,
-  { sequences, ...of }: Several & { what: W },
-): AsyncGenerator<Numbered<Seen[W]>[]> {
+  { sequences, ...of }: Sequences & { what: W },
+): AsyncGenerator<Sequenced<Projected[W]>[]> {
   for (let rest = sequences; rest.length > 0; ) {
     const fetched = await log.fetch({ ...of, sequences: rest });
     yield fetched.found;
@@ -37,9 +37,9 @@ interface FindPorts {
 export async function findMemories<W extends "all" | "text" | "head">(
   { log, clock }: FindPorts,
   { logId, ids, what }: { logId: string; ids: readonly string[]; what: W },
-): Promise<Map<string, Seen[W] & Marked>> {
+): Promise<Map<string, Projected[W] & Marked>> {
   const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
-  const found = new Map<string, Seen[W] & Marked>();
+  const found = new Map<string, Projected[W] & Marked>();
   const before = new Map<string, number>();
   let rest = ids;
   for (let looks = 0; looks < LOOKS_MAX; looks++) {

@@ -17,8 +17,8 @@ import {
   isEnd,
   type Log,
   type Named,
-  type Numbered,
   remainderOf,
+  type Sequenced,
 } from "../ports/log.js";
 
 /** Entries copied at a time. */
@@ -149,7 +149,7 @@ async function copyTail(ports: CopyPorts, { from, to, signal }: Copying): Promis
 
 async function copyEntries(
   { log, generations }: CopyPorts,
-  { to, news, signal }: Omit<Copying, "from"> & { news: readonly Numbered<Entry<"text">>[] },
+  { to, news, signal }: Omit<Copying, "from"> & { news: readonly Sequenced<Entry<"text">>[] },
 ): Promise<void> {
   const forgotten = news.flatMap(({ entry }) => forgottenBy(entry) ?? []);
   // Erased before their tombstones are copied: after a crash, the next process begins after those.

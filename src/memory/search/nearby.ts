@@ -1,5 +1,5 @@
 import type { Clock } from "../pacing/clock.js";
-import type { Log, Seen } from "../ports/log.js";
+import type { Log, Projected } from "../ports/log.js";
 import { type Among, type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { type Pair, type Scored, score } from "./score.js";
 
@@ -43,7 +43,7 @@ export interface Near {
 export interface NewVersions {
   readonly numbers: readonly number[];
   /** Tells whether one may be shown. */
-  accepts(entry: Seen["text"]): boolean;
+  accepts(entry: Projected["text"]): boolean;
 }
 
 /** Finds the memories near to any of a query's vectors, the nearest first. */

@@ -1,5 +1,5 @@
 import type { Recency } from "../input/recency.js";
-import type { Seen } from "../ports/log.js";
+import type { Projected } from "../ports/log.js";
 
 /**
  * Memories that are looked at when age counts. Where the search is exact, all others are looked at as well, as far as
@@ -13,7 +13,7 @@ export function recencyOf({ halfLifeMs, weight, referenceAtMs }: Recency, eventA
 }
 
 /** What the age of a memory adds to its rank. */
-export function recencyOfMemory(recency: Recency, { eventAtMs, createdAtMs }: Seen["head"]): number {
+export function recencyOfMemory(recency: Recency, { eventAtMs, createdAtMs }: Projected["head"]): number {
   return recencyOf(recency, eventAtMs ?? createdAtMs);
 }
 

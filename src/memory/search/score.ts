@@ -1,11 +1,11 @@
 import type { Recency } from "../input/recency.js";
 import type { Window } from "../ports/embedder.js";
-import { type Numbered, type Seen, type Stored, seen } from "../ports/log.js";
+import { type Projected, type Sequenced, type Stored, seen } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
 import { recencyOfMemory } from "./recency.js";
 
 /** A memory that an index found. */
-export interface Candidate extends Numbered<Stored> {
+export interface Candidate extends Sequenced<Stored> {
   /** The pairs of its vectors and the query's that are near; all are compared when left out. */
   readonly pairs?: readonly Pair[] | undefined;
 }
@@ -16,7 +16,7 @@ export interface Pair {
   readonly window: number;
 }
 
-export interface Scored extends Numbered<Seen["text"]> {
+export interface Scored extends Sequenced<Projected["text"]> {
   /** The cosine of the nearest pair, clamped to 0…1. */
   readonly score: number;
   /** The part of the text that has this score; undefined if it is the whole text. */
@@ -33,14 +33,14 @@ export interface Ranked extends Omit<Scored, "part"> {
 export function score(query: readonly Float32Array[], candidate: Candidate): Scored {
   const { score, window } = nearest(query, candidate);
   const { sequence, entry } = candidate;
-  return { sequence, entry: seen(entry, "text") as Seen["text"], score, part: entry.windows?.[window] };
+  return { sequence, entry: seen(entry, "text") as Projected["text"], score, part: entry.windows?.[window] };
 }
 
 /**
  * Leaves out older versions of memories. A search that goes on while a memory is updated may find both, as long
  * as the old one is not erased.
  */
-export function latestOf<T>(some: readonly T[], numbered: (each: T) => Numbered<Seen["head"]>): T[] {
+export function latestOf<T>(some: readonly T[], numbered: (each: T) => Sequenced<Projected["head"]>): T[] {
   const latest = new Map<string, number>();
   for (const { sequence, entry } of some.map(numbered)) {
     latest.set(entry.id, Math.max(sequence, latest.get(entry.id) ?? 0));

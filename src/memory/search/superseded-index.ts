@@ -1,7 +1,7 @@
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import type { Index, Indexes } from "../ports/index.js";
-import type { Log, Numbered, Stored } from "../ports/log.js";
+import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchAll } from "../reading/fetch.js";
@@ -145,10 +145,10 @@ export class SupersededIndex {
   }
 
   /** Reads those of some memories that are still there, in the order of the log. */
-  async #read(sequences: readonly number[]): Promise<Numbered<Stored>[]> {
+  async #read(sequences: readonly number[]): Promise<Sequenced<Stored>[]> {
     const { logId, log, clock } = this.options;
     const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
-    const rows: Numbered<Stored>[] = [];
+    const rows: Sequenced<Stored>[] = [];
     for await (const some of fetchAll(log, { logId, sequences, what: "all" })) {
       rows.push(...(await shownOf(showing, some)));
     }

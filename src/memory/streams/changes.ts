@@ -1,9 +1,9 @@
-import { type Entry, forgottenBy, type Log, type Seen } from "../ports/log.js";
+import { type Entry, forgottenBy, type Log, type Projected } from "../ports/log.js";
 import { isExpired } from "../versions/current-version.js";
 
 /** Change of a namespace, as its users see an entry of its log. */
 export type Change =
-  | { readonly kind: "stored"; readonly memory: Seen["text"] }
+  | { readonly kind: "stored"; readonly memory: Projected["text"] }
   | { readonly kind: "deleted"; readonly id: string }
   | { readonly kind: "dropped" };
 

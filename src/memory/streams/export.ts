@@ -10,7 +10,7 @@ import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf, generationOf } from "../ports/generation.js";
-import type { Entry, Log, Seen, Stored } from "../ports/log.js";
+import type { Entry, Log, Projected, Stored } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { isExpired } from "../versions/current-version.js";
@@ -139,7 +139,7 @@ class Exporting {
     }
   }
 
-  #isWanted(memory: Seen["text"]): boolean {
+  #isWanted(memory: Projected["text"]): boolean {
     const { filter } = this.request;
     if (isExpired(memory, this.ports.clock.wallMs())) return false;
     return filter === undefined || matches(filter.condition, memory);

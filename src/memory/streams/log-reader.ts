@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import { baseOf } from "../ports/generation.js";
-import type { Log, Scope, Tail, What } from "../ports/log.js";
+import type { Log, Projection, Scope, Tail } from "../ports/log.js";
 import type { Position } from "./position.js";
 
 /** Maximum number of moves to other model generations that one read follows. */
@@ -22,7 +22,7 @@ export async function livingLogOf(log: Log, scope: Scope): Promise<LivingLog | u
 }
 
 /** A slice of a log; empty if the log was dropped, whatever it still holds. */
-export interface Slice<W extends What> extends Tail<W> {
+export interface Slice<W extends Projection> extends Tail<W> {
   readonly dropped: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Slice<W extends What> extends Tail<W> {
  * Reads a log onwards, and goes on in its copy once it has moved. Each slice was read from a log that was
  * neither dropped nor moved when the read ended, so an erased memory in it is one that a tombstone names.
  */
-export class LogReader<W extends What> {
+export class LogReader<W extends Projection> {
   /** The number of the last entry that was taken. */
   after: number;
   #logId: string;

@@ -3,7 +3,7 @@ import { unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../pacing/bounds.js";
 import { Budget } from "../pacing/budget.js";
 import type { Clock } from "../pacing/clock.js";
-import type { What } from "../ports/log.js";
+import type { Projection } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import type { LogReader, Slice } from "./log-reader.js";
 
@@ -69,7 +69,7 @@ export class OpenStream {
   constructor(private readonly place: OpenPlace) {}
 
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
-  async read<W extends What>(
+  async read<W extends Projection>(
     reader: LogReader<W>,
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
@@ -86,7 +86,10 @@ export class OpenStream {
   }
 
   /** Reads, if the bytes of the largest slice are free; what the slice does not need of them is given back. */
-  async #readIfRoom<W extends What>(reader: LogReader<W>, limit: number): Promise<Slice<W> | undefined> {
+  async #readIfRoom<W extends Projection>(
+    reader: LogReader<W>,
+    limit: number,
+  ): Promise<Slice<W> | undefined> {
     if (this.#closed || !this.place.take(SLICE_BYTES_MAX)) return undefined;
     this.#held = SLICE_BYTES_MAX;
     let bytes = 0;

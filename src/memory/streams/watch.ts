@@ -3,7 +3,7 @@ import { scopeOf } from "../input/namespace.js";
 import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { baseOf } from "../ports/generation.js";
-import type { Entry, Log, Numbered, Scope } from "../ports/log.js";
+import type { Entry, Log, Scope, Sequenced } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { type Change, changeOf, idAt } from "./changes.js";
 import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
@@ -142,7 +142,7 @@ class Watching {
 
   async *#changed(
     reader: LogReader<"text">,
-    { sequence, entry }: Numbered<Entry<"text">>,
+    { sequence, entry }: Sequenced<Entry<"text">>,
   ): AsyncGenerator<WatchEvent> {
     const { logId } = reader;
     const change = await changeOf(entry, {

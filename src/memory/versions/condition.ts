@@ -1,4 +1,4 @@
-import type { Appended, Log, Seen } from "../ports/log.js";
+import type { Appended, Log, Projected } from "../ports/log.js";
 
 /** A log as it is before a number. */
 export interface LogView {
@@ -11,7 +11,7 @@ export interface LogView {
 }
 
 /** Outcome of a condition: an entry to write, or a memory that is there already and makes it needless. */
-export type Decision = { readonly entry: Appended } | { readonly existing: Seen["head"] };
+export type Decision = { readonly entry: Appended } | { readonly existing: Projected["head"] };
 
 /** An entry that depends on the log before it. */
 export interface Conditional {
@@ -21,10 +21,16 @@ export interface Conditional {
    * Decides from the log before a number. The outcome must depend on that log alone, because a write whose
    * outcome is unknown is decided again.
    *
-   * @throws MemoryError if the log does not allow the entry, and Behind.
+   * @throws MemoryError if the log does not allow the entry, and LogAdvancedError.
    */
   decide(view: Pick<LogView, "log" | "logId" | "from">): Promise<Decision>;
 }
 
 /** Thrown if the database has entries that the decision must wait for. */
-export class Behind extends Error {}
+export class LogAdvancedError extends Error {
+  override readonly name = "LogAdvancedError";
+
+  constructor() {
+    super("the log has gone on since it was looked at");
+  }
+}

@@ -1,11 +1,11 @@
 import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
-import type { Numbered, Replacement, Seen } from "../ports/log.js";
-import { Behind, type LogView } from "./condition.js";
+import type { Projected, Replacement, Sequenced } from "../ports/log.js";
+import { LogAdvancedError, type LogView } from "./condition.js";
 
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
 const LOOKS_MAX = 20;
 
-export interface CurrentVersion extends Numbered<Seen["head"]> {
+export interface CurrentVersion extends Sequenced<Projected["head"]> {
   /** Id of the memory that superseded it. */
   readonly supersededBy: string | undefined;
 }
@@ -32,12 +32,12 @@ async function standingAt(
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     const sequence = await find();
     if (sequence === undefined) return undefined;
-    if (sequence >= from) throw new Behind();
+    if (sequence >= from) throw new LogAdvancedError();
     const sequences = [sequence];
     const [found] = (await log.fetch({ logId, sequences, what: "head" })).found;
     // After the memory, not before: what is appended meanwhile is seen.
     const last = lastOf(await log.findReplacements({ logId, sequences }));
-    if (last !== undefined && last.sequence >= from) throw new Behind();
+    if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();
     if (last?.how === "deleted") return undefined;
     // It was replaced or erased after it was found, and there may be a later version.
     if (found === undefined || last?.how === "replaced") continue;

@@ -15,7 +15,7 @@ export interface StoreConditions {
 /**
  * Decides a store: as a new memory, as the next version of the one with its external id, or not at all.
  *
- * @throws MemoryError `already_exists`, `not_found` or `failed_precondition`, and Behind.
+ * @throws MemoryError `already_exists`, `not_found` or `failed_precondition`, and LogAdvancedError.
  */
 export async function decideStore(
   view: LogView,

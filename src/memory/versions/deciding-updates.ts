@@ -3,7 +3,7 @@ import type { JsonObject } from "../input/json-object.js";
 import { parseMetadata } from "../input/metadata.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
-import { Behind, type Decision, type LogView } from "./condition.js";
+import { type Decision, LogAdvancedError, type LogView } from "./condition.js";
 import { type CurrentVersion, currentVersionOf, noSuchMemory, superseded } from "./current-version.js";
 import { versionAfter } from "./deciding-stores.js";
 import { etagOf } from "./etag.js";
@@ -28,7 +28,7 @@ export interface Update {
 /**
  * Decides an update: the next version of a memory.
  *
- * @throws MemoryError `not_found`, `aborted`, `failed_precondition` or `invalid_argument`, and Behind.
+ * @throws MemoryError `not_found`, `aborted`, `failed_precondition` or `invalid_argument`, and LogAdvancedError.
  */
 export async function decideUpdate(view: LogView, update: Update): Promise<Decision & { entry: Stored }> {
   const current = await updatable(view, update);
@@ -38,14 +38,14 @@ export async function decideUpdate(view: LogView, update: Update): Promise<Decis
   const { logId, log, nowMs } = view;
   const [found] = (await log.fetch({ logId, sequences: [current.sequence], what })).found;
   // Another has changed or deleted it since.
-  if (found === undefined) throw new Behind();
+  if (found === undefined) throw new LogAdvancedError();
   return { entry: versionAfter(current, changed(found.entry as Stored, update), nowMs) };
 }
 
 /**
  * Finds the version that an update may replace.
  *
- * @throws MemoryError `not_found`, `aborted` or `failed_precondition`, and Behind.
+ * @throws MemoryError `not_found`, `aborted` or `failed_precondition`, and LogAdvancedError.
  */
 export async function updatable(
   view: LogView,

@@ -1,4 +1,4 @@
-import type { Log, Numbered, Seen } from "../ports/log.js";
+import type { Log, Projected, Sequenced } from "../ports/log.js";
 import { isExpired, lastOf } from "./current-version.js";
 
 export interface ShowingOptions {
@@ -15,16 +15,16 @@ export interface Marked {
   readonly supersededBy?: string | undefined;
 }
 
-export type Shown = Seen["text"] & Marked;
+export type Shown = Projected["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
-export async function shownOf<E extends Seen["head"]>(
+export async function shownOf<E extends Projected["head"]>(
   { log, logId, nowMs, includeSuperseded }: ShowingOptions,
-  numbered: readonly Numbered<E>[],
-): Promise<Numbered<E & Marked>[]> {
+  numbered: readonly Sequenced<E>[],
+): Promise<Sequenced<E & Marked>[]> {
   const living = numbered.filter(({ entry }) => !isExpired(entry, nowMs));
   const replacements = await replacementsOf({ log, logId }, living);
-  return living.flatMap(({ sequence, entry }): Numbered<E & Marked>[] => {
+  return living.flatMap(({ sequence, entry }): Sequenced<E & Marked>[] => {
     const by = replacements.get(sequence);
     if (by === undefined) return [{ sequence, entry }];
     if (by.how !== "superseded" || !includeSuperseded) return [];
@@ -34,7 +34,7 @@ export async function shownOf<E extends Seen["head"]>(
 
 async function replacementsOf(
   { log, logId }: Pick<ShowingOptions, "log" | "logId">,
-  numbered: readonly Numbered<Seen["head"]>[],
+  numbered: readonly Sequenced<Projected["head"]>[],
 ) {
   const sequences = numbered.map(({ sequence }) => sequence);
   const all = sequences.length === 0 ? [] : await log.findReplacements({ logId, sequences });

@@ -1,11 +1,11 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { JsonObject } from "../../memory/input/json-object.js";
-import type { Seen } from "../../memory/ports/log.js";
+import type { Projected } from "../../memory/ports/log.js";
 import { etagOf } from "../../memory/versions/etag.js";
 import type { Shown } from "../../memory/versions/showing.js";
 
 /** Lists the texts of a memory, which its answer holds. */
-export function textsOf({ text, metadata }: Seen["text"]): string[] {
+export function textsOf({ text, metadata }: Projected["text"]): string[] {
   return [text, metadata];
 }
 
@@ -28,7 +28,7 @@ export function versionOf(entry: Shown) {
 }
 
 /** Makes the fields of a memory that every answer has if the memory has them. */
-export function shared({ id, text, metadata, createdAtMs, eventAtMs }: Seen["text"]) {
+export function shared({ id, text, metadata, createdAtMs, eventAtMs }: Projected["text"]) {
   return {
     ...{ id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt: timestampFromMs(createdAtMs) },
     ...(eventAtMs !== undefined && { eventTime: timestampFromMs(eventAtMs) }),

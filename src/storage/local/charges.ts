@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "lmdb";
 import { unavailable } from "../../errors.js";
-import { TooLate, within } from "../within.js";
+import { TookTooLongError, within } from "../within.js";
 import { committed, WRITE_TIMEOUT_MS, type Writes, writesOf } from "./durably.js";
 
 /** Time that charges are collected before they are written together. */
@@ -108,7 +108,9 @@ export class Charges<A extends Charged = Charged> {
     try {
       await within(WRITE_TIMEOUT_MS, this.#sending);
     } catch (error) {
-      throw error instanceof TooLate ? unavailable("the database's disk does not answer", error) : error;
+      throw error instanceof TookTooLongError
+        ? unavailable("the database's disk does not answer", error)
+        : error;
     }
   }
 

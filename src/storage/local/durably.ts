@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Database } from "lmdb";
 import { type MemoryError, notWritable, unavailable } from "../../errors.js";
-import { TooLate, within } from "../within.js";
+import { TookTooLongError, within } from "../within.js";
 
 /** Pause after a failed write before room is looked for; it doubles after each failure. */
 const PAUSE_MS = 1_000;
@@ -58,7 +58,9 @@ async function inTransaction<T>(
   try {
     return await within(WRITE_TIMEOUT_MS, transacted(db, action, kept));
   } catch (error) {
-    throw error instanceof TooLate ? unavailable("the database's disk does not answer", error) : error;
+    throw error instanceof TookTooLongError
+      ? unavailable("the database's disk does not answer", error)
+      : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Seen } from "../../ports/log.js";
+import type { Projected } from "../../ports/log.js";
 import type { Ranked } from "../../search/score.js";
 import type { Shown } from "../../versions/showing.js";
 
@@ -53,8 +53,8 @@ function rankOf({ rank, score }: Found): number {
 
 /** Compares two memories by when they were created, and then by their ids. */
 export function byCreation(
-  a: Pick<Seen["head"], "createdAtMs" | "id">,
-  b: Pick<Seen["head"], "createdAtMs" | "id">,
+  a: Pick<Projected["head"], "createdAtMs" | "id">,
+  b: Pick<Projected["head"], "createdAtMs" | "id">,
 ): number {
   return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

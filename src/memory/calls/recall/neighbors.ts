@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../../input/json-object.js";
 import { canonicalMetadata } from "../../input/metadata.js";
 import type { Clock } from "../../pacing/clock.js";
-import type { Entry, Log, Numbered, Seen } from "../../ports/log.js";
+import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
 import { findMemories } from "../../reading/fetch.js";
 import type { Shown } from "../../versions/showing.js";
 import { byCreation } from "./found.js";
@@ -37,7 +37,7 @@ export interface Beside {
 /** Finds the memories created just before and after another one of a log. */
 export async function findNeighbors(
   of: NeighborsOf,
-  memory: Numbered<Seen["text"]>,
+  memory: Sequenced<Projected["text"]>,
   wanted: Neighbors,
 ): Promise<Beside> {
   const { log, logId } = of;
@@ -61,7 +61,7 @@ export async function findNeighbors(
   return { before: [], after: [] };
 }
 
-type Created = Pick<Seen["head"], "id" | "createdAtMs">;
+type Created = Pick<Projected["head"], "id" | "createdAtMs">;
 type Reads = Pick<NeighborsOf, "log" | "logId">;
 
 /** Lists the memories whose first versions were written around a place, deleted ones too, by when they were created. */

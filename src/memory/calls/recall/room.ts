@@ -2,7 +2,7 @@ import { METADATA_BYTES_MAX } from "../../input/metadata.js";
 import { TEXT_BYTES_MAX } from "../../input/text.js";
 import { TOP_K_MAX } from "../../input/top-k.js";
 import { byteLengthOf } from "../../pacing/bounds.js";
-import type { Seen } from "../../ports/log.js";
+import type { Projected } from "../../ports/log.js";
 
 /** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
 export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
@@ -18,7 +18,7 @@ export class Room {
   constructor(private readonly tokensMax = Number.POSITIVE_INFINITY) {}
 
   /** Takes a memory in, and tells whether it fits. The first one always does. */
-  take(memory: Seen["text"]): boolean {
+  take(memory: Projected["text"]): boolean {
     if (this.isFull) return false;
     const [tokens, bytes] = [this.#tokens + memory.tokens, this.#bytes + byteLengthOf(memory)];
     this.isFull = this.#bytes > 0 && (tokens > this.tokensMax || bytes > RECALL_BYTES_MAX);

@@ -3,7 +3,7 @@ import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Filter } from "../../ports/condition.js";
 import type { Selection } from "../../ports/index.js";
-import type { Log, Numbered, Scope } from "../../ports/log.js";
+import type { Log, Scope, Sequenced } from "../../ports/log.js";
 import type { Quota } from "../../ports/quota.js";
 import { fetchAll } from "../../reading/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
@@ -50,8 +50,8 @@ interface Reading extends Omit<ShowingOptions, "log"> {
 export async function readMatching(
   log: Parameters<typeof fetchAll>[0] & ShowingOptions["log"],
   { sequences, filter, ...showing }: Reading,
-): Promise<Numbered<Shown>[]> {
-  const all: Numbered<Shown>[] = [];
+): Promise<Sequenced<Shown>[]> {
+  const all: Sequenced<Shown>[] = [];
   const { logId } = showing;
   for await (const some of fetchAll(log, { logId, sequences: [...sequences], what: "text" })) {
     const matching = some.filter(({ entry }) => matches(filter.condition, entry));

@@ -1,5 +1,5 @@
 import { byteLengthOf } from "../../pacing/bounds.js";
-import { isMemory, type Log, type Numbered } from "../../ports/log.js";
+import { isMemory, type Log, type Sequenced } from "../../ports/log.js";
 import { fetchAll } from "../../reading/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
 import type { LogEnd } from "../end-of.js";
@@ -71,7 +71,7 @@ function upTo(highest: number, number: number): number | undefined {
 async function* backwards(
   log: Log,
   { showing, from, before }: { showing: Omit<ShowingOptions, "log">; from: number; before: number },
-): AsyncGenerator<Numbered<Shown>> {
+): AsyncGenerator<Sequenced<Shown>> {
   const sequences = Array.from({ length: before - from }, (_, i) => from + i);
   const { logId } = showing;
   for await (const some of fetchAll(log, { logId, sequences, what: "text" })) {

@@ -3,7 +3,7 @@ import {
   type Answered,
   type Attempt,
   parseIdempotencyKey,
-  Unfinished,
+  UnfinishedBatchError,
 } from "../../idempotency/idempotency.js";
 import { authorize } from "../../input/authorize.js";
 import { parseTimeOfYears } from "../../input/event-time.js";
@@ -143,7 +143,7 @@ async function storeIdempotently(
     const stored = written.results.flatMap((result) => ("stored" in result ? [result.stored] : []));
     const [first] = stored;
     if (first === undefined || stored.length < parsed.length) {
-      throw new Unfinished([...new Set([...attempt.stored, ...placesWritten(written.results)])]);
+      throw new UnfinishedBatchError([...new Set([...attempt.stored, ...placesWritten(written.results)])]);
     }
     const { tokens, createdAtMs } = first;
     const kept = keptOf(stored);
@@ -159,7 +159,7 @@ async function storeIdempotently(
     const known = await knownOf(ports, scope, { items, kept: answered.kept });
     return { results: ids.map((id) => resultOfKnown(known.get(id))), replayed: true };
   } catch (error) {
-    if (!(error instanceof Unfinished) || written === undefined) throw error;
+    if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
     return { results: written.results, replayed: false };
   }
 }

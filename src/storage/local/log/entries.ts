@@ -4,11 +4,11 @@ import {
   type Entry,
   type Log,
   type Measured,
-  type Numbered,
+  type Projected,
+  type Projection,
   remainderOf,
-  type Seen,
+  type Sequenced,
   type Stored,
-  type What,
 } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
 import { decode, encode } from "./record.js";
@@ -54,14 +54,14 @@ export class Entries {
   }
 
   /** Returns the entry with this number, or a placeholder if it is missing and later ones exist. */
-  get<W extends What>(key: Key, what: W): Entry<W> | undefined {
+  get<W extends Projection>(key: Key, what: W): Entry<W> | undefined {
     // The buffer is the database's own, and its next read overwrites it; decoding copies what it keeps.
     const record = this.db.getBinaryFast(key);
     if (record !== undefined) return decode(record.subarray(0, record.length), what);
     return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
   }
 
-  last(logId: string): Numbered<Entry<"head">> | undefined {
+  last(logId: string): Sequenced<Entry<"head">> | undefined {
     const backwards = { start: [logId, Number.MAX_SAFE_INTEGER], end: [logId, 0], reverse: true };
     const [last] = this.db.getRange({ ...backwards, limit: 1 });
     return last && { sequence: last.key[1], entry: decode(last.value, "head") };
@@ -114,7 +114,7 @@ export class Entries {
   #erase(key: Key): void {
     const entry = this.get(key, "head");
     if (entry?.op !== "store") return;
-    const memory = entry as Seen["head"];
+    const memory = entry as Projected["head"];
     this.db.putSync(key, encode(remainderOf(memory)));
     this.relations.erase(key, memory);
     const [logId, sequence] = key;

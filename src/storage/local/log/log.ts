@@ -8,20 +8,20 @@ import type {
   Entry,
   Expiring,
   Fetched,
-  Head,
   Listed,
   Log,
   Measured,
   Named,
-  Numbered,
+  NamespaceHead,
+  Projected,
+  Projection,
   Range,
   Replacement,
   Scope,
-  Seen,
-  Several,
+  Sequenced,
+  Sequences,
   SupersedingOrExpiring,
   Tail,
-  What,
 } from "../../../memory/ports/log.js";
 import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
 import { Entries } from "./entries.js";
@@ -108,11 +108,11 @@ export class LocalLog implements Log {
     return found.map(({ key, value }) => ({ scope: scopeOf(key), logId: value }));
   }
 
-  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<Head[]> {
+  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<NamespaceHead[]> {
     const begins = Buffer.compare(Buffer.from(after), Buffer.from(prefix)) < 0;
     const start: NameKey = [accountId, begins ? prefix : after];
     return reading(() => {
-      const heads: Head[] = [];
+      const heads: NamespaceHead[] = [];
       for (const { key, value } of this.#names.getRange({ start, exclusiveStart: !begins, limit })) {
         if (key[0] !== accountId || !key[1].startsWith(prefix)) break;
         heads.push({ namespace: key[1], logId: value });
@@ -153,7 +153,7 @@ export class LocalLog implements Log {
     }
   }
 
-  async read<W extends What>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
+  async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     while (this.#rest !== undefined) await this.#rest;
     const slice = new Slice<Entry<W>>(limit);
     const piece = new Piece();
@@ -168,21 +168,25 @@ export class LocalLog implements Log {
     return this.#settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
-  async last(logId: string): Promise<Numbered<Entry<"head">> | undefined> {
+  async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
     return this.#settled(logId, () => this.#entries.last(logId));
   }
 
-  async fetch<W extends What>({ logId, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
+  async fetch<W extends Projection>({
+    logId,
+    sequences,
+    what,
+  }: Sequences & { what: W }): Promise<Fetched<W>> {
     while (this.#rest !== undefined) await this.#rest;
     const downwards = [...sequences].sort((a, b) => b - a);
-    const slice = new Slice<Seen[W]>();
+    const slice = new Slice<Projected[W]>();
     const piece = new Piece();
     let looked = 0;
     // At least one is read, as above.
     while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
       const entry = reading(() => this.#entries.get([logId, sequence], what));
-      if (entry?.op === "store") slice.add(sequence, entry as Seen[W]);
+      if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
     if (piece.isOver) this.#restNow();
     return { found: slice.entries, rest: downwards.slice(looked) };
@@ -209,7 +213,7 @@ export class LocalLog implements Log {
     return this.#settled(logId, () => this.#entries.relations.findByExternalId(logId, externalId));
   }
 
-  async findReplacements({ logId, sequences }: Several): Promise<Replacement[]> {
+  async findReplacements({ logId, sequences }: Sequences): Promise<Replacement[]> {
     return this.#settled(logId, () => this.#entries.relations.findReplacements(logId, sequences));
   }
 
@@ -227,7 +231,7 @@ export class LocalLog implements Log {
     return reading(() => this.#entries.relations.unerased(limit));
   }
 
-  async erase({ logId, sequences }: Several): Promise<void> {
+  async erase({ logId, sequences }: Sequences): Promise<void> {
     // Nothing else runs during a transaction, so each erases for a short time.
     for (let erased = 0; erased < sequences.length; ) {
       const rest = sequences.slice(erased);

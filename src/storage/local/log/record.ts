@@ -1,4 +1,10 @@
-import { type Appended, type Entry, hasText, hasVectors, type What } from "../../../memory/ports/log.js";
+import {
+  type Appended,
+  type Entry,
+  hasText,
+  hasVectors,
+  type Projection,
+} from "../../../memory/ports/log.js";
 import { intact, sumsOf, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
 
@@ -18,7 +24,7 @@ export function encode(entry: Appended): Buffer {
 }
 
 /** Decodes the parts of an entry that were asked for; other vectors are not copied. */
-export function decode<W extends What>(record: Buffer, what: W): Entry<W> {
+export function decode<W extends Projection>(record: Buffer, what: W): Entry<W> {
   try {
     const vectorFrom = LENGTH_BYTES + record.readUInt32LE();
     const fields = JSON.parse(record.toString("utf8", LENGTH_BYTES, vectorFrom));
@@ -31,7 +37,7 @@ export function decode<W extends What>(record: Buffer, what: W): Entry<W> {
 }
 
 /** Returns a memory's fields without those that were not asked for. */
-function asked(fields: Record<string, unknown>, what: What): Record<string, unknown> {
+function asked(fields: Record<string, unknown>, what: Projection): Record<string, unknown> {
   const { text, metadata, windows, ...rest } = fields;
   return {
     ...rest,

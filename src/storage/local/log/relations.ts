@@ -4,8 +4,8 @@ import type {
   Entry,
   Expiring,
   Log,
+  Projected,
   Replacement,
-  Seen,
   SupersedingOrExpiring,
 } from "../../../memory/ports/log.js";
 
@@ -51,7 +51,7 @@ export class Relations {
   }
 
   /** Removes what an erased memory no longer says. */
-  erase([logId, sequence]: Key, { externalId, expiresAtMs, supersedes }: Seen["head"]): void {
+  erase([logId, sequence]: Key, { externalId, expiresAtMs, supersedes }: Projected["head"]): void {
     const key: Key = [logId, sequence];
     this.#links.removeSync(key);
     this.#unerased.removeSync(key);
@@ -107,13 +107,13 @@ export class Relations {
     return true;
   }
 
-  #label([logId, sequence]: Key, { externalId, expiresAtMs }: Seen["head"]): void {
+  #label([logId, sequence]: Key, { externalId, expiresAtMs }: Projected["head"]): void {
     if (externalId !== undefined) this.#holders.putSync([logId, externalId], sequence);
     if (expiresAtMs !== undefined) this.#expiring.putSync([expiresAtMs, logId, sequence], true);
   }
 }
 
 function specialOf(entry: Entry<"head">): Omit<SupersedingOrExpiring, "sequence"> {
-  const { supersedes, expiresAtMs } = entry as Seen["head"];
+  const { supersedes, expiresAtMs } = entry as Projected["head"];
   return { ...(supersedes && { supersedes }), ...(expiresAtMs !== undefined && { expiresAtMs }) };
 }

@@ -6,20 +6,20 @@ import {
   type Entry,
   type Expiring,
   type Fetched,
-  type Head,
   isMemory,
   type Listed,
   type Log,
   type Measured,
   type Named,
-  type Numbered,
+  type NamespaceHead,
+  type Projection,
   type Range,
   type Replacement,
   type Scope,
-  type Several,
+  type Sequenced,
+  type Sequences,
   type SupersedingOrExpiring,
   type Tail,
-  type What,
 } from "../../../memory/ports/log.js";
 import { DUPLICATE_KEY, findOrInsert } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
@@ -98,7 +98,7 @@ export class MongoLog implements Log {
     await withTimeout(this.#names.deleteOne({ _id: nameId(scope), logId }));
   }
 
-  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<Head[]> {
+  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<NamespaceHead[]> {
     const $gte = nameId({ accountId, namespace: prefix });
     const _id = { $gte, $gt: nameId({ accountId, namespace: after }), $lt: afterAll($gte) };
     const found = await withTimeout(this.#names.find({ _id }, { sort: { _id: 1 }, limit }).toArray());
@@ -140,17 +140,17 @@ export class MongoLog implements Log {
     return inserted;
   }
 
-  read<W extends What>(range: Range<W>): Promise<Tail<W>> {
+  read<W extends Projection>(range: Range<W>): Promise<Tail<W>> {
     return this.#reader.read(range);
   }
 
-  async last(logId: string): Promise<Numbered<Entry<"head">> | undefined> {
+  async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
     const newest = { sort: { _id: -1 }, projection: projectionOf("head") } as const;
     const record = await withTimeout(this.#entries.findOne({ _id: idsFrom(logId) }, newest));
     return record ? numbered(record, "head") : undefined;
   }
 
-  async fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>> {
+  async fetch<W extends Projection>(of: Sequences & { what: W }): Promise<Fetched<W>> {
     const { entries, rest } = await this.#reader.find(of);
     return { found: entries.filter(isMemory<W>), rest };
   }
@@ -181,7 +181,7 @@ export class MongoLog implements Log {
     return this.#lastNumber({ _id: idsFrom(logId), externalId });
   }
 
-  async findReplacements({ logId, sequences }: Several): Promise<Replacement[]> {
+  async findReplacements({ logId, sequences }: Sequences): Promise<Replacement[]> {
     if (sequences.length === 0) return [];
     const filter = { _id: idsFrom(logId), follows: { $in: [...sequences] } } as Filter<EntryRecord>;
     const projection = { id: 1, replaces: 1, follows: 1, target: 1 } as const;
@@ -229,7 +229,7 @@ export class MongoLog implements Log {
     return found.map(({ _id, unerased }) => ({ logId: placeOf(_id).logId, sequence: Number(unerased) }));
   }
 
-  async erase({ logId, sequences }: Several): Promise<void> {
+  async erase({ logId, sequences }: Sequences): Promise<void> {
     const _id = { $in: sequences.map((sequence) => numberId(logId, sequence)) };
     const sums = { "sums.text": "", "sums.vectors": "", "sums.label": "", "sums.event": "" } as const;
     const content = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;

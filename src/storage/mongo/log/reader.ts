@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Collection, Filter } from "mongodb";
 import { SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
-import type { Entry, Numbered, Range, Several, Tail, What } from "../../../memory/ports/log.js";
+import type { Entry, Projection, Range, Sequenced, Sequences, Tail } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
 import { ANSWER_TIMEOUT_MS, withTimeout } from "../with-timeout.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
@@ -30,16 +30,16 @@ export class EntryReader {
   constructor(private readonly entries: Collection<EntryRecord>) {}
 
   /** Reads the entries from a number on, without holes. */
-  read<W extends What>(range: Range<W>): Promise<Tail<W>> {
+  read<W extends Projection>(range: Range<W>): Promise<Tail<W>> {
     return this.#weighed({ ...range, most: range.limit }, () => this.#read(range));
   }
 
   /** Reads the entries with these numbers, the last ones first; `rest` are those that did not fit. */
-  find<W extends What>(of: Several & { what: W }) {
+  find<W extends Projection>(of: Sequences & { what: W }) {
     return this.#weighed({ ...of, most: of.sequences.length }, () => this.#find(of));
   }
 
-  async #read<W extends What>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
+  async #read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     const slice = new Slice<Entry<W>>(limit);
     let complete = false;
     for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
@@ -53,7 +53,7 @@ export class EntryReader {
   }
 
   /** Reads entries without holes; fewer than `limit` when no more exist, or when the slice is full. */
-  async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
+  async #dense<W extends Projection>(range: Range<W>): Promise<Sequenced<Entry<W>>[]> {
     const { logId, from, limit, what } = range;
     const _id = idsFrom(logId, numberId(logId, from));
     const found = await this.#some({ logId, _id }, { limit, what, sort: { _id: 1 } });
@@ -61,7 +61,7 @@ export class EntryReader {
     if (sequences.length === 0) return found;
     // A scan can pass a number just before it is taken, and then see a later one. The later writer had
     // seen the number taken, so an entry that a second look does not find either is lost.
-    const late = new Map<number, Numbered<Entry<W>>>();
+    const late = new Map<number, Sequenced<Entry<W>>>();
     for (let rest: readonly number[] = sequences; rest.length > 0; ) {
       const looked = await this.#find({ logId, sequences: rest, what });
       for (const each of looked.entries) late.set(each.sequence, each);
@@ -73,7 +73,7 @@ export class EntryReader {
     return [...found, ...filled].sort((a, b) => a.sequence - b.sequence).slice(0, limit);
   }
 
-  async #find<W extends What>({ logId, sequences, what }: Several & { what: W }) {
+  async #find<W extends Projection>({ logId, sequences, what }: Sequences & { what: W }) {
     const slice = new Slice<Entry<W>>();
     let rest = [...sequences].sort((a, b) => b - a);
     while (rest.length > 0 && !slice.isFull) {
@@ -92,10 +92,10 @@ export class EntryReader {
     return { entries: slice.entries, rest };
   }
 
-  async #some<W extends What>(
+  async #some<W extends Projection>(
     { logId, _id }: { logId: string; _id: Filter<EntryRecord>["_id"] },
     { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
-  ): Promise<Numbered<Entry<W>>[]> {
+  ): Promise<Sequenced<Entry<W>>[]> {
     const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
     const records = await this.entries.find({ _id } as Filter<EntryRecord>, options).toArray();
     const found = records.map((record) => numbered(record, what));
@@ -105,20 +105,20 @@ export class EntryReader {
   }
 
   /** Runs a read when its expected weight has room beside the others. */
-  #weighed<T>(of: { logId: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
+  #weighed<T>(of: { logId: string; what: Projection; most: number }, read: () => Promise<T>): Promise<T> {
     const { logId, what, most } = of;
     const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
     return this.#reads.run(entries * this.#weights.of(logId, what), () => withTimeout(read()));
   }
 }
 
-export function numbered<W extends What>(record: EntryRecord, what: W): Numbered<Entry<W>> {
+export function numbered<W extends Projection>(record: EntryRecord, what: W): Sequenced<Entry<W>> {
   return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
 }
 
 /** Returns the first numbers, at most `limit`, that are missing before the last one found. */
 function gapsIn(
-  found: readonly Numbered<Entry<"head">>[],
+  found: readonly Sequenced<Entry<"head">>[],
   { from, limit }: { from: number; limit: number },
 ): number[] {
   const there = new Set(found.map(({ sequence }) => sequence));
@@ -138,17 +138,17 @@ class Weights {
   readonly #bytes = new LRUCache<string, number>({ max: REMEMBERED_MAX });
 
   /** Returns the expected weight of one of the log's entries, in bytes. */
-  of(logId: string, what: What): number {
+  of(logId: string, what: Projection): number {
     return this.#bytes.get(`${logId} ${what}`) ?? UNKNOWN_BYTES[what];
   }
 
   /** Returns how many entries to ask for, so that they fill what is left of a slice. */
-  askable(logId: string, { what, bytes }: { what: What; bytes: number }): number {
+  askable(logId: string, { what, bytes }: { what: Projection; bytes: number }): number {
     const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.of(logId, what));
     return Math.max(1, Math.min(ASK_MAX, left));
   }
 
-  note(logId: string, { what, entries, bytes }: { what: What; entries: number; bytes: number }): void {
+  note(logId: string, { what, entries, bytes }: { what: Projection; entries: number; bytes: number }): void {
     if (entries === 0) return;
     this.#bytes.set(`${logId} ${what}`, bytes / entries);
   }

@@ -5,8 +5,8 @@ import {
   type Entry,
   hasText,
   hasVectors,
+  type Projection,
   type Stored,
-  type What,
 } from "../../../memory/ports/log.js";
 import { intact, type Sums, sumsOf, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
@@ -82,7 +82,7 @@ function indexedOf(entry: Appended) {
 }
 
 /** Converts a document that was read with `projectionOf(what)`. */
-export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<W> {
+export function fromRecord<W extends Projection>(record: EntryRecord, what: W): Entry<W> {
   const { _id, vector, bytes, createdAt, updatedAt, expiresAt, eventAt, ...rest } = record;
   const { follows, operation, unerased, special, ...fields } = rest;
   try {
@@ -101,7 +101,7 @@ export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<
 }
 
 /** Makes a projection that omits what is not asked for, so that the database does not send it. */
-export function projectionOf(what: What): Record<string, 0> {
+export function projectionOf(what: Projection): Record<string, 0> {
   return {
     ...(!hasText(what) && ({ text: 0, metadata: 0, bytes: 0 } as const)),
     ...(!hasVectors(what) && ({ vector: 0, windows: 0 } as const)),
