@@ -151,8 +151,8 @@ describe(ALERTS, () => {
   });
 });
 
-describe("docs/observability.md", () => {
-  const document = read("docs/observability.md");
+describe("the metrics and logs in docs/operations.md", () => {
+  const document = read("docs/operations.md");
   const tables = [...document.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) =>
     table
       .trim()
