@@ -11,7 +11,7 @@ test("each folder of src has its row in ARCHITECTURE.md, and no other is describ
 });
 
 // Records of the past name what there was.
-const current = documents.filter((path) => path !== "docs/decisions.md" && path !== "CHANGELOG.md");
+const current = documents.filter((path) => path !== "CHANGELOG.md");
 
 test.each(current)("%s names only files that there are", (path) => {
   const named = quoted(read(path)).filter((code) => /^(?:src|cli|web|test|scripts)\/[\w./-]+$/.test(code));

@@ -151,8 +151,8 @@ describe(ALERTS, () => {
   });
 });
 
-describe("docs/observability.md", () => {
-  const document = read("docs/observability.md");
+describe("the metrics and logs in docs/operations.md", () => {
+  const document = read("docs/operations.md");
   const tables = [...document.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) =>
     table
       .trim()
@@ -243,9 +243,10 @@ describe("docs/observability.md", () => {
 
   test("shows a call's line as it is", () => {
     const shown = JSON.parse(/^```json\n([^`]*)\n```$/m.exec(document)?.[1] ?? "{}");
-    const line = JSON.parse(server.output().match(/^\{.*"msg":"call"\}$/m)?.[0] ?? "{}");
-    const fields = rowsOf("Field", "Meaning").flatMap(([names]) => quoted(names));
-    expect([...fields, "msg"].sort()).toEqual(Object.keys(shown).sort());
-    expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.keys(line)));
+    const lines = server.output().match(/^\{.*"msg":"call"\}$/gm) ?? [];
+    expect(lines.length).toBeGreaterThan(0);
+    // Only with tracing, or where the caller says in which trace it is.
+    const fields = new Set(["traceId", ...lines.flatMap((line) => Object.keys(JSON.parse(line)))]);
+    expect(Object.keys(shown).sort()).toEqual([...fields].sort());
   });
 });

@@ -7,7 +7,7 @@ import { readChroma, readQdrant, readSupermemory } from "./readers/qdrant.js";
 import { readRecalld } from "./readers/recalld.js";
 import { readServerMemory } from "./readers/server-memory.js";
 
-/** Readers by the name that `--from` gives; docs/admin.md says where each file comes from. */
+/** Readers by the name that `--from` gives; docs/command-line.md says where each file comes from. */
 export const READERS: Readonly<Record<string, Reader>> = {
   recalld: readRecalld,
   mem0: readMem0,

@@ -5,13 +5,15 @@ const REPOSITORY = "https://github.com/recalld/recalld/blob/main/";
 const PICTURE = /\.(svg|png|webp)$/;
 
 /**
- * Address of a file's page below `/docs/`: `docs/api.md` is `api`, `README.md` is empty, and what is neither a
- * guide nor at the root is below `files/`.
+ * Address of a file's page below `/docs/`: `docs/api.md` is `api`, `docs/decisions/README.md` is `decisions`,
+ * `README.md` is empty, and what is neither a guide nor at the root is below `files/`.
  */
 export function addressOf(path: string): string {
   if (path === "README.md") return "";
   if (isPicture(path)) return path.replace(/^docs\//, "");
-  const guide = /^(?:docs\/)?([^/]+)\.md$/.exec(path)?.[1];
+  const guide = /^(?:docs\/(?:(?:decisions\/)?[^/]+)|[^/]+)\.md$/.test(path)
+    ? path.replace(/^docs\//, "").replace(/(?:\/README)?\.md$/, "")
+    : undefined;
   return guide?.toLowerCase() ?? `files/${path.replace(/\.md$/, "")}`;
 }
 

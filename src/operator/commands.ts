@@ -3,7 +3,7 @@ import { MemoryError } from "../errors.js";
 import { commandLine, commandsOf, givenTo, nameOf, wholeNumber } from "./command-line.js";
 import type { Request } from "./operations.js";
 
-/** Exit codes of `recalld-admin`; docs/admin.md has the same table. */
+/** Exit codes of `recalld-admin`; docs/operations.md has the same table. */
 export const EXIT = { done: 0, refused: 1, notUnderstood: 2, unavailable: 3 } as const;
 
 export type Run = (request: Request, output: { readonly json: boolean }) => Promise<void>;

@@ -166,7 +166,9 @@ async function rebuildIndex({ accounts, parseNamespace, eraseIndex }: OperatorPo
 
 async function backUp(ports: OperatorPorts, given: Given) {
   if (ports.backUp === undefined) {
-    throw failedPrecondition("MongoDB has tools of its own for this: see docs/backup.md on mongodump");
+    throw failedPrecondition(
+      "MongoDB has tools of its own for this: see docs/operations.md#mongodb on mongodump",
+    );
   }
   await ports.backUp(text(given, "path"));
 }

@@ -82,7 +82,7 @@ describe("the soak", () => {
 
   test.skipIf(!existsSync(join(ROOT, "bench/soak.json")))("is shown as bench/soak.json has it", () => {
     const results = JSON.parse(read("bench/soak.json")) as SoakResults;
-    const page = read("docs/scaling.md");
+    const page = read("docs/performance.md");
     expect(withSoak(page, results)).toBe(page);
     expect(results.minutes).toBeGreaterThanOrEqual(30);
     expect(driftsOf(results.samples).every(({ flat }) => flat)).toBe(true);

@@ -107,8 +107,8 @@ describe("deploy/ingress-nginx/recalld.yaml", () => {
   });
 });
 
-describe("balancers in the cluster, as docs/kubernetes.md has them", () => {
-  const page = read("docs/kubernetes.md");
+describe("balancers in the cluster, as docs/deploy.md has them", () => {
+  const page = read("docs/deploy.md");
   /** Finds the block of a language that names the pods. */
   const block = (language: string) =>
     page
@@ -143,8 +143,8 @@ describe("balancers in the cluster, as docs/kubernetes.md has them", () => {
   });
 });
 
-test("the headers are those that docs/scaling.md and the portal know", () => {
-  const page = read("docs/scaling.md");
+test("the headers are those that docs/deploy.md and the portal know", () => {
+  const page = read("docs/deploy.md");
   for (const name of ["Authorization", "Recalld-Namespace"]) expect(page).toContain(`\`${name}\``);
   expect(read("web/src/session/client.ts")).toContain('"recalld-namespace"');
   expect(read("src/server/http/cors.ts")).toContain('"Recalld-Namespace"');

@@ -103,7 +103,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     const left = (bytes: number, workers = 1) =>
       Math.floor((bytes - (192 + workers * 128) * MIB - connections) / 2);
     expect(indexMemory({})).toBe(left(1536 * MIB));
-    expect(read("docs/kubernetes.md")).toContain(
+    expect(read("docs/deploy.md")).toContain(
       `\`INDEX_MEMORY_BYTES_MAX\` ${Math.round(indexMemory({}) / 1e6)} MB`,
     );
     expect(indexMemory(limits("4Gi"))).toBe(left(4096 * MIB));

@@ -149,8 +149,8 @@ describe("compose.yaml", () => {
     expect(mongo.healthcheck.test.join(" ")).toContain(`_id: "${replicaSet}"`);
   });
 
-  test("finds the file of plans where docs/container.md mounts it", () => {
-    const [, override = ""] = /^```yaml\n(services:.*?)^```$/ms.exec(read("docs/container.md")) ?? [];
+  test("finds the file of plans where docs/deploy.md mounts it", () => {
+    const [, override = ""] = /^```yaml\n(services:.*?)^```$/ms.exec(read("docs/deploy.md")) ?? [];
     const { recalld } = parse(override).services;
     const [name, file] = recalld.environment[0].split("=");
     expect(services.recalld.environment).toContain(name);

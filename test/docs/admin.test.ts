@@ -4,9 +4,9 @@ import { adminCommands, EXIT } from "../../src/operator/commands.js";
 
 import { quoted, rows, section, unquoted } from "../support/documents.js";
 
-describe("docs/admin.md", () => {
+describe("the commands in docs/operations.md", () => {
   test("lists every command, as the program has it", () => {
-    const listed = rows(section("docs/admin.md", "## Commands")).map(([command, does, options]) => [
+    const listed = rows(section("docs/operations.md", "### Commands")).map(([command, does, options]) => [
       unquoted(command),
       does,
       quoted(options),
@@ -21,7 +21,7 @@ describe("docs/admin.md", () => {
   });
 
   test("lists every exit code", () => {
-    const codes = rows(section("docs/admin.md", "## For scripts")).map(([code]) => Number(code));
+    const codes = rows(section("docs/operations.md", "### For scripts")).map(([code]) => Number(code));
     expect(codes).toEqual(Object.values(EXIT));
   });
 });

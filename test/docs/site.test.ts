@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openapi } from "../../gen/openapi.js";
+import { addressOf } from "../../scripts/docs/addresses.js";
 import { openAnchors } from "../../scripts/docs/anchors.js";
 import { codeBlock } from "../../scripts/docs/highlight.js";
+import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
 import { openIndex } from "../../web/docs/sections.js";
 import { groupsOf } from "../../web/src/reference/calls.js";
 import type { Document } from "../../web/src/reference/openapi.js";
@@ -16,14 +18,20 @@ const PORTAL_PAGES = readdirSync(`${ROOT}/web/src`);
 const CALLS = groupsOf(openapi as Document).flatMap(([, calls]) => calls.map(({ name }) => name));
 
 describe("the docs at /docs", () => {
+  test.each([...MOVED_PAGES])("have %s at %s now, which is there", (old, address) => {
+    expect(site.has(fileOf(old)), old).toBe(false);
+    expect(leadsSomewhere(new URL(address, HOME)), address).toBe(true);
+  });
+
   test("have a page for every guide, and each is in the navigation", () => {
     const [, home = ""] = pages.find(([path]) => path === "index.html") ?? [];
     const [navigation = ""] = home.split("<main");
     for (const path of documents) {
-      const name = path.replace(/^docs\/|\.md$/g, "").toLowerCase();
-      const address = name === "readme" ? "./" : name;
-      expect(site.has(fileOf(address === "./" ? "" : address)), path).toBe(true);
-      expect(navigation, path).toContain(`<a href="${address}"`);
+      const address = addressOf(path);
+      expect(site.has(fileOf(address)), path).toBe(true);
+      // The index of the decisions leads to each of them.
+      if (address.startsWith("decisions/")) continue;
+      expect(navigation, path).toContain(`<a href="${address || "./"}"`);
     }
   });
 
@@ -108,7 +116,7 @@ describe("the docs at /docs", () => {
       title: "Retrying safely",
       minor: false,
     });
-    expect(sections.find(({ address }) => address.startsWith("decisions#"))?.minor).toBe(true);
+    expect(sections.find(({ address }) => address.startsWith("decisions/"))?.minor).toBe(true);
   });
 });
 

@@ -14,6 +14,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openapi } from "../../gen/openapi.js";
+import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
 import { addPortal, openFiles } from "../../src/server/portal/portal.js";
 import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
 import { read } from "../support/documents.js";
@@ -175,6 +176,10 @@ describe("the portal", () => {
     ["/docs/README.md", "./"],
     ["/docs/index.html", "./"],
     ["/docs/files/compose.yaml/", "./../../files/compose.yaml"],
+    ...[...MOVED_PAGES].flatMap(([old, address]) => [
+      [`/docs/${old}`, `./${address}`],
+      [`/docs/${old}.md`, `./${address}`],
+    ]),
   ])("leads from %s to the page that is meant", async (path, location) => {
     const response = await fetch(url + path, { redirect: "manual" });
     expect(response.status).toBe(302);

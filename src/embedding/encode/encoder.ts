@@ -34,7 +34,7 @@ export interface Prepared {
 
 /**
  * Window size in tokens, for texts of more than `WHOLE_TOKENS`: in larger windows a single fact drowns,
- * see docs/decisions.md.
+ * see docs/decisions/0017-long-texts-are-read-in-windows-of-64-tokens.md.
  */
 export const WINDOW_TOKENS = 64;
 /**

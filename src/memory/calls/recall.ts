@@ -351,7 +351,7 @@ async function withSuccessors(
 
 /**
  * Fit of a memory to a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
- * memories, so one floor serves all namespaces (docs/decisions.md).
+ * memories, so one floor serves all namespaces.
  */
 export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">): number {
   return score + words / 2;

@@ -7,6 +7,7 @@ import { Share } from "../../concurrency/share.js";
 import { addressOf, networkOf } from "../port/client-address.js";
 import { onTaken } from "../port/open-requests.js";
 import { sendError } from "../wire/plain-errors.js";
+import { MOVED_PAGES } from "./moved-pages.js";
 
 /** Pattern of the names that the build gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
 const HASHED = /^\/(?:docs\/)?assets\/.+-[\w-]{8}\.\w+$/;
@@ -103,7 +104,9 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
         if (NO_PAGE.test(address)) return reply.sendFile(`docs/${address}`);
         if (docs.pages.has(address)) return reply.sendFile(`docs/${address || "index"}.html`);
         const meant = meantBy(address);
-        if (docs.pages.has(meant)) return reply.redirect(`${upFrom(address)}${meant}`);
+        const moved = MOVED_PAGES.get(meant);
+        if (moved !== undefined || docs.pages.has(meant))
+          return reply.redirect(`${upFrom(address)}${moved ?? meant}`);
         if (docs.missing === undefined || !wantsPage(request)) return reply.callNotFound();
         const page = docs.missing.replaceAll(UP_FROM_MISSING, `="${upFrom(address)}`);
         return reply.code(404).type("text/html; charset=utf-8").send(page);
@@ -134,8 +137,8 @@ function openDocs(folder: string): Docs {
 function meantBy(address: string): string {
   const bare = address.replace(/\/+$/, "").replace(/^docs\//, "");
   const name = bare.replace(/\.(?:md|html)$/, "");
-  const isFile = name.startsWith("files/");
-  const meant = isFile ? name : name.toLowerCase();
+  if (name.startsWith("files/")) return name;
+  const meant = name.toLowerCase().replace(/\/readme$/, "");
   return meant === "readme" || meant === "index" ? "" : meant;
 }
 

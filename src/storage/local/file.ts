@@ -31,7 +31,8 @@ export function openFile(
   const isThere = existsSync(path);
   const damage = isThere ? findDamage(path, { readOnly, limitMs: checkLimitMs }) : undefined;
   if (damage !== undefined) {
-    const advice = "restore a backup into an empty folder with recalld-admin restore, see docs/backup.md";
+    const advice =
+      "restore a backup into an empty folder with recalld-admin restore, see docs/operations.md#restore";
     throw failedPrecondition(
       `the database ${path} is damaged: ${damage}. It is left as it is; to go on, ${advice}`,
     );

@@ -9,7 +9,7 @@
 {{/*
 INDEX_MEMORY_BYTES_MAX that fits the memory's limit: what is left beside the process, its embedding threads
 and connections of 20 KB each, halved, because a fresh index may be built beside the one it replaces.
-docs/kubernetes.md#sizing
+docs/deploy.md#sizing
 */}}
 {{- define "recalld.indexMemory" -}}
 {{- $limit := include "recalld.bytes" .Values.resources.limits.memory | int64 -}}
