@@ -4,9 +4,9 @@ import { FREE, type Plans } from "./accounts/plan.js";
 import { audited } from "./compose/audit-log.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
-import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openGenerations, openMoving } from "./compose/models.js";
+import { openCertificate, startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
@@ -57,20 +57,20 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { leave, ...house } = await openHouse(config, { ...options, closers });
+    const { leave, ...started } = await start(config, { ...options, closers });
     const close = async (how: Leave) => {
       await leave(how);
       options.logger.info({ phase: "flush" }, "stopping");
       await within(CLOSE_TIMEOUT_MS, closeAll());
     };
-    return { ...house, close };
+    return { ...started, close };
   } catch (error) {
     await closeAll();
     throw error;
   }
 }
 
-async function openHouse(config: Config, options: ServiceOptions & { closers: Closers }) {
+async function start(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers } = options;
   const tls = await openCertificate(config, options);
   const plans = options.plans ?? (await readPlans(config));
@@ -114,15 +114,15 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
-  const doors = await openDoors(config, {
+  const servers = await startServers(config, {
     ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     ...{ grants, droppedLines: options.droppedLines, fetchDocument: options.fetchDocument },
   });
-  const { leave, address: own, metricsAddress } = doors;
+  const { leave, address: own, metricsAddress } = servers;
   address = own;
-  calls = doors.calls;
+  calls = servers.calls;
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,

@@ -29,12 +29,12 @@ export async function listenForMetrics(
   {
     closers,
     telemetry,
-    ...door
+    ...listener
   }: Pick<MetricsOptions, "logger" | "readiness"> & { closers: Closers; telemetry: Telemetry },
 ): Promise<string | undefined> {
   const { exposition } = telemetry;
   if (metricsPort === undefined || exposition === undefined) return undefined;
-  const app = createMetricsApp({ exposition, ...door });
+  const app = createMetricsApp({ exposition, ...listener });
   closers.push(() => app.close());
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }

@@ -158,9 +158,9 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     // A plain answer always has room.
     const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
-    const room = isBounded ? await fill(ports, fit, filling) : { results: fit };
+    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
     const tokens = embedded.map((each) => each.tokens);
-    const answer = { ...room, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
+    const answer = { ...filled, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
     const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
     const considered =
       fit.length > 0

@@ -16,7 +16,7 @@ import { suggestion } from "../../suggest.js";
 import { isMask, takeMasks } from "./field-mask.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
-/** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
+/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
 const NESTING_MAX = 64;
 
 interface Text {

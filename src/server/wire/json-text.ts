@@ -107,7 +107,7 @@ function isPart([, list, part]: readonly Scope[]): boolean {
 /** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
 function checkInteger(literal: string, reading: Reading): void {
   const value = Number(literal);
-  // A number that is not finite is refused by the room.
+  // A number that is not finite is refused by the domain.
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || isHeld(literal)) return;
   const back = `would come back as ${value}; send it as a string`;
   const recorded = "has an integer that would come back as another one; send it as a string";

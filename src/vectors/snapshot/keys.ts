@@ -1,5 +1,5 @@
 /**
- * Number of vectors of one memory for which a key has room; `TEXT_WINDOWS_MAX` in the room is the actual
+ * Number of vectors of one memory for which a key has room; `TEXT_WINDOWS_MAX` in the domain is the actual
  * limit.
  */
 export const VECTORS_MAX = 4096;

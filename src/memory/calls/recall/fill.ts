@@ -1,9 +1,9 @@
 import { mapSome } from "../../pacing/map-some.js";
 import type { Shown } from "../../versions/showing.js";
+import { AnswerBudget } from "./answer-budget.js";
 import type { Found } from "./found.js";
 import { findNeighbors, type NeighborsOf } from "./neighbors.js";
 import type { Neighbors } from "./parse-neighbors.js";
-import { Room } from "./room.js";
 
 /** Results whose neighbors are looked for at a time. */
 const RESULTS_AT_ONCE = 4;
@@ -21,19 +21,19 @@ export interface Filling {
 
 /**
  * Fills an answer with results, best first, each followed by its neighbors, the nearest first. It ends before the
- * first text that it has no room for.
+ * first text that it has no budget for.
  */
 export async function fill(
   ports: Pick<NeighborsOf, "log" | "clock">,
   results: readonly Found[],
   { maxTokens, neighbors, logs, includeSuperseded, signal }: Filling,
 ): Promise<{ results: readonly Found[]; shortened?: true }> {
-  const room = new Room(maxTokens);
+  const budget = new AnswerBudget(maxTokens);
   const logOf = ({ namespace }: Found) =>
     logs.find((log) => namespace === undefined || log.namespace === namespace)?.logId as string;
   const filled: Found[] = [];
   const atOnce = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
-  for (let at = 0; at < results.length && !room.isFull; at += atOnce) {
+  for (let at = 0; at < results.length && !budget.isFull; at += atOnce) {
     signal.throwIfAborted();
     const some = results.slice(at, at + atOnce);
     const beside =
@@ -42,9 +42,9 @@ export async function fill(
         findNeighbors({ ...ports, logId: logOf(found), includeSuperseded }, found, neighbors),
       ));
     for (const [i, found] of some.entries()) {
-      if (!room.take(found.entry)) break;
+      if (!budget.take(found.entry)) break;
       const { before = [], after = [] } = beside?.[i] ?? {};
-      const kept = new Set(nearestFirst(before, after).filter((each) => room.take(each)));
+      const kept = new Set(nearestFirst(before, after).filter((each) => budget.take(each)));
       filled.push({
         ...found,
         ...(neighbors && neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
@@ -52,7 +52,7 @@ export async function fill(
       });
     }
   }
-  return { results: filled, ...(room.isFull && { shortened: true }) };
+  return { results: filled, ...(budget.isFull && { shortened: true }) };
 }
 
 function nearestFirst(before: readonly Shown[], after: readonly Shown[]): Shown[] {

@@ -19,7 +19,7 @@ import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
 import { listenForMetrics, watchGauges } from "./telemetry.js";
 
-interface DoorsOptions
+interface ServersOptions
   extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
   readonly memory: OpenMemory;
   readonly models: Models;
@@ -32,7 +32,7 @@ interface DoorsOptions
 }
 
 /** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
-export async function openDoors(config: Config, options: DoorsOptions) {
+export async function startServers(config: Config, options: ServersOptions) {
   const { readiness, logger, closers, telemetry, memory, models } = options;
   const shutdown = new AbortController();
   // One listener for each running call is no leak.
@@ -83,7 +83,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
 
 function oauthOf(
   { publicUrl: issuer }: Config,
-  { accounts, grants, fetchDocument, fetches }: DoorsOptions & { fetches: Share },
+  { accounts, grants, fetchDocument, fetches }: ServersOptions & { fetches: Share },
 ): AppOptions["oauth"] {
   if (issuer === undefined) return undefined;
   const granting = { accounts: accounts.accounts, grants, parseNamespace: accounts.parseNamespace };

@@ -8,7 +8,7 @@ import type { Projected } from "../../ports/log.js";
 export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
 
 /** What an answer still has room for, in tokens of texts and in bytes of texts and metadata. */
-export class Room {
+export class AnswerBudget {
   #tokens = 0;
   #bytes = 0;
   /** True once a memory did not fit: the answer ends before it, even if a later one is shorter. */
