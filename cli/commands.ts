@@ -198,9 +198,11 @@ export function userCommands(): Command {
     inOneLine(program.command("namespaces")).description("lists and deletes namespaces"),
   );
   namespaces("list", "lists the namespaces of the account", { isDefault: true }).action(memories.namespaces);
-  namespaces("delete <NAME>", "deletes a namespace")
+  namespaces("delete [NAME]", "deletes a namespace, or all whose names begin with a prefix")
     .option("--force", "also if it holds memories")
-    .action(memories.dropNamespace);
+    .option("--prefix <PREFIX>", "all namespaces whose names begin with this, such as those of one user")
+    .option("--dry-run", "deletes nothing, and says which --prefix means")
+    .action(memories.dropNamespaces);
   const keys = under(inOneLine(program.command("keys")).description("lists, makes and revokes keys"));
   keys("list", "lists the account's keys, never a secret", { isDefault: true }).action(accounts.listKeys);
   keys("create", "makes a key, which goes to the standard output")

@@ -110,6 +110,23 @@ describe("recalld's own command line", () => {
     expect(wrong.err).toContain("failed_precondition");
   });
 
+  it("deletes the namespaces of a prefix, when told to, and says before which", async () => {
+    for (const name of ["leo/a", "leo/b", "leon"]) await recalld(["store", "Leo sings.", "-n", name]);
+    const by = ["namespaces", "delete", "--prefix", "leo/"];
+    const dry = await recalld([...by, "--dry-run"]);
+    expect(dry.out).toBe("2 namespaces begin with leo/; these hold 2 memories:\nleo/a\nleo/b\n");
+    const careless = await recalld(by);
+    expect(careless).toMatchObject({ code: 2, out: "" });
+    expect(careless.err).toContain("--force");
+    expect(JSON.parse((await recalld([...by, "--force", "--json"])).out)).toEqual({
+      deleted: 2,
+      memories: 2,
+    });
+    const { namespaces } = JSON.parse((await recalld(["namespaces", "--json"])).out);
+    const names = namespaces.map(({ namespace }: { namespace: string }) => namespace);
+    expect(names.filter((name: string) => name.startsWith("leo"))).toEqual(["leon"]);
+  });
+
   it("prints the changes of a namespace, also behind a position", async () => {
     const env = { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile };
     const changes = async (more: readonly string[], lines: number) => {
@@ -201,6 +218,9 @@ describe("recalld's own command line", () => {
     [["recall", "x", "--filter", "[1]"], "--filter must be a JSON object"],
     [["recall", "x", "-k", "21"], "--top-k is 21"],
     [["forget"], "ids, --filter or --all"],
+    [["namespaces", "delete"], "a name or --prefix"],
+    [["namespaces", "delete", "a", "--prefix", "b"], "a name or --prefix"],
+    [["namespaces", "delete", "a", "--dry-run"], "--dry-run needs --prefix"],
     [["export", "--file", "/nonexistent/x"], "cannot be written"],
     [["list", "--url", "ftp://x"], "is no address of a server"],
   ])("%j ends with 2 and one line that says what to do", async (args, says) => {
