@@ -165,7 +165,9 @@ export function userCommands(): Command {
     .option(...FILTER)
     .option("--all", "erases the namespace with all that it holds")
     .action(memories.forget);
-  inNamespace("export", "writes a namespace out as JSON Lines")
+  inNamespace("export", "writes a namespace out as JSON Lines, or all of the account")
+    .option("--all", "all namespaces that the key may read, in one file")
+    .option("--prefix <PREFIX>", "with --all, those whose names begin with this")
     .option("--file <PATH>", "the file to write; else the standard output")
     .option("--vectors", "with the vectors, for a server with the same model")
     .action(exportTo);
