@@ -144,7 +144,7 @@ describe("recalld's own command line", () => {
     expect(await listed(...to)).toEqual(Object.keys(texts));
     for (const [name, text] of Object.entries(texts)) {
       const { memories } = JSON.parse((await run(["list", "--json", "-n", name, ...to])).out);
-      expect(memories).toMatchObject([{ text, metadata: { k: 1 }, externalId: "same" }]);
+      expect(memories).toMatchObject([{ text, metadata: { k: 1 }, external_id: "same" }]);
     }
     const chosen = await run([...into, "-n", "other"]);
     expect(chosen.code).toBe(2);
