@@ -86,7 +86,8 @@ def test_deletes_namespaces_by_a_prefix(server: Server) -> None:
         dry = recalld.delete_namespaces(prefix="py user/", dry_run=True)
         assert (dry.deleted, dry.more, dry.namespaces, dry.memories, dry.matched) == (0, False, namespaces, 2, 2)
         done = recalld.delete_namespaces(prefix="py user/")
-        assert (done.deleted, done.more, done.namespaces, done.memories, done.matched) == (2, False, namespaces, 2, None)
+        assert (done.deleted, done.more, done.namespaces, done.memories) == (2, False, namespaces, 2)
+        assert done.matched is None
         assert recalld.delete_namespaces(prefix="py user/").deleted == 0
         with pytest.raises(RecalldError) as caught:
             recalld.delete_namespaces(prefix="")
