@@ -165,7 +165,9 @@ export function userCommands(): Command {
     .option(...FILTER)
     .option("--all", "erases the namespace with all that it holds")
     .action(memories.forget);
-  inNamespace("export", "writes a namespace out as JSON Lines")
+  inNamespace("export", "writes a namespace out as JSON Lines, or all of the account")
+    .option("--all", "all namespaces that the key may read, in one file")
+    .option("--prefix <PREFIX>", "with --all, those whose names begin with this")
     .option("--file <PATH>", "the file to write; else the standard output")
     .option("--vectors", "with the vectors, for a server with the same model")
     .action(exportTo);
@@ -198,9 +200,11 @@ export function userCommands(): Command {
     inOneLine(program.command("namespaces")).description("lists and deletes namespaces"),
   );
   namespaces("list", "lists the namespaces of the account", { isDefault: true }).action(memories.namespaces);
-  namespaces("delete <NAME>", "deletes a namespace")
+  namespaces("delete [NAME]", "deletes a namespace, or all whose names begin with a prefix")
     .option("--force", "also if it holds memories")
-    .action(memories.dropNamespace);
+    .option("--prefix <PREFIX>", "all namespaces whose names begin with this, such as those of one user")
+    .option("--dry-run", "deletes nothing, and says which --prefix means")
+    .action(memories.dropNamespaces);
   const keys = under(inOneLine(program.command("keys")).description("lists, makes and revokes keys"));
   keys("list", "lists the account's keys, never a secret", { isDefault: true }).action(accounts.listKeys);
   keys("create", "makes a key, which goes to the standard output")

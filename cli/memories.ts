@@ -312,7 +312,47 @@ function batchesOf(ids: readonly string[]): string[][] {
   );
 }
 
-export async function dropNamespace(
+interface Dropping extends Common {
+  readonly force?: boolean;
+  readonly prefix?: string;
+  readonly dryRun?: boolean;
+}
+
+export async function dropNamespaces(
+  name: string | undefined,
+  { prefix, dryRun, ...given }: Dropping,
+): Promise<void> {
+  if ((name === undefined) === (prefix === undefined))
+    throw new UsageError("say what to delete: a name or --prefix, and one of them");
+  if (dryRun && prefix === undefined) throw new UsageError("--dry-run needs --prefix");
+  if (name !== undefined) return await dropNamespace(name, given);
+  const recalld = connect(given);
+  const meant = { prefix: prefix ?? "" };
+  if (dryRun) {
+    const { namespaces, memories, matched = 0 } = await recalld.deleteNamespaces({ ...meant, dryRun });
+    const held = `${grouped(memories)} memories`;
+    const some = matched > namespaces.length ? `the first ${namespaces.length}` : "these";
+    return print(given, { namespaces, memories, matched }, () => [
+      `${grouped(matched)} namespaces begin with ${whole(prefix ?? "")}; ${some} hold ${held}:`,
+      ...namespaces.map(short),
+    ]);
+  }
+  if (!given.force) {
+    throw new UsageError("--prefix deletes memories too: see which with --dry-run, then add --force");
+  }
+  let [deleted, memories] = [0, 0];
+  for (let more = true; more; ) {
+    const answer = await recalld.deleteNamespaces(meant);
+    deleted += answer.deleted;
+    memories += answer.memories;
+    more = answer.more;
+  }
+  print(given, { deleted, memories }, () => [
+    `${grouped(deleted)} namespaces deleted, with ${grouped(memories)} memories`,
+  ]);
+}
+
+async function dropNamespace(
   namespace: string,
   { force, ...given }: Common & { force?: boolean },
 ): Promise<void> {

@@ -13,8 +13,10 @@ import {
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { finished } from "node:stream/promises";
+import type { Command } from "commander";
 import type { OnSecret } from "../clients/typescript/src/index.js";
 import { ProgressLine } from "../src/progress.js";
+import { accountLines } from "./account-export.js";
 import { connect, type In } from "./connect.js";
 import { EXIT, UsageError } from "./failure.js";
 import { importFile, lineOf } from "./import/import-file.js";
@@ -32,16 +34,29 @@ interface Target {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const PROGRESS = { redrawMs: 100, lineEveryMs: 5_000 };
-/** Further attempts of an import's calls: a server may be started anew meanwhile. */
-const IMPORT_RETRIES = 10;
+/** Further attempts of each of many calls: a server may be started anew meanwhile. */
+const RETRIES = 10;
 
-export async function exportTo({
-  namespace,
-  file,
-  vectors: includeVectors,
-  ...given
-}: In & { file?: string; vectors?: boolean }): Promise<void> {
-  const lines = connect(given).export({ namespace, includeVectors }).lines();
+interface Exporting extends In {
+  readonly file?: string;
+  readonly vectors?: boolean;
+  readonly all?: boolean;
+  readonly prefix?: string;
+}
+
+export async function exportTo(
+  { namespace, file, vectors: includeVectors, all, prefix, ...given }: Exporting,
+  command: Command,
+): Promise<void> {
+  if (prefix !== undefined && !all) throw new UsageError("--prefix needs --all");
+  if (all && isChosen(command)) throw new UsageError("--all exports all namespaces: leave out --namespace");
+  // One call for each namespace may come to the limit of the key's rate.
+  const server = connect(given, { ...(all && { retries: RETRIES }) });
+  let namespaces = 0;
+  const onNamespace = () => void namespaces++;
+  const lines = all
+    ? accountLines(server, { prefix, includeVectors, onNamespace })
+    : server.export({ namespace, includeVectors }).lines();
   if (file === undefined) {
     // The lines themselves are the answer.
     await writeLines(lines, process.stdout);
@@ -50,29 +65,41 @@ export async function exportTo({
   const progress = new ProgressLine(process.stderr, PROGRESS);
   const target = openTarget(file);
   try {
-    const count = await writeLines(lines, target.stream, (count) =>
-      progress.show(`${grouped(count)} memories`),
+    // The first and the last line, also of each namespace, are no memories.
+    const memoriesIn = (lines: number) => lines - 2 - 2 * namespaces;
+    const count = memoriesIn(
+      await writeLines(lines, target.stream, (count) => {
+        const memories = memoriesIn(count);
+        if (memories > 0) progress.show(`${grouped(memories)} memories`);
+      }),
     );
     await target.commit();
     progress.end();
-    print(given, { file, memories: count }, () => [`${count} memories are in ${file}`]);
+    const of = all ? ` of ${grouped(namespaces)} namespaces` : "";
+    print(given, { file, memories: count, ...(all && { namespaces }) }, () => [
+      `${count} memories${of} are in ${file}`,
+    ]);
   } finally {
     progress.end();
     target.discard();
   }
 }
 
-/** Writes lines as they come. Returns the number of memories, which stand between the first and the last line. */
+/** True if the line names the namespace, which else is the environment's or the default. */
+function isChosen(command: Command): boolean {
+  return command.getOptionValueSource("namespace") === "cli";
+}
+
+/** Writes lines as they come. Returns their number. */
 async function writeLines(
   lines: AsyncIterable<string>,
   output: NodeJS.WritableStream,
   show: (count: number) => void = () => {},
 ): Promise<number> {
-  let count = -2;
+  let count = 0;
   for await (const line of lines) {
     if (!output.write(`${line}\n`)) await once(output, "drain");
-    count++;
-    if (count > 0) show(count);
+    show(++count);
   }
   return count;
 }
@@ -86,11 +113,12 @@ export async function importFrom(
     onSecret,
     ...given
   }: In & { from?: string; dryRun?: boolean; onSecret?: OnSecret },
+  command: Command,
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);
   const report = await importFile({
-    ...{ file, from, namespace, onSecret },
-    server: dryRun ? undefined : connect(given, { retries: IMPORT_RETRIES }),
+    ...{ file, from, namespace, onSecret, isChosen: isChosen(command) },
+    server: dryRun ? undefined : connect(given, { retries: RETRIES }),
     show: (line) => progress.show(line),
   }).finally(() => progress.end());
   const { problems, ...counts } = report;

@@ -2010,6 +2010,89 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/namespaces/delete": {
+      "post": {
+        "operationId": "deleteNamespaces",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Drops the namespaces whose names begin with a prefix, such as all of one user, each like DeleteNamespace, up to 100 a call",
+        "description": "A key that is for one namespace drops that one alone. Costs nothing.\n\nAlso served as `POST /namespaces/delete`.",
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteNamespacesRequest"
+              },
+              "example": {
+                "prefix": "user-42/",
+                "dry_run": true
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteNamespacesResponse"
+                },
+                "example": {
+                  "deleted": 0,
+                  "more": false,
+                  "namespaces": [
+                    "user-42/notes"
+                  ],
+                  "memories": 1,
+                  "matched": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/RestError400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/RestError401"
+          },
+          "403": {
+            "$ref": "#/components/responses/RestError403"
+          },
+          "413": {
+            "$ref": "#/components/responses/RestError413"
+          },
+          "415": {
+            "$ref": "#/components/responses/RestError415"
+          },
+          "429": {
+            "$ref": "#/components/responses/RestError429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/RestError500"
+          },
+          "503": {
+            "$ref": "#/components/responses/RestError503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/RestError504"
+          }
+        }
+      }
+    },
     "/account": {
       "get": {
         "operationId": "getAccount",
@@ -3726,6 +3809,89 @@ export const openapi: Record<string, unknown> = {
               "example": {
                 "namespace": "pets",
                 "force": true
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/DeleteNamespaces": {
+      "post": {
+        "operationId": "MemoryService_DeleteNamespaces",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Drops the namespaces whose names begin with a prefix, such as all of one user, each like DeleteNamespace, up to 100 a call",
+        "description": "A key that is for one namespace drops that one alone. Costs nothing.\n\nAlso served as `POST /namespaces/delete`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteNamespacesResponse"
+                },
+                "example": {
+                  "deleted": 0,
+                  "more": false,
+                  "namespaces": [
+                    "user-42/notes"
+                  ],
+                  "memories": 1,
+                  "matched": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-2"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteNamespacesRequest"
+              },
+              "example": {
+                "prefix": "user-42/",
+                "dry_run": true
               }
             }
           }
@@ -6669,6 +6835,70 @@ export const openapi: Record<string, unknown> = {
         },
         "required": [
           "deleted"
+        ]
+      },
+      "DeleteNamespacesRequest": {
+        "type": "object",
+        "properties": {
+          "prefix": {
+            "type": "string",
+            "description": "What the names of the namespaces begin with, 1 to 256 bytes. They are dropped although they hold memories.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+          },
+          "dry_run": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Drop nothing, and tell what would be dropped."
+          }
+        },
+        "required": [
+          "prefix"
+        ],
+        "additionalProperties": false
+      },
+      "DeleteNamespacesResponse": {
+        "type": "object",
+        "properties": {
+          "deleted": {
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
+            "description": "How many namespaces were dropped."
+          },
+          "more": {
+            "type": "boolean",
+            "description": "Whether others are left: send the same request again."
+          },
+          "namespaces": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The names of those that were dropped or, of a dry run, of those that the next call would drop, in the order of their bytes."
+          },
+          "memories": {
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
+            "description": "How many memories these held, also superseded ones."
+          },
+          "matched": {
+            "type": "integer",
+            "format": "uint32",
+            "minimum": 0,
+            "description": "How many namespaces begin with the prefix; only of a dry run."
+          }
+        },
+        "required": [
+          "deleted",
+          "more",
+          "namespaces",
+          "memories"
         ]
       },
       "ListNamespacesRequest": {
@@ -10154,6 +10384,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "Recall",
         "GetMemory",
         "GetMemories",
@@ -10214,6 +10445,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -10233,6 +10465,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "Recall",
         "GetMemory",
         "GetMemories",
@@ -10370,6 +10603,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "Recall",
         "GetMemory",
         "GetMemories",
@@ -10404,6 +10638,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "Recall",
         "GetMemory",
         "GetMemories",
@@ -10491,6 +10726,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "Recall",
         "GetMemory",
         "GetMemories",
@@ -10582,6 +10818,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
+        "DeleteNamespaces",
         "CreateKey",
         "ListKeys",
         "RevokeKey",

@@ -1,4 +1,5 @@
 import { OtherFormat, type Read, type Reader, type Source, Unreadable } from "./imported.js";
+import { readAccount } from "./readers/account.js";
 import { readChatGpt } from "./readers/chatgpt.js";
 import { readClaude } from "./readers/claude.js";
 import { readJsonLines } from "./readers/json-lines.js";
@@ -7,9 +8,13 @@ import { readChroma, readQdrant, readSupermemory } from "./readers/qdrant.js";
 import { readRecalld } from "./readers/recalld.js";
 import { readServerMemory } from "./readers/server-memory.js";
 
+/** Name of the format whose memories name their namespaces. */
+export const ACCOUNT = "recalld-account";
+
 /** Readers by the name that `--from` gives; docs/command-line.md says where each file comes from. */
 export const READERS: Readonly<Record<string, Reader>> = {
   recalld: readRecalld,
+  [ACCOUNT]: readAccount,
   mem0: readMem0,
   chroma: readChroma,
   qdrant: readQdrant,
@@ -21,7 +26,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
 };
 
 /** Formats of lines come first: the others would take a file of lines for one that is broken. */
-const ORDER = ["recalld", "server-memory"];
+const ORDER = ["recalld", ACCOUNT, "server-memory"];
 
 export const FORMATS = Object.keys(READERS);
 
@@ -48,7 +53,9 @@ export async function readAsFound(source: Source): Promise<{ from: string; read:
 
 /** True if a file without records can be of only one format. An empty list can be of several. */
 async function saysWhatItIs(source: Source, from: string): Promise<boolean> {
-  return from === "recalld" || (from !== "server-memory" && !isEmptyList(await source.json()));
+  return (
+    from === "recalld" || from === ACCOUNT || (from !== "server-memory" && !isEmptyList(await source.json()))
+  );
 }
 
 function isEmptyList(json: unknown): boolean {

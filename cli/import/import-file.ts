@@ -2,7 +2,7 @@ import type { OnSecret, Recalld } from "../../clients/typescript/src/index.js";
 import { MemoryError } from "../../src/errors.js";
 import { parseNamespace } from "../../src/memory/input/namespace.js";
 import { grouped } from "../output.js";
-import { FORMATS, READERS, readAsFound } from "./formats.js";
+import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
 import { importMemories, type Progress, type Report, type Storing } from "./import-memories.js";
 import { NotThatFormat, type Source, Unreadable } from "./imported.js";
 import { type OpenSource, openSource } from "./source-file.js";
@@ -12,7 +12,10 @@ interface FileImport {
   readonly file: string;
   /** Name of a format; when left out, the file's content tells it. */
   readonly from?: string | undefined;
+  /** The namespace to import into; of an account's export, each memory's own. */
   readonly namespace: string;
+  /** True if the caller chose the namespace, and it is not the default. */
+  readonly isChosen?: boolean | undefined;
   /** What the server does with secrets in the memories; what it is set to when left out. */
   readonly onSecret?: OnSecret | undefined;
   readonly server: Recalld | undefined;
@@ -34,6 +37,12 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
   try {
     source = await openSource(request.file);
     const { from, read } = await readAs(source, request.from);
+    if (from === ACCOUNT && request.isChosen) {
+      throw new MemoryError(
+        "invalid_argument",
+        "the file names the namespace of each memory; leave out --namespace",
+      );
+    }
     const report = await importMemories({
       read,
       store: request.server && storingIn(request.server, { namespace, onSecret: request.onSecret }),
@@ -58,8 +67,8 @@ function storingIn(
   server: Recalld,
   how: Pick<FileImport, "namespace" | "onSecret">,
 ): (storing: Storing) => Promise<{ already: boolean }> {
-  return async ({ text, metadata, externalId, expireTime, eventTime }) => {
-    const memory = { ...how, text, metadata, externalId, expireTime, eventTime };
+  return async ({ text, metadata, externalId, expireTime, eventTime, namespace = how.namespace }) => {
+    const memory = { ...how, namespace, text, metadata, externalId, expireTime, eventTime };
     const { outcome } = await server.store({ ...memory, onConflict: "KEEP" });
     return { already: outcome === "KEPT" };
   };

@@ -76,7 +76,7 @@ function digestOf(text: string): Buffer {
 class Run {
   readonly #counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
   readonly #problems: Problem[] = [];
-  /** Digests by external id: of two memories with one id, the second would be lost. */
+  /** Digests by namespace and external id: of two memories with one id, the second would be lost. */
   readonly #contents = new Map<string, string>();
   #failed = false;
 
@@ -119,7 +119,7 @@ class Run {
       parseText("text", memory.text);
       const metadata = parseMetadata(memory.metadata);
       const externalId = externalIdOf(memory);
-      this.#expectSame(externalId, `${metadata}${memory.text}`);
+      this.#expectSame(JSON.stringify([memory.namespace, externalId]), `${metadata}${memory.text}`);
       const stored = await this.options.store?.({ ...memory, externalId });
       this.#counts[stored?.already ? "already" : "stored"]++;
     } catch (error) {
@@ -128,10 +128,10 @@ class Run {
     }
   }
 
-  #expectSame(externalId: string, content: string): void {
+  #expectSame(key: string, content: string): void {
     const digest = digestOf(content).toString("base64").slice(0, 16);
-    const before = this.#contents.get(externalId);
-    this.#contents.set(externalId, before ?? digest);
+    const before = this.#contents.get(key);
+    this.#contents.set(key, before ?? digest);
     if (before !== undefined && before !== digest) {
       throw invalid("id", "comes before in the file, with another content");
     }

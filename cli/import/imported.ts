@@ -8,6 +8,8 @@ export interface Imported {
   readonly place: string;
   readonly text: string;
   readonly metadata: JsonObject;
+  /** The namespace that it goes into, if the file and not the caller says so. */
+  readonly namespace?: string;
   /** The external id that it had in a namespace of recalld. */
   readonly externalId?: string;
   readonly expireTime?: string;

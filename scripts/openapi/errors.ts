@@ -19,7 +19,14 @@ const STORES = ["Store", "StoreBatch"];
 /** Calls that take an Idempotency-Key. */
 export const REPEATABLE = [...STORES, "UpdateMemory"];
 /** Calls that change memories. */
-export const WRITES = [...REPEATABLE, "UpdateMemories", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+export const WRITES = [
+  ...REPEATABLE,
+  "UpdateMemories",
+  "DeleteMemory",
+  "DeleteMemories",
+  "DeleteNamespace",
+  "DeleteNamespaces",
+];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
 const STREAMS = ["WatchNamespace", "ExportMemories"];
 const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "CountMemories"];

@@ -69,6 +69,10 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   },
   DeleteMemory: { request: { namespace, id }, response: { id } },
   DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },
+  DeleteNamespaces: {
+    request: { prefix: "user-42/", dry_run: true },
+    response: { deleted: 0, more: false, namespaces: ["user-42/notes"], memories: 1, matched: 1 },
+  },
   ListNamespaces: {
     request: { page_size: 50 },
     response: { namespaces: [{ namespace, memories: 1, bytes: "62" }], next_page_token: "" },

@@ -26,6 +26,7 @@ const PATTERNS: Record<string, string> = {
   "UpdateMemoryRequest.text": NOT_BLANK,
   "StoreRequest.external_id": `^[^${CONTROL}]*$`,
   "StoreItem.external_id": `^[^${CONTROL}]*$`,
+  "DeleteNamespacesRequest.prefix": `^[^${CONTROL}]*$`,
   "ListNamespacesRequest.prefix": `^[^${CONTROL}]*$`,
   "SignUpRequest.email": `^(${WORD}@${WORD})?$`,
   "CreateKeyRequest.name": `^[^${CONTROL}]*$`,

@@ -55,7 +55,7 @@ const SOMETIMES = [
     "GetNamespaceResponse.first",
     "GetNamespaceResponse.last",
   ],
-  ...["DeleteMemoriesResponse.matched", "UpdateMemoriesResponse.matched"],
+  ...["DeleteMemoriesResponse.matched", "UpdateMemoriesResponse.matched", "DeleteNamespacesResponse.matched"],
 ];
 
 /** The schemas of the messages and of all that they hold, by name. */

@@ -85,6 +85,20 @@ describe("the client", () => {
     expect(await recalld.deleteNamespace({ namespace, force: true })).toMatchObject({ deleted: 7 });
   });
 
+  test("deletes the namespaces of a prefix, and says before which", async () => {
+    const namespaces = ["ts user/a", "ts user/b"];
+    for (const namespace of namespaces) await recalld.store({ namespace, text: "Ana plays the piano." });
+    const dry = await recalld.deleteNamespaces({ prefix: "ts user/", dryRun: true });
+    expect(dry).toMatchObject({ deleted: 0, more: false, namespaces, memories: 2, matched: 2 });
+    const done = await recalld.deleteNamespaces({ prefix: "ts user/" });
+    expect(done).toMatchObject({ deleted: 2, more: false, namespaces, memories: 2 });
+    expect(done.matched).toBeUndefined();
+    expect(await recalld.deleteNamespaces({ prefix: "ts user/" })).toMatchObject({ deleted: 0 });
+    await expect(recalld.deleteNamespaces({ prefix: "" })).rejects.toMatchObject({
+      ...{ code: "invalid_argument", field: "prefix" },
+    });
+  });
+
   test("exports memories, and the lines of a file", async () => {
     const namespace = "a/b c";
     await recalld.storeBatch({

@@ -166,9 +166,9 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
       const { code = "" } = samplesOf(call, { url: server.url, key })[2] ?? {};
       if (code.includes("from recalld")) samples.push(code.replace(/mem_01kafz\w+/g, id));
     }
-    const lasting = samples.filter((code) => !code.includes("delete_namespace"));
-    expect(lasting.length).toBe(15);
-    const dropping = samples.filter((code) => code.includes("delete_namespace"));
+    const lasting = samples.filter((code) => !code.includes("delete_namespace("));
+    expect(lasting.length).toBe(16);
+    const dropping = samples.filter((code) => code.includes("delete_namespace("));
     writeFileSync(join(folder, "samples.py"), `${[...lasting, ...dropping].join("\n")}\n`);
     const said = await run(join(empty, "python"), ["-W", "error", "samples.py"]);
     expect(said).toContain("RecallResponse(");

@@ -110,6 +110,67 @@ describe("recalld's own command line", () => {
     expect(wrong.err).toContain("failed_precondition");
   });
 
+  it("exports all namespaces, or those of a prefix, and imports each into its own, once", async () => {
+    const file = join(folder, "all.jsonl");
+    // The last profile that was made is the current one, which other tests use.
+    const env = { RECALLD_URL: server.url, RECALLD_PROFILE: join(folder, "moving.json") };
+    const run = (args: readonly string[], input = "") => recalld(args, { env, input });
+    await run(["signup", "--profile", "from"]);
+    await run(["signup", "--profile", "to"]);
+    const [from, to] = [
+      ["--profile", "from"],
+      ["--profile", "to"],
+    ];
+    const texts = { "eva/a": "Eva sings.", "eva/b": "Eva dances.", "evan ß": "Evan reads." };
+    for (const [name, text] of Object.entries(texts)) {
+      await run(["store", text, "-n", name, "-m", "k=1", "--external-id", "same", ...from]);
+    }
+    const listed = async (...args: string[]) => {
+      const { namespaces } = JSON.parse((await run(["namespaces", "--json", ...args])).out);
+      return namespaces.map(({ namespace }: { namespace: string }) => namespace);
+    };
+    const some = await run(["export", "--all", "--prefix", "eva/", "--file", file, ...from]);
+    expect(some.out).toBe(`2 memories of 2 namespaces are in ${file}\n`);
+    const into = ["import", file, "--json", ...to];
+    expect(JSON.parse((await run([...into, "--dry-run"])).out)).toMatchObject({
+      ...{ from: "recalld-account", read: 2, stored: 2, refused: 0 },
+    });
+    expect(await listed(...to)).toEqual([]);
+    expect(JSON.parse((await run(into)).out)).toMatchObject({ stored: 2, already: 0, refused: 0 });
+    expect(await listed(...to)).toEqual(["eva/a", "eva/b"]);
+    const all = await run(["export", "--all", ...from]);
+    const again = await run(["import", "-", "--json", ...to], all.out);
+    expect(JSON.parse(again.out)).toMatchObject({ stored: 1, already: 2, refused: 0 });
+    expect(await listed(...to)).toEqual(Object.keys(texts));
+    for (const [name, text] of Object.entries(texts)) {
+      const { memories } = JSON.parse((await run(["list", "--json", "-n", name, ...to])).out);
+      expect(memories).toMatchObject([{ text, metadata: { k: 1 }, external_id: "same" }]);
+    }
+    const chosen = await run([...into, "-n", "other"]);
+    expect(chosen.code).toBe(2);
+    expect(chosen.err).toContain("leave out --namespace");
+    const cut = await run(["import", "-", ...to], all.out.split("\n").slice(0, -2).join("\n"));
+    expect(cut.code).toBe(1);
+    expect(cut.err).toContain("not complete");
+  });
+
+  it("deletes the namespaces of a prefix, when told to, and says before which", async () => {
+    for (const name of ["leo/a", "leo/b", "leon"]) await recalld(["store", "Leo sings.", "-n", name]);
+    const by = ["namespaces", "delete", "--prefix", "leo/"];
+    const dry = await recalld([...by, "--dry-run"]);
+    expect(dry.out).toBe("2 namespaces begin with leo/; these hold 2 memories:\nleo/a\nleo/b\n");
+    const careless = await recalld(by);
+    expect(careless).toMatchObject({ code: 2, out: "" });
+    expect(careless.err).toContain("--force");
+    expect(JSON.parse((await recalld([...by, "--force", "--json"])).out)).toEqual({
+      deleted: 2,
+      memories: 2,
+    });
+    const { namespaces } = JSON.parse((await recalld(["namespaces", "--json"])).out);
+    const names = namespaces.map(({ namespace }: { namespace: string }) => namespace);
+    expect(names.filter((name: string) => name.startsWith("leo"))).toEqual(["leon"]);
+  });
+
   it("prints the changes of a namespace, also behind a position", async () => {
     const env = { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile };
     const changes = async (more: readonly string[], lines: number) => {
@@ -201,6 +262,11 @@ describe("recalld's own command line", () => {
     [["recall", "x", "--filter", "[1]"], "--filter must be a JSON object"],
     [["recall", "x", "-k", "21"], "--top-k is 21"],
     [["forget"], "ids, --filter or --all"],
+    [["namespaces", "delete"], "a name or --prefix"],
+    [["namespaces", "delete", "a", "--prefix", "b"], "a name or --prefix"],
+    [["namespaces", "delete", "a", "--dry-run"], "--dry-run needs --prefix"],
+    [["export", "--prefix", "a"], "--prefix needs --all"],
+    [["export", "--all", "-n", "a"], "leave out --namespace"],
     [["export", "--file", "/nonexistent/x"], "cannot be written"],
     [["list", "--url", "ftp://x"], "is no address of a server"],
   ])("%j ends with 2 and one line that says what to do", async (args, says) => {

@@ -24,6 +24,7 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   DeleteMemories: WRITES,
   UpdateMemories: WRITES,
   DeleteNamespace: WRITES,
+  DeleteNamespaces: WRITES,
   ListNamespaces: FOR_ALL,
   GetNamespace: READS,
   ListMemories: READS,
@@ -67,6 +68,7 @@ describe("scopes", () => {
       if (rpc === "GetMemories" || rpc === "DeleteMemories") return { namespace: "mine", ids: [memory.id] };
       if (rpc === "UpdateMemories") return { namespace: "mine", ids: [memory.id], metadata: { a: 1 } };
       if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
+      if (rpc === "DeleteNamespaces") return { prefix: "min" };
       if (["ListMemories", "GetNamespace", "CountMemories"].includes(rpc)) {
         return { namespace: "mine" };
       }
@@ -107,6 +109,27 @@ describe("scopes", () => {
       expect(await names(keys["read-only"])).toEqual(["mine", "other", "third"]);
       expect(await names(keys.mine)).toEqual(["mine"]);
       expect(await names(keys["read-only other"])).toEqual(["other"]);
+    });
+
+    it("deletes by a prefix what the key may delete, and refuses the prefix of another namespace", async () => {
+      const { keys } = account;
+      for (const namespace of ["mine", "mine/2", "minor"])
+        await ok(door(), "Store", { request: { text: "a", namespace }, key: keys.full });
+      const names = async () =>
+        (
+          (await ok(door(), "ListNamespaces", { request: { prefix: "min" }, key: keys.full }))
+            .namespaces as JsonObject[]
+        ).map((each) => each.namespace);
+      const refused = await door().call("DeleteNamespaces", { prefix: "mine/" }, { key: keys.mine });
+      expect(refused).toMatchObject({ code: "permission_denied", reason: OTHER });
+      const dry = await ok(door(), "DeleteNamespaces", {
+        ...{ request: { prefix: "m", dry_run: true }, key: keys.mine },
+      });
+      expect(dry).toMatchObject({ deleted: 0, more: false, namespaces: ["mine"], matched: 1 });
+      expect(await names()).toEqual(["mine", "mine/2", "minor"]);
+      const answer = await ok(door(), "DeleteNamespaces", { request: { prefix: "m" }, key: keys.mine });
+      expect(answer).toMatchObject({ deleted: 1, more: false, namespaces: ["mine"] });
+      expect(await names()).toEqual(["mine/2", "minor"]);
     });
 
     it("tells every key which one it is, and what it may do", async () => {

@@ -211,5 +211,5 @@ it("an import knows the format by itself, and names what it leaves out", async (
   await writeFile(file, "no format");
   const unknown = await recalld(envOf(ana), "import", file, "-n", "n");
   expect(unknown.code).toBe(2);
-  expect(unknown.stderr).toContain("no known format: recalld, mem0");
+  expect(unknown.stderr).toContain("no known format: recalld, recalld-account, mem0");
 });

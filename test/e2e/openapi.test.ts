@@ -90,7 +90,13 @@ describe("the OpenAPI document", () => {
     const plain = ["/store", "/store/batch", "/recall", "/signup", "/livez", "/readyz"];
     const namespace = "/namespaces/{namespace}";
     const resources = [
-      ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
+      ...[
+        "/namespaces",
+        "/namespaces/delete",
+        namespace,
+        `${namespace}/memories`,
+        `${namespace}/memories/{id}`,
+      ],
       ...["get", "count", "delete", "update"].map((several) => `${namespace}/memories/${several}`),
       ...["/account", "/usage", "/calls", "/keys", "/keys/{id}"],
     ];
@@ -194,6 +200,11 @@ describe("the server agrees with the document", () => {
     ["CreateKey", { access: "KEY_ACCESS_UNSPECIFIED" }],
     ["CreateKey", { access: "FULL" }],
     ["DeleteNamespace", { namespace: "nobody", force: null }],
+    ["DeleteNamespaces", { prefix: "" }],
+    ["DeleteNamespaces", { prefix: null }],
+    ["DeleteNamespaces", { prefix: "n", dry_run: null }],
+    ["DeleteNamespaces", { prefix: " " }],
+    ["DeleteNamespaces", { prefix: "a\n" }],
     ["ListMemories", { namespace: "n", page_size: null, page_token: null }],
     ["ListMemories", { namespace: "n", page_size: 101 }],
     ["ListMemories", { namespace: "n", order: "OLDEST_FIRST" }],
@@ -223,7 +234,7 @@ describe("the server agrees with the document", () => {
     ...["ListNamespaces", "ListMemories", "StoreBatch", "GetMemories", "GetNamespace", "CountMemories"],
     "UpdateMemories",
     ...["ListRecentCalls", "CreateKey", "ListKeys", "RevokeKey", "DeleteMemory", "DeleteMemories"],
-    ...["DeleteNamespace", "CloseAccount"],
+    ...["DeleteNamespaces", "DeleteNamespace", "CloseAccount"],
   ];
   const known: Record<string, unknown> = {};
   let key = "";

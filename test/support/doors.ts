@@ -48,6 +48,7 @@ export type RpcName =
   | "DeleteMemory"
   | "DeleteMemories"
   | "DeleteNamespace"
+  | "DeleteNamespaces"
   | "ListNamespaces"
   | "GetNamespace"
   | "ListMemories"
@@ -102,6 +103,7 @@ const REST: Readonly<Record<RpcName, string>> = {
   UpdateMemories: "POST /namespaces/{namespace}/memories/update",
   DeleteMemories: "POST /namespaces/{namespace}/memories/delete",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
+  DeleteNamespaces: "POST /namespaces/delete",
   ListNamespaces: "GET /namespaces",
   GetNamespace: "GET /namespaces/{namespace}",
   ListMemories: "GET /namespaces/{namespace}/memories",

@@ -42,15 +42,26 @@ const LISTS: readonly Scenario[] = [
 ];
 
 const PREFIXES: readonly Scenario[] = [
-  ...["", "n", "nobody has it", "a/b c%2F", "é".repeat(128), " ", "__proto__"].map((prefix) =>
-    fine(`prefix ${JSON.stringify(prefix.slice(0, 20))}`, "ListNamespaces", { prefix }),
-  ),
-  wrong("prefix of 257 bytes", "ListNamespaces", [
-    "prefix",
-    /257 bytes; the limit is 256/,
-    { prefix: "n".repeat(257) },
+  ...["", "n"].map((prefix) => fine(`prefix "${prefix}"`, "ListNamespaces", { prefix })),
+  ...(["ListNamespaces", "DeleteNamespaces"] as const).flatMap((rpc): Scenario[] => [
+    ...["nobody has it", "a/b c%2F", "é".repeat(128), " ", "__proto__"].map((prefix) =>
+      fine(`${rpc}: prefix ${JSON.stringify(prefix.slice(0, 20))}`, rpc, { prefix }),
+    ),
+    wrong(`${rpc}: prefix of 257 bytes`, rpc, [
+      "prefix",
+      /257 bytes; the limit is 256/,
+      { prefix: "n".repeat(257) },
+    ]),
+    wrong(`${rpc}: prefix with a newline`, rpc, ["prefix", /control character/, { prefix: "a\n" }]),
   ]),
-  wrong("prefix with a newline", "ListNamespaces", ["prefix", /control character/, { prefix: "a\n" }]),
+  fine("DeleteNamespaces: a dry run", "DeleteNamespaces", { prefix: "nobody has it", dry_run: true }),
+  ...[{}, { prefix: "" }, { prefix: "", dry_run: true }].map((request) =>
+    wrong(`DeleteNamespaces: no prefix in ${JSON.stringify(request)}`, "DeleteNamespaces", [
+      "prefix",
+      /^prefix is missing; it must have at least one character$/,
+      request,
+    ]),
+  ),
 ];
 
 const SEVERAL = (["GetMemories", "DeleteMemories"] as const).flatMap((rpc): Scenario[] => [

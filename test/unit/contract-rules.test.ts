@@ -37,6 +37,8 @@ const HELD: Readonly<Record<string, object>> = {
   "DeleteMemoriesRequest.ids": { itemsMax: IDS_MAX },
   "UpdateMemoriesRequest.ids": { itemsMax: IDS_MAX },
   remove: { itemsMax: REMOVED_MAX },
+  // An empty one would delete all namespaces.
+  "DeleteNamespacesRequest.prefix": { required: true, bytesMax: NAMESPACE_BYTES_MAX },
   prefix: { bytesMax: NAMESPACE_BYTES_MAX },
   email: { bytesMax: EMAIL_BYTES_MAX },
   name: { bytesMax: KEY_NAME_BYTES_MAX },

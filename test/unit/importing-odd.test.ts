@@ -227,5 +227,5 @@ it("reads a file with a byte order mark, and names other encodings", async () =>
 });
 
 it.each(["", "[]", "5", "{}", "x", '[{"a":1}]'])("%j is of no known format", async (text) => {
-  await expect(readAll(undefined, text)).rejects.toThrow(/no known format: recalld, mem0/);
+  await expect(readAll(undefined, text)).rejects.toThrow(/no known format: recalld, recalld-account, mem0/);
 });

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { READERS } from "../../cli/import/formats.js";
+import { READERS, readAsFound } from "../../cli/import/formats.js";
 import { type Imported, NotThatFormat, type Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 
@@ -238,6 +238,57 @@ it.each([
   const path = await fileOf(content);
   await expect(readAll("recalld", path)).rejects.toThrow(says);
   await expect(readAll("recalld", path)).rejects.toThrow(NotThatFormat);
+});
+
+const ACCOUNT_HEAD = JSON.stringify({ format: "recalld-account-export", version: 1, prefix: "" });
+const inNamespace = (namespace: string, ...lines: readonly string[]) =>
+  exported([JSON.stringify({ format: "recalld-export", version: 1, namespace }), ...lines]);
+
+/** The file of `recalld export --all`. */
+function account(namespaces: readonly string[], change: object = {}): string {
+  const before = [`${ACCOUNT_HEAD}\n`, ...namespaces].join("");
+  const sha256 = createHash("sha256").update(before).digest("hex");
+  const lines = before.split("\n").length - 2;
+  return `${before}${JSON.stringify({ namespaces: namespaces.length, lines, sha256, ...change })}\n`;
+}
+
+it("reads an export of several namespaces, each memory into its own", async () => {
+  // A memory that says what the end of an export says is a memory.
+  const tricky = JSON.stringify({ id: "mem_2", text: "b", metadata: {}, count: 1, sha256: "x" });
+  const content = account([inNamespace("ana", LINE, tricky), inNamespace("empty"), inNamespace("b ß", LINE)]);
+  const path = await fileOf(content);
+  const first = { sourceId: "mem_1", text: "a\nb", metadata: { n: 1 } };
+  const expected = [
+    { ...first, namespace: "ana" },
+    { sourceId: "mem_2", text: "b", metadata: {}, namespace: "ana" },
+    { ...first, namespace: "b ß" },
+  ];
+  expect(await readAll("recalld-account", path)).toEqual(expected);
+  const source = await openSource(path);
+  onTestFinished(() => source.close());
+  expect((await readAsFound(source)).from).toBe("recalld-account");
+  expect(await readAll("recalld-account", await fileOf(account([])))).toEqual([]);
+});
+
+const TWO = [inNamespace("ana", LINE), inNamespace("bob", LINE)];
+
+it.each([
+  ["cut off in the middle", account(TWO).slice(0, 200), /not complete/],
+  ["cut off behind a namespace", `${ACCOUNT_HEAD}\n${TWO[0]}`, /not complete/],
+  ["without a namespace", account(TWO).replace(TWO[1] as string, ""), /checksum/],
+  ["with a changed name", account(TWO).replace("bob", "eve"), /checksum/],
+  ["of a later version", account(TWO).replace(":1,", ":2,"), /version is 2/],
+  ["with a memory of no namespace", account([`${LINE}\n`]), /no namespace begins/],
+  [
+    "with half a namespace",
+    account([`${(TWO[0] as string).split("\n").slice(0, 2).join("\n")}\n`]),
+    /ana is not complete/,
+  ],
+  ["of one namespace", TWO[0] as string, /not an export of all namespaces/],
+])("refuses an export of several namespaces %s", async (_, content, says) => {
+  const read = readAll("recalld-account", await fileOf(content));
+  await expect(read).rejects.toThrow(says);
+  await expect(read).rejects.toThrow(NotThatFormat);
 });
 
 it("reads one's own lines, and goes on behind a bad one", async () => {

@@ -185,10 +185,14 @@ it("goes on behind a memory that the server refuses, and ends where it refuses t
 });
 
 it.each([
-  [{ from: "nowhere" }, "invalid_argument", /--from must be one of recalld, mem0/],
+  [{ from: "nowhere" }, "invalid_argument", /--from must be one of recalld, recalld-account, mem0/],
   [{ file: "/nonexistent/file" }, "invalid_argument", /nonexistent.file is not there/],
   [{ file: import.meta.dirname }, "invalid_argument", /is a folder/],
-  [{ file: import.meta.filename, from: undefined }, "invalid_argument", /no known format: recalld, mem0/],
+  [
+    { file: import.meta.filename, from: undefined },
+    "invalid_argument",
+    /no known format: recalld, recalld-account, mem0/,
+  ],
   [{ file: import.meta.filename, from: "mem0" }, "failed_precondition", /is not JSON/],
   [{ file: import.meta.filename, from: "recalld" }, "failed_precondition", /not an export of recalld/],
 ])("says what is wrong with %j", async (wrong, code, says) => {

@@ -3,7 +3,7 @@ import { NotThatFormat, OtherFormat, type Read, type Source } from "../imported.
 import { lostIn } from "./json.js";
 import { objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
 
-const FORMAT = "recalld-export";
+export const FORMAT = "recalld-export";
 const VERSION = 1;
 
 /**
@@ -12,7 +12,10 @@ const VERSION = 1;
  * times are given anew. What happened when it was stored has that time as its event time.
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Read> {
-  const count = await check(source);
+  const count = await checkExport(source, {
+    ...{ format: FORMAT, version: VERSION, what: "an export of recalld" },
+    countIn: ({ count }) => count,
+  });
   for await (const line of source.lines()) {
     // The first and the last line are about the export.
     if (line.number === 1 || line.number > count + 1) continue;
@@ -20,7 +23,8 @@ export async function* readRecalld(source: Source): AsyncGenerator<Read> {
   }
 }
 
-function memoryOf(line: string, place: string): Read {
+/** Reads the line of a memory. */
+export function memoryOf(line: string, place: string): Read {
   const memory = parsedObject(line) ?? {};
   const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
   const { event_time: eventTime = memory.created_at } = memory;
@@ -35,36 +39,47 @@ function memoryOf(line: string, place: string): Read {
   };
 }
 
+/** What the first line of an export says, and the last. */
+interface Framing {
+  readonly format: string;
+  readonly version: number;
+  /** What it is, for people. */
+  readonly what: string;
+  /** Reads the number of lines between both from the last. */
+  countIn(last: Readonly<Record<string, unknown>>): unknown;
+}
+
 /**
- * Answers the number of memories.
+ * Answers the number of lines between the first and the last.
  *
  * @throws NotThatFormat if it is none, if a part is missing, or if something was changed.
  */
-async function check(source: Source): Promise<number> {
+export async function checkExport(source: Source, framing: Framing): Promise<number> {
   const hash = createHash("sha256");
   let before: string | undefined;
   let lines = 0;
   for await (const line of source.lines()) {
     if (before !== undefined) hash.update(before).update("\n");
-    else expectHead("text" in line ? line.text : "");
+    else expectHead("text" in line ? line.text : "", framing);
     if ("problem" in line) throw new NotThatFormat(`line ${line.number} of the export: ${line.problem}`);
     before = line.text;
     lines++;
   }
   if (before === undefined) throw new OtherFormat("the export is not complete: it is empty");
   const last = parsedObject(before);
-  if (lines < 2 || last?.count === undefined || last.sha256 === undefined) {
+  const count = last && framing.countIn(last);
+  if (lines < 2 || count === undefined || last?.sha256 === undefined) {
     throw new NotThatFormat("the export is not complete: its last line is missing");
   }
-  if (last.count !== lines - 2 || last.sha256 !== hash.digest("hex")) {
+  if (count !== lines - 2 || last.sha256 !== hash.digest("hex")) {
     throw new NotThatFormat("the export was changed: it does not match its checksum");
   }
   return lines - 2;
 }
 
-function expectHead(line: string): void {
+function expectHead(line: string, { format, version, what }: Framing): void {
   const head = parsedObject(line);
-  if (head?.format !== FORMAT) throw otherFormat("an export of recalld");
-  if (head.version !== VERSION)
-    throw new NotThatFormat(`the export's version is ${head.version}, not ${VERSION}`);
+  if (head?.format !== format) throw otherFormat(what);
+  if (head.version !== version)
+    throw new NotThatFormat(`the export's version is ${head.version}, not ${version}`);
 }

@@ -78,6 +78,22 @@ def test_lists_exports_and_drops(server: Server) -> None:
         assert recalld.delete_namespace(namespace=namespace, force=True).deleted == 5
 
 
+def test_deletes_namespaces_by_a_prefix(server: Server) -> None:
+    namespaces = ("py user/a", "py user/b")
+    with Recalld(**server) as recalld:
+        for namespace in namespaces:
+            recalld.store(namespace=namespace, text="Ana plays the piano.")
+        dry = recalld.delete_namespaces(prefix="py user/", dry_run=True)
+        assert (dry.deleted, dry.more, dry.namespaces, dry.memories, dry.matched) == (0, False, namespaces, 2, 2)
+        done = recalld.delete_namespaces(prefix="py user/")
+        assert (done.deleted, done.more, done.namespaces, done.memories) == (2, False, namespaces, 2)
+        assert done.matched is None
+        assert recalld.delete_namespaces(prefix="py user/").deleted == 0
+        with pytest.raises(RecalldError) as caught:
+            recalld.delete_namespaces(prefix="")
+        assert (caught.value.code, caught.value.field) == ("invalid_argument", "prefix")
+
+
 def test_watches(server: Server) -> None:
     seen: list[WatchEvent] = []
     with Recalld(**server) as recalld:

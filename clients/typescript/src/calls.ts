@@ -82,6 +82,11 @@ export class MemoryCalls {
     return this.#call("DeleteNamespace", request, options);
   }
 
+  /** Drops up to 100 namespaces whose names begin with a prefix. Ask again while the answer has `more`. */
+  deleteNamespaces(request: Input<"DeleteNamespaces">, options?: CallOptions): Output<"DeleteNamespaces"> {
+    return this.#call("DeleteNamespaces", request, options);
+  }
+
   /** Tells what one namespace holds. */
   getNamespace(request: Input<"GetNamespace">, options?: CallOptions): Output<"GetNamespace"> {
     return this.#call("GetNamespace", request, options);

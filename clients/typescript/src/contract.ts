@@ -546,6 +546,26 @@ export interface DeleteNamespaceResponse {
   readonly deleted: number;
 }
 
+export interface DeleteNamespacesRequest {
+  /** What the names of the namespaces begin with, 1 to 256 bytes. They are dropped although they hold memories. */
+  readonly prefix: string;
+  /** Drop nothing, and tell what would be dropped. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface DeleteNamespacesResponse {
+  /** How many namespaces were dropped. */
+  readonly deleted: number;
+  /** Whether others are left: send the same request again. */
+  readonly more: boolean;
+  /** The names of those that were dropped or, of a dry run, of those that the next call would drop, in the order of their bytes. */
+  readonly namespaces: readonly string[];
+  /** How many memories these held, also superseded ones. */
+  readonly memories: number;
+  /** How many namespaces begin with the prefix; only of a dry run. */
+  readonly matched?: number;
+}
+
 export interface ListNamespacesRequest {
   /** How many to return at most: 1 to 100, 50 when left out. */
   readonly pageSize?: number | undefined;
@@ -895,6 +915,7 @@ export interface Methods {
   readonly DeleteMemories: { readonly input: DeleteMemoriesRequest; readonly output: DeleteMemoriesResponse };
   readonly UpdateMemories: { readonly input: UpdateMemoriesRequest; readonly output: UpdateMemoriesResponse };
   readonly DeleteNamespace: { readonly input: DeleteNamespaceRequest; readonly output: DeleteNamespaceResponse };
+  readonly DeleteNamespaces: { readonly input: DeleteNamespacesRequest; readonly output: DeleteNamespacesResponse };
   readonly ListNamespaces: { readonly input: ListNamespacesRequest; readonly output: ListNamespacesResponse };
   readonly GetNamespace: { readonly input: GetNamespaceRequest; readonly output: GetNamespaceResponse };
   readonly ListMemories: { readonly input: ListMemoriesRequest; readonly output: ListMemoriesResponse };
@@ -921,6 +942,7 @@ export const PATHS: Readonly<Record<keyof Methods, string>> = {
   DeleteMemories: "/recalld.v1.MemoryService/DeleteMemories",
   UpdateMemories: "/recalld.v1.MemoryService/UpdateMemories",
   DeleteNamespace: "/recalld.v1.MemoryService/DeleteNamespace",
+  DeleteNamespaces: "/recalld.v1.MemoryService/DeleteNamespaces",
   ListNamespaces: "/recalld.v1.MemoryService/ListNamespaces",
   GetNamespace: "/recalld.v1.MemoryService/GetNamespace",
   ListMemories: "/recalld.v1.MemoryService/ListMemories",
@@ -936,7 +958,7 @@ export const PATHS: Readonly<Record<keyof Methods, string>> = {
 };
 
 /** Calls that change something. Each has a key, so that no retry does it twice. */
-export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory", "UpdateMemories", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory", "UpdateMemories", "DeleteMemory", "DeleteMemories", "DeleteNamespace", "DeleteNamespaces"];
 
 /** Calls that change an account. They take no key, so an attempt whose answer is lost may have done it. */
 export const ONCE: readonly string[] = ["SignUp", "CreateKey", "RevokeKey", "CloseAccount"];

@@ -36,7 +36,8 @@ export function scopesOf({
 }
 
 /** Parses the beginning of names: up to 256 bytes of UTF-8 that a name can have. Empty means all names. */
-export function parsePrefix(value: string): string {
+export function parsePrefix(value: string, { required = false } = {}): string {
+  if (required && value === "") throw invalid("prefix", "is missing; it must have at least one character");
   checkCharacters("prefix", value);
   return value;
 }

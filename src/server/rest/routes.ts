@@ -29,6 +29,7 @@ export const REST_ROUTES: readonly RestRoute[] = [
   { method: "GET", url: "/namespaces", rpc: memory("ListNamespaces") },
   { method: "GET", url: "/namespaces/:namespace", rpc: memory("GetNamespace") },
   { method: "DELETE", url: "/namespaces/:namespace", rpc: memory("DeleteNamespace") },
+  { method: "POST", url: "/namespaces/delete", rpc: memory("DeleteNamespaces") },
   { method: "GET", url: "/account", rpc: account("GetAccount") },
   { method: "DELETE", url: "/account", rpc: account("CloseAccount") },
   { method: "GET", url: "/usage", rpc: account("GetUsage") },

@@ -8,6 +8,7 @@ import type { Ports } from "../../memory/calls/ports.js";
 import { recall } from "../../memory/calls/recall.js";
 import { countMemories } from "../../memory/calls/several/count.js";
 import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
+import { deleteNamespaces } from "../../memory/calls/several/delete-namespaces.js";
 import { getMemories } from "../../memory/calls/several/get-memories.js";
 import { listMatching } from "../../memory/calls/several/list.js";
 import { storeBatch } from "../../memory/calls/several/store-batch.js";
@@ -188,6 +189,10 @@ export function memoryService(
     },
     async deleteNamespace({ namespace, force }, call) {
       return { deleted: await deleteNamespace(ports, { caller: call.caller, namespace, force }) };
+    },
+    async deleteNamespaces({ prefix, dryRun }, { caller, signal }) {
+      const { namespaces, ...counts } = await deleteNamespaces(ports, { caller, prefix, dryRun, signal });
+      return { ...counts, namespaces: [...namespaces] };
     },
     async listNamespaces({ pageSize, pageToken, prefix }, call) {
       const request = { caller: call.caller, pageSize, pageToken, prefix };

@@ -15,6 +15,7 @@ const METHODS: Readonly<Record<string, readonly [method: string, each?: string]>
   DeleteMemories: ["deleteMemories"],
   UpdateMemories: ["updateMemories"],
   DeleteNamespace: ["deleteNamespace"],
+  DeleteNamespaces: ["deleteNamespaces"],
   GetNamespace: ["getNamespace"],
   CountMemories: ["count"],
   ListNamespaces: ["namespaces", "each"],

@@ -17,7 +17,7 @@ export interface TryItProps {
 }
 
 /** Calls that take so much away that their name has to be typed first. */
-const TYPED = new Set(["DeleteNamespace", "CloseAccount"]);
+const TYPED = new Set(["DeleteNamespace", "DeleteNamespaces", "CloseAccount"]);
 
 /** Sends a call exactly as written, as the browser is signed in, and shows the answer unchanged. */
 export function TryIt({ document, call, example }: TryItProps) {

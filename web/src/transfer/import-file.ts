@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { externalIdOf } from "../../../cli/import/external-id.js";
-import { readAsFound } from "../../../cli/import/formats.js";
-import type { Imported } from "../../../cli/import/imported.js";
+import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
+import { type Imported, NotThatFormat } from "../../../cli/import/imported.js";
 import {
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
@@ -103,6 +103,9 @@ export async function importFile(
 
 async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal) {
   const { from, read } = await readAsFound(source);
+  if (from === ACCOUNT) {
+    throw new NotThatFormat("the file has several namespaces: `recalld import` stores each under its name");
+  }
   let total = 0;
   for await (const _ of read) {
     signal.throwIfAborted();

@@ -14,12 +14,15 @@ from ._contract import (
     DELETE_MEMORIES,
     DELETE_MEMORY,
     DELETE_NAMESPACE,
+    DELETE_NAMESPACES,
     DeleteMemoriesRequest,
     DeleteMemoriesResponse,
     DeleteMemoryRequest,
     DeleteMemoryResponse,
     DeleteNamespaceRequest,
     DeleteNamespaceResponse,
+    DeleteNamespacesRequest,
+    DeleteNamespacesResponse,
     GET_MEMORIES,
     GET_MEMORY,
     GET_NAMESPACE,
@@ -128,6 +131,12 @@ class Calls(ABC):
         """Drops a namespace and erases all of it; the name is free again. Costs nothing."""
         return self._call(DELETE_NAMESPACE, request, options)
 
+    def delete_namespaces(
+        self, *, options: CallOptions | None = None, **request: Unpack[DeleteNamespacesRequest]
+    ) -> DeleteNamespacesResponse:
+        """Drops the namespaces whose names begin with a prefix, such as all of one user, each like DeleteNamespace, up to 100 a call. A key that is for one namespace drops that one alone. Costs nothing."""
+        return self._call(DELETE_NAMESPACES, request, options)
+
     def get_namespace(
         self, *, options: CallOptions | None = None, **request: Unpack[GetNamespaceRequest]
     ) -> GetNamespaceResponse:
@@ -214,6 +223,12 @@ class AsyncCalls(ABC):
     ) -> DeleteNamespaceResponse:
         """Drops a namespace and erases all of it; the name is free again. Costs nothing."""
         return await self._call(DELETE_NAMESPACE, request, options)
+
+    async def delete_namespaces(
+        self, *, options: CallOptions | None = None, **request: Unpack[DeleteNamespacesRequest]
+    ) -> DeleteNamespacesResponse:
+        """Drops the namespaces whose names begin with a prefix, such as all of one user, each like DeleteNamespace, up to 100 a call. A key that is for one namespace drops that one alone. Costs nothing."""
+        return await self._call(DELETE_NAMESPACES, request, options)
 
     async def get_namespace(
         self, *, options: CallOptions | None = None, **request: Unpack[GetNamespaceRequest]

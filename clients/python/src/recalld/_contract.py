@@ -773,6 +773,32 @@ class DeleteNamespaceResponse(Answered):
     """How many memories it held."""
 
 
+class DeleteNamespacesRequest(TypedDict):
+    prefix: str
+    """What the names of the namespaces begin with, 1 to 256 bytes. They are dropped although they hold memories."""
+
+    dry_run: NotRequired[bool | None]
+    """Drop nothing, and tell what would be dropped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteNamespacesResponse(Answered):
+    deleted: int = 0
+    """How many namespaces were dropped."""
+
+    more: bool = False
+    """Whether others are left: send the same request again."""
+
+    namespaces: tuple[str, ...] = ()
+    """The names of those that were dropped or, of a dry run, of those that the next call would drop, in the order of their bytes."""
+
+    memories: int = 0
+    """How many memories these held, also superseded ones."""
+
+    matched: int | None = None
+    """How many namespaces begin with the prefix; only of a dry run."""
+
+
 class ListNamespacesRequest(TypedDict):
     page_size: NotRequired[int | None]
     """How many to return at most: 1 to 100, 50 when left out."""
@@ -998,6 +1024,7 @@ DELETE_MEMORY = Method("DeleteMemory", DeleteMemoryResponse, True)
 DELETE_MEMORIES = Method("DeleteMemories", DeleteMemoriesResponse, True)
 UPDATE_MEMORIES = Method("UpdateMemories", UpdateMemoriesResponse, True)
 DELETE_NAMESPACE = Method("DeleteNamespace", DeleteNamespaceResponse, True)
+DELETE_NAMESPACES = Method("DeleteNamespaces", DeleteNamespacesResponse, True)
 LIST_NAMESPACES = Method("ListNamespaces", ListNamespacesResponse, False)
 GET_NAMESPACE = Method("GetNamespace", GetNamespaceResponse, False)
 LIST_MEMORIES = Method("ListMemories", ListMemoriesResponse, False)
@@ -1014,6 +1041,8 @@ __all__ = [
     "DeleteMemoryResponse",
     "DeleteNamespaceRequest",
     "DeleteNamespaceResponse",
+    "DeleteNamespacesRequest",
+    "DeleteNamespacesResponse",
     "Explanation",
     "ExportMemoriesRequest",
     "FoundSecret",

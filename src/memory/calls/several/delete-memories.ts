@@ -6,9 +6,6 @@ import { authorizeFree } from "../../input/authorize.js";
 import { IDS_MAX, parseMemoryIds } from "../../input/id.js";
 import type { JsonObject } from "../../input/json-object.js";
 import { scopeOf } from "../../input/namespace.js";
-import type { Namespaces } from "../../log/namespaces.js";
-import type { Clock } from "../../pacing/clock.js";
-import { mapSome } from "../../pacing/map-some.js";
 import type { Filter } from "../../ports/condition.js";
 import type { Erasure } from "../../ports/erasures.js";
 import type { Scope } from "../../ports/log.js";
@@ -16,6 +13,7 @@ import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { forget, locate, VERSIONS_MAX } from "../delete-memory.js";
 import type { NamespaceRequest } from "../ports.js";
+import { type ErasedSome, eraseSome } from "./erase-some.js";
 import { type Matching, readMatching, selectIn } from "./matching.js";
 
 /** Memories that one call deletes by a filter at most. */
@@ -39,24 +37,6 @@ interface Matched {
 
 /** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
 const ERASING_MAX = 8;
-/** Time after which no further erasure begins; a call may take 30 seconds. */
-const BEGIN_MS_MAX = 15_000;
-
-interface ErasedSome {
-  /** Number of memories that were there, and are erased now. */
-  readonly deleted: number;
-  /** True if time ran out before all were erased. */
-  readonly more: boolean;
-}
-
-interface ErasingSome<T> {
-  readonly scope: Scope;
-  readonly of: readonly T[];
-  /** Erases one; answers whether there was one. */
-  erase(each: T): Promise<boolean>;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
 
@@ -100,7 +80,8 @@ export async function deleteMemories(
   // A dry run changes nothing, but only a key that may delete has a use for it.
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   if (filter === undefined) {
-    return eraseSome(ports, { scope, of: ids, erase: (id) => forget(ports, { scope, id }), signal });
+    const erase = (id: string) => forget(ports, { scope, id });
+    return eraseSome(ports.clock, { of: ids, atOnce: await atOnceIn(ports, scope), erase, signal });
   }
   const { includeSuperseded = false } = request;
   const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
@@ -147,31 +128,9 @@ async function dryRun(
   return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
 }
 
-/**
- * Erases memories of a namespace one by one, some at a time. After a failure, or when the caller has gone, those
- * that have begun are finished and no others begin.
- */
-async function eraseSome<T>(
-  { clock, namespaces }: { readonly clock: Clock; readonly namespaces: Namespaces },
-  { scope, of, erase, signal }: ErasingSome<T>,
-): Promise<ErasedSome> {
-  const atOnce = (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
-  const endMs = clock.nowMs() + BEGIN_MS_MAX;
-  const failures: unknown[] = [];
-  let [deleted, more] = [0, false];
-  await mapSome(of, atOnce, async (each) => {
-    if (clock.nowMs() > endMs) more = true;
-    if (more || failures.length > 0 || signal?.aborted) return;
-    await erase(each).then(
-      (was) => {
-        deleted += was ? 1 : 0;
-      },
-      (error) => failures.push(error),
-    );
-  });
-  signal?.throwIfAborted();
-  if (failures.length > 0) throw failures[0];
-  return { deleted, more };
+/** Number of memories of a namespace to erase at a time. */
+async function atOnceIn({ namespaces }: Pick<ErasurePorts, "namespaces">, scope: Scope): Promise<number> {
+  return (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
 }
 
 /** Erases some of the oldest memories that were selected by a filter; answers whether others are left. */
@@ -193,7 +152,8 @@ async function eraseMatching(
     for (const { sequence, entry } of found) memories.push({ id: entry.id, sequence });
   }
   const erase = (memory: Matched) => eraseVersions(ports, { scope, logId, filter, memory });
-  const { deleted, more } = await eraseSome(ports, { scope, of: memories, erase, signal });
+  const atOnce = await atOnceIn(ports, scope);
+  const { deleted, more } = await eraseSome(ports.clock, { of: memories, atOnce, erase, signal });
   return { deleted, more: more || selection.size > first.length };
 }
 
