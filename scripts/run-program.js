@@ -17,7 +17,7 @@ const PROGRAMS = {
     "backup",
     "soak",
   ],
-  eval: ["quality", "everyday", "paraphrases"],
+  eval: ["quality", "conversations", "everyday", "paraphrases"],
 };
 
 const [folder, name, ...options] = process.argv.slice(2);
