@@ -164,9 +164,9 @@ export class Conversation {
   }
 }
 
-/** A namespace has a name, which a scope need not have. */
+/** A namespace has a name that does not end with a space; a scope may have none. */
 function namespaceOf(scope: string): string {
-  return `of ${scope}`;
+  return `scope:${scope}`;
 }
 
 /** The date of the last row, which is when a question without a date is asked. */

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Conversation } from "./conversation.js";
@@ -23,30 +23,36 @@ const { values } = parseArgs({
 });
 if (!values.page) {
   if (values.data === undefined) throw new Error("no data: name its folder with --data or EVAL_DATA");
-  writeFileSync(
-    FIGURES,
-    `${JSON.stringify(await measure(values.data, values.sets.split(",")), fourDigits, 2)}\n`,
-  );
+  await measure(values.data, values.sets.split(","));
 }
-const figures = JSON.parse(readFileSync(FIGURES, "utf8")) as Figures;
-writeFileSync(PAGE, withTables(readFileSync(PAGE, "utf8"), SECTIONS, figures, "conversations"));
+const figures = kept();
+writeFileSync(
+  PAGE,
+  withTables(readFileSync(PAGE, "utf8"), SECTIONS, figures, "npm run eval -- conversations"),
+);
 for (const section of Object.values(SECTIONS)) console.log(section(figures));
 
-async function measure(path: string, names: readonly string[]): Promise<Figures> {
+/** Measures sets one after the other, and keeps the figures of the others. */
+async function measure(path: string, names: readonly string[]): Promise<void> {
   const data = new DataFolder(path, "dev");
   const progress = new Progress();
-  const measured: Record<string, Awaited<ReturnType<Conversation["measure"]>>> = {};
   for (const name of names) {
     const conversation = await Conversation.open(data.retrieval(name));
     try {
-      measured[name] = await conversation.measure((what, done, all) => {
+      const measured = await conversation.measure((what, done, all) => {
         progress.report(`${name}, ${what}:`, done, all);
       });
+      const all = { ...kept(), ...summarizeConversations({ [name]: measured }) };
+      const inOrder = SETS.flatMap((set) => (set in all ? [[set, all[set]]] : []));
+      writeFileSync(FIGURES, `${JSON.stringify(Object.fromEntries(inOrder), fourDigits, 2)}\n`);
     } finally {
       await conversation.close();
     }
   }
-  return summarizeConversations(measured);
+}
+
+function kept(): Figures {
+  return existsSync(FIGURES) ? (JSON.parse(readFileSync(FIGURES, "utf8")) as Figures) : {};
 }
 
 /** Rounds figures, because more digits would be noise and change with every run. */

@@ -43,7 +43,7 @@ export const COMPARED: Sections = {
 };
 
 /**
- * Replaces the page's tables by those of a run of a program.
+ * Replaces the page's tables by those of a run of a command.
  *
  * @throws Error when a marker is missing.
  */
@@ -51,13 +51,10 @@ export function withTables<R = Results>(
   page: string,
   sections: Sections<R>,
   results: R,
-  program = "quality",
+  command = "npm run eval -- quality",
 ): string {
   return Object.entries(sections).reduce((text, [name, section]) => {
-    const [begin, end] = [
-      `<!-- \`npm run eval -- ${program}\` writes: ${name} -->`,
-      `<!-- End of ${name}. -->`,
-    ];
+    const [begin, end] = [`<!-- \`${command}\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
     const [before, rest] = text.split(begin);
     const [, after] = rest?.split(end) ?? [];
     if (before === undefined || after === undefined) throw new Error(`the page lacks ${begin} or ${end}`);

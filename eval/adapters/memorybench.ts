@@ -37,9 +37,9 @@ export class RecalldProvider {
     for (let at = 0; at < memories.length; at += BATCH) {
       const batch = memories.slice(at, at + BATCH);
       const { results } = await this.#server().storeBatch({ namespace, memories: batch });
-      for (const { id, error } of results) {
+      for (const { stored, error } of results) {
         if (error !== undefined) throw new Error(`a message was not stored: ${error.message}`);
-        documentIds.push(id as string);
+        if (stored !== undefined) documentIds.push(stored.id);
       }
     }
     return { documentIds };
@@ -61,7 +61,7 @@ export class RecalldProvider {
     const topK = Math.min(limit, TOP_K_MAX);
     const neighbors = { before: 1, after: 1, same: "session" };
     const { results } = await this.#server().recall({ namespace, query, topK, mode: "HYBRID", neighbors });
-    return results.map(({ text, score, metadata, eventTime, before, after }) => ({
+    return results.map(({ text, score, metadata = {}, eventTime, before, after }) => ({
       ...{ text, score, session: metadata.session, date: metadata.date ?? eventTime },
       before: before?.memories.map((one) => one.text),
       after: after?.memories.map((one) => one.text),

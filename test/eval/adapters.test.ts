@@ -88,7 +88,7 @@ describe("the adapter of MemoryBench", () => {
     await expect(provider.search("anything", { containerTag })).rejects.toThrow("not initialized");
     await provider.initialize({ apiKey, baseUrl: server.url });
     const stored = await provider.ingest(sessions, { containerTag });
-    expect(stored.documentIds.length).toBe(6);
+    expect(stored.documentIds).toEqual(Array(6).fill(expect.stringMatching(/^mem_/)));
     let completed: string[] = [];
     await provider.awaitIndexing(stored, containerTag, ({ completedIds }) => (completed = completedIds));
     expect(completed).toEqual(stored.documentIds);
