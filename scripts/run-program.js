@@ -16,6 +16,7 @@ const PROGRAMS = {
     "telemetry",
     "backup",
     "soak",
+    "services",
   ],
   eval: ["quality", "conversations", "everyday", "paraphrases"],
 };
