@@ -13,24 +13,23 @@ import type { Place, Service } from "./services/service.js";
 
 // Compares the latency of memory services that run on this machine without a key: docs/compared.md says how.
 //
-//   npm run bench -- services [--services recalld,chroma] [--memories 1000] [--pythons PATH,PATH] [--page]
+//   npm run bench -- services [--services recalld,chroma] [--memories 1000] [--calls 300] [--pythons PATH,PATH] [--page]
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const CACHE = join(HERE, ".cache");
 const FIGURES = join(HERE, "services.json");
 const PAGE = join(HERE, "../docs/compared.md");
 const PYTHONS = ["python3", "python3.13", "python3.12", "python3.11", "/usr/bin/python3"];
-const STORES = 300;
-const RECALLS = 300;
 const WARM_UP_RECALLS = 50;
-/** Stores that are looked for at once. */
-const LOOKED_FOR = 100;
-const VISIBLE_TIMEOUT_MS = 10_000;
+/** Of so many calls, one is a store that is looked for at once. */
+const LOOKED_FOR_OF = 3;
+const VISIBLE_TIMEOUT_MS = 2_000;
 
 const { values } = parseArgs({
   options: {
     services: { type: "string", default: Object.keys(SERVICES).join(",") },
     memories: { type: "string", default: "1000" },
+    calls: { type: "string", default: "300" },
     pythons: { type: "string", default: "" },
     page: { type: "boolean", default: false },
   },
@@ -90,17 +89,19 @@ async function measured(id: string, place: Place): Promise<Measured | undefined>
 
 async function measure(service: Service, memories: number): Promise<Measured> {
   const { name, version, called, finds } = service;
+  const calls = Number(values.calls);
   let next = 0;
   while (next < memories) await service.store(memory(next++));
   const stores: number[] = [];
-  for (let i = 0; i < STORES; i++) stores.push((await timed(() => service.store(memory(next++)))).ms);
+  for (let i = 0; i < calls; i++) stores.push((await timed(() => service.store(memory(next++)))).ms);
   for (let i = 0; i < WARM_UP_RECALLS; i++) await service.recall(question(i));
   const recalls: number[] = [];
-  for (let i = 0; i < RECALLS; i++) {
+  for (let i = 0; i < calls; i++) {
     recalls.push((await timed(() => service.recall(question(WARM_UP_RECALLS + i)))).ms);
   }
   const visible: number[] = [];
-  for (let i = 0; i < LOOKED_FOR; i++) visible.push(await timeUntilVisible(service, memory(next++)));
+  for (let i = 0; i < calls / LOOKED_FOR_OF; i++)
+    visible.push(await timeUntilVisible(service, memory(next++)));
   const visibleAtOnce = visible.filter((ms) => ms === 0).length / visible.length;
   return {
     ...{ name, version, called, finds, memories, visibleAtOnce },
