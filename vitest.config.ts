@@ -66,6 +66,8 @@ const QUICK = {
 };
 
 export default defineConfig({
+  // What users copy imports the client by its name.
+  resolve: { alias: { "@recalld/client": `${import.meta.dirname}/clients/typescript/src/index.ts` } },
   test: {
     // On a machine that does much else, starting a linter or a model alone takes seconds.
     testTimeout: 20_000,

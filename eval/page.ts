@@ -16,7 +16,7 @@ import {
 import type { Results } from "./results.js";
 
 /** Tables of a page by the names of their markers. */
-type Sections = Readonly<Record<string, (results: Results) => string>>;
+export type Sections<R = Results> = Readonly<Record<string, (results: R) => string>>;
 
 /** Tables of docs/quality.md. */
 export const QUALITY: Sections = {
@@ -43,13 +43,18 @@ export const COMPARED: Sections = {
 };
 
 /**
- * Replaces the page's tables by those of a run.
+ * Replaces the page's tables by those of a run of a command.
  *
  * @throws Error when a marker is missing.
  */
-export function withTables(page: string, sections: Sections, results: Results): string {
+export function withTables<R = Results>(
+  page: string,
+  sections: Sections<R>,
+  results: R,
+  command = "npm run eval -- quality",
+): string {
   return Object.entries(sections).reduce((text, [name, section]) => {
-    const [begin, end] = [`<!-- \`npm run eval -- quality\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
+    const [begin, end] = [`<!-- \`${command}\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
     const [before, rest] = text.split(begin);
     const [, after] = rest?.split(end) ?? [];
     if (before === undefined || after === undefined) throw new Error(`the page lacks ${begin} or ${end}`);

@@ -11,6 +11,8 @@ export interface Row {
   readonly scope?: string;
   readonly label?: string;
   readonly session?: string;
+  /** When it was said, to the minute: `2022-01-21T19:31`. */
+  readonly date?: string;
 }
 
 /** A question, and the rows that answer it. */
@@ -20,6 +22,8 @@ export interface Query {
   /** Scopes whose union is searched; none means all rows. */
   readonly scopes: readonly string[];
   readonly category?: string;
+  /** When it was asked, to the minute. */
+  readonly date?: string;
   /** False if no row answers it. Such a query tells about thresholds only, not about recall. */
   readonly answerable: boolean;
   /** Ids of the rows that answer it. */
@@ -46,6 +50,7 @@ interface QueryLine {
   readonly relevant_sessions?: readonly string[];
   readonly scope?: string | readonly string[];
   readonly category?: string;
+  readonly question_date?: string;
 }
 
 /** Category of LoCoMo's questions about the wrong speaker. The rows that they cite do not answer them. */
@@ -78,11 +83,13 @@ export function loadRetrievalSet(folder: string, { name, side }: { name: string;
 
 function queryOf(line: QueryLine, relevant: readonly string[], around: readonly string[]): Query {
   const { id, query: text, scope = [], category, grades, relevant_sessions: sessions = around } = line;
+  const date = line.question_date;
   return {
     id,
     text,
     scopes: typeof scope === "string" ? [scope] : scope,
     ...(category !== undefined && { category }),
+    ...(date !== undefined && { date }),
     answerable: relevant.length > 0 && category !== ADVERSARIAL,
     relevant: new Set(relevant),
     gains: new Map(grades === undefined ? relevant.map((id) => [id, 1]) : Object.entries(grades)),

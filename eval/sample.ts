@@ -76,7 +76,8 @@ export function shuffled<T extends { readonly id: string }>(items: readonly T[])
     .map(({ item }) => item);
 }
 
-function rowsByScope(rows: readonly Row[]): Map<string, Row[]> {
+/** Groups rows by their scopes; the scope of rows without one is "". */
+export function rowsByScope(rows: readonly Row[]): Map<string, Row[]> {
   const byScope = new Map<string, Row[]>();
   for (const row of rows) {
     const scope = row.scope ?? "";

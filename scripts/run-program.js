@@ -16,8 +16,9 @@ const PROGRAMS = {
     "telemetry",
     "backup",
     "soak",
+    "services",
   ],
-  eval: ["quality", "everyday", "paraphrases"],
+  eval: ["quality", "conversations", "everyday", "paraphrases"],
 };
 
 const [folder, name, ...options] = process.argv.slice(2);
