@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts } from "../../src/accounts/account.js";
 import type { CallRecord, Calls } from "../../src/accounts/calls/calls.js";
-import { CALLS_SEARCHED_MAX, listRecentCalls, readShares, SHARES_MAX } from "../../src/accounts/calls/read-calls.js";
+import {
+  CALLS_SEARCHED_MAX,
+  listRecentCalls,
+  readShares,
+  SHARES_MAX,
+} from "../../src/accounts/calls/read-calls.js";
 import {
   CallRecorder,
   type CallRecorderOptions,
