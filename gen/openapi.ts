@@ -2205,7 +2205,16 @@ export const openapi: Record<string, unknown> = {
                       "stores": 1,
                       "recalls": 2,
                       "tokens_stored": 8,
-                      "tokens_queried": 12
+                      "tokens_queried": 12,
+                      "hours": [
+                        {
+                          "hour": 9,
+                          "stores": 1,
+                          "recalls": 2,
+                          "tokens_stored": 8,
+                          "tokens_queried": 12
+                        }
+                      ]
                     }
                   ],
                   "keys": [
@@ -2300,7 +2309,8 @@ export const openapi: Record<string, unknown> = {
             "description": "Only calls of this method: `recalld.v1.MemoryService/Recall`, or `Recall`. All when left out, as with the fields below. Those that are given must all fit a call.",
             "schema": {
               "type": "string"
-            }
+            },
+            "example": "Recall"
           },
           {
             "name": "key_id",
@@ -4306,7 +4316,16 @@ export const openapi: Record<string, unknown> = {
                       "stores": 1,
                       "recalls": 2,
                       "tokens_stored": 8,
-                      "tokens_queried": 12
+                      "tokens_queried": 12,
+                      "hours": [
+                        {
+                          "hour": 9,
+                          "stores": 1,
+                          "recalls": 2,
+                          "tokens_stored": 8,
+                          "tokens_queried": 12
+                        }
+                      ]
                     }
                   ],
                   "keys": [
@@ -4453,7 +4472,8 @@ export const openapi: Record<string, unknown> = {
               },
               "example": {
                 "page_size": 50,
-                "errors_only": true
+                "errors_only": true,
+                "method": "Recall"
               }
             }
           }

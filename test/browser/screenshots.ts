@@ -154,6 +154,7 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("import");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
   await open("memories/assistant?q=Does Ada like green tea?");
   await page.locator(".found").waitFor();
   await shoot("search");
@@ -164,9 +165,9 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("playground");
   await page.getByText("More", { exact: true }).click();
   await page.getByLabel("Search also in").fill("travel plans");
-  await page.getByLabel("Days to half the weight").fill("30");
-  await page.getByLabel("Stored before").fill("1");
-  await page.getByLabel("Stored after").fill("1");
+  await page.getByLabel("Half-life in days").fill("30");
+  await page.getByLabel("Before, 0 to 5").fill("1");
+  await page.getByLabel("After, 0 to 5").fill("1");
   await shoot("playground-more");
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".neighbors").first().waitFor();

@@ -18,17 +18,17 @@ export function MoreFields({ more, isLimited, onChange }: MoreFieldsProps) {
     <details>
       <summary>More</summary>
       <div className="stack">
-        <Lines label="Other questions, one a line" hint="Each costs one call." {...field("questions")} />
-        {!isLimited && <Lines label="Search also in, one namespace a line" {...field("alsoIn")} />}
+        <Lines label="Ask also, one a line" hint="Each costs one call." {...field("questions")} />
+        {!isLimited && <Lines label="Search also in, one name a line" {...field("alsoIn")} />}
         <fieldset className="floors">
           <legend>Newer memories higher</legend>
-          <NumberField label="Days to half the weight" min={0} {...field("halfLife")} />
+          <NumberField label="Half-life in days" min={0} {...field("halfLife")} />
           <NumberField label="Weight, 0 to 0.5" min={0} max={0.5} {...field("weight")} />
         </fieldset>
         <fieldset className="floors">
           <legend>Neighbors of each result</legend>
-          <NumberField label="Stored before, 0 to 5" min={0} max={5} step={1} {...field("before")} />
-          <NumberField label="Stored after, 0 to 5" min={0} max={5} step={1} {...field("after")} />
+          <NumberField label="Before, 0 to 5" min={0} max={5} step={1} {...field("before")} />
+          <NumberField label="After, 0 to 5" min={0} max={5} step={1} {...field("after")} />
           <PathField label="Same value at" {...field("same")} />
         </fieldset>
         <div className="floors">

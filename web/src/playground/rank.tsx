@@ -32,18 +32,18 @@ export function Rank({ result, strong, scale = 1 }: RankProps) {
           <>
             {" + "}
             <span className="mono">{added.toFixed(3)}</span> by words{named(explanation?.matched ?? [])}
-            {explanation?.fit !== undefined && (
-              <>
-                {" · fit "}
-                <span className="mono">{explanation.fit.toFixed(2)}</span>
-              </>
-            )}
           </>
         )}
         {recency !== undefined && (
           <>
             {" + "}
             <span className="mono">{recency.toFixed(3)}</span> by age
+          </>
+        )}
+        {explanation?.fit !== undefined && (
+          <>
+            {" · fit "}
+            <span className="mono">{explanation.fit.toFixed(2)}</span>
           </>
         )}
       </p>
