@@ -59,7 +59,7 @@ const watching = watchTurns();
 const beforeMs = mainThreadMs(process.pid);
 const shares = await timed(() => readShares(recorder, account, caller));
 const sharesMs = mainThreadMs(process.pid) - beforeMs;
-const errors = { caller, pageSize: 50, pageToken: "", errorsOnly: true };
+const errors = { caller, pageSize: 50, pageToken: "", filter: { errorsOnly: true } };
 const failed = await timed(() => listRecentCalls({ accounts, calls: recorder }, errors));
 isReading = false;
 await watching;

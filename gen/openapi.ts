@@ -2288,7 +2288,16 @@ export const openapi: Record<string, unknown> = {
                       "stores": 1,
                       "recalls": 2,
                       "tokens_stored": 8,
-                      "tokens_queried": 12
+                      "tokens_queried": 12,
+                      "hours": [
+                        {
+                          "hour": 9,
+                          "stores": 1,
+                          "recalls": 2,
+                          "tokens_stored": 8,
+                          "tokens_queried": 12
+                        }
+                      ]
                     }
                   ],
                   "keys": [
@@ -2375,6 +2384,46 @@ export const openapi: Record<string, unknown> = {
               "type": "boolean"
             },
             "example": true
+          },
+          {
+            "name": "method",
+            "in": "query",
+            "required": false,
+            "description": "Only calls of this method: `recalld.v1.MemoryService/Recall`, or `Recall`. All when left out, as with the fields below. Those that are given must all fit a call.",
+            "schema": {
+              "type": "string"
+            },
+            "example": "Recall"
+          },
+          {
+            "name": "key_id",
+            "in": "query",
+            "required": false,
+            "description": "Only calls that were made with the key of this id.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "code",
+            "in": "query",
+            "required": false,
+            "description": "Only calls that ended so: `ok`, or the name of an error.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "namespace",
+            "in": "query",
+            "required": false,
+            "description": "Only calls that named this namespace.",
+            "schema": {
+              "type": "string",
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            }
           }
         ],
         "responses": {
@@ -4433,7 +4482,16 @@ export const openapi: Record<string, unknown> = {
                       "stores": 1,
                       "recalls": 2,
                       "tokens_stored": 8,
-                      "tokens_queried": 12
+                      "tokens_queried": 12,
+                      "hours": [
+                        {
+                          "hour": 9,
+                          "stores": 1,
+                          "recalls": 2,
+                          "tokens_stored": 8,
+                          "tokens_queried": 12
+                        }
+                      ]
                     }
                   ],
                   "keys": [
@@ -4580,7 +4638,8 @@ export const openapi: Record<string, unknown> = {
               },
               "example": {
                 "page_size": 50,
-                "errors_only": true
+                "errors_only": true,
+                "method": "Recall"
               }
             }
           }
@@ -7481,10 +7540,53 @@ export const openapi: Record<string, unknown> = {
           "tokens_queried": {
             "type": "integer",
             "format": "int32"
+          },
+          "hours": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/HourUsage"
+            },
+            "description": "The day's hours in UTC that have calls, in order. Only if the request asks for at most 3 days."
           }
         },
         "required": [
           "date",
+          "stores",
+          "recalls",
+          "tokens_stored",
+          "tokens_queried",
+          "hours"
+        ]
+      },
+      "HourUsage": {
+        "description": "What was used in one hour of a day.",
+        "type": "object",
+        "properties": {
+          "hour": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The hour in UTC, 0 to 23."
+          },
+          "stores": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "recalls": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "tokens_stored": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Tokens of the stored texts and of the queries."
+          },
+          "tokens_queried": {
+            "type": "integer",
+            "format": "int32"
+          }
+        },
+        "required": [
+          "hour",
           "stores",
           "recalls",
           "tokens_stored",
@@ -7585,6 +7687,37 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "Whether only calls that failed are listed."
+          },
+          "method": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "Only calls of this method: `recalld.v1.MemoryService/Recall`, or `Recall`. All when left out, as with the fields below. Those that are given must all fit a call."
+          },
+          "key_id": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "Only calls that were made with the key of this id."
+          },
+          "code": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "Only calls that ended so: `ok`, or the name of an error."
+          },
+          "namespace": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "Only calls that named this namespace.",
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           }
         },
         "additionalProperties": false
@@ -7597,7 +7730,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/RecentCall"
             },
-            "description": "Those that ended last first."
+            "description": "Those that ended last first. A page looks through at most 2,500 calls: when few of them are asked for it has fewer than `page_size`, or none, and still a token for the next page."
           },
           "next_page_token": {
             "type": "string",

@@ -108,14 +108,14 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   GetUsage: {
     request: { days: 1 },
     response: {
-      days: [{ date: "2026-11-21", ...used }],
+      days: [{ date: "2026-11-21", ...used, hours: [{ hour: 9, ...used }] }],
       keys: [{ key_id: keyId, ...used }],
       namespaces: [{ namespace, ...used }],
       since: created_at,
     },
   },
   ListRecentCalls: {
-    request: { page_size: 50, errors_only: true },
+    request: { page_size: 50, errors_only: true, method: "Recall" },
     response: {
       calls: [
         {

@@ -1,7 +1,15 @@
 import { type Background, type BackgroundOptions, inBackground } from "../every.js";
-import { type AccountDay, type Counts, type DayUsage, dateOf, NOTHING, type Usage } from "./usage.js";
+import {
+  type AccountHour,
+  type Counts,
+  type DayUsage,
+  dateOf,
+  hourOf,
+  NOTHING,
+  type Usage,
+} from "./usage.js";
 
-/** Days of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
+/** Hours of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
 const WAITING_MAX = 10_000;
 
 /**
@@ -10,7 +18,7 @@ const WAITING_MAX = 10_000;
  * the calls left in a plan are counted exactly, elsewhere.
  */
 export class UsageCounter {
-  #waiting = new Map<string, AccountDay>();
+  #waiting = new Map<string, AccountHour>();
   readonly #background: Background;
 
   constructor(
@@ -24,7 +32,8 @@ export class UsageCounter {
   count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
     const counts =
       call === "store" ? { stores: 1, tokensStored: tokens } : { recalls: 1, tokensQueried: tokens };
-    this.#add({ accountId, date: dateOf(Date.now()), ...NOTHING, ...counts });
+    const nowMs = Date.now();
+    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...NOTHING, ...counts });
   }
 
   /** Reads usage like `Usage.read`, including all that this process counted before the call. */
@@ -43,21 +52,21 @@ export class UsageCounter {
     return this.#background.close();
   }
 
-  #add(day: AccountDay): void {
-    const key = `${day.accountId} ${day.date}`;
+  #add(hour: AccountHour): void {
+    const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
     const before = this.#waiting.get(key);
     if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
-    this.#waiting.set(key, before === undefined ? day : sum(before, day));
+    this.#waiting.set(key, before === undefined ? hour : sum(before, hour));
   }
 
   async #write(): Promise<void> {
-    const days = [...this.#waiting.values()];
+    const hours = [...this.#waiting.values()];
     this.#waiting = new Map();
-    if (days.length === 0) return;
+    if (hours.length === 0) return;
     try {
-      await this.usage.add(days);
+      await this.usage.add(hours);
     } catch (error) {
-      for (const day of days) this.#add(day);
+      for (const hour of hours) this.#add(hour);
       throw error;
     }
   }

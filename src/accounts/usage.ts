@@ -6,7 +6,10 @@ import { getAccount } from "./quota.js";
 /** Number of days whose counts are kept, today included. */
 export const USAGE_DAYS_MAX = 90;
 const USAGE_DAYS_DEFAULT = 30;
-export const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
+/** Number of days up to which an answer has their hours. */
+export const HOURS_DAYS_MAX = 3;
 
 /** Counts of successful calls, and of the tokens of their texts and queries. */
 export interface Counts {
@@ -21,19 +24,30 @@ export const NOTHING: Counts = { stores: 0, recalls: 0, tokensStored: 0, tokensQ
 export interface DayUsage extends Counts {
   /** The day in UTC, such as `2026-11-21`. */
   readonly date: string;
+  /** Counts of the hours that have any, by the hour in UTC. */
+  readonly hours?: Readonly<Record<number, Counts>>;
 }
 
-export interface AccountDay extends DayUsage {
+/** What an account used in one hour. */
+export interface AccountHour extends Counts {
   readonly accountId: string;
+  readonly date: string;
+  /** The hour in UTC, 0 to 23. */
+  readonly hour: number;
 }
 
 /** The port to the counts of usage. Every adapter passes `test/contract/usage.ts`. */
 export interface Usage {
-  /** Adds to the counts of these days; may forget days older than USAGE_DAYS_MAX. */
-  add(days: readonly AccountDay[]): Promise<void>;
+  /** Adds to the counts of these hours and their days; may forget days older than USAGE_DAYS_MAX. */
+  add(hours: readonly AccountHour[]): Promise<void>;
   /** Reads the account's days that have counts, from the given one on, in order. */
   read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
   remove(accountId: string): Promise<void>;
+}
+
+/** The hour in UTC, 0 to 23. */
+export function hourOf(ms: number): number {
+  return Math.floor((ms % DAY_MS) / HOUR_MS);
 }
 
 let lastDay = { day: Number.NaN, date: "" };
@@ -45,7 +59,7 @@ export function dateOf(ms: number): string {
   return lastDay.date;
 }
 
-/** Answers one entry for each of the last days, today included, oldest first. */
+/** Answers one entry for each of the last days, today included, oldest first; with hours if they are few. */
 export async function getUsage(
   { accounts, usage }: { accounts: Accounts; usage: Pick<Usage, "read"> },
   { caller, days }: { caller: Authenticated; days?: number | undefined },
@@ -65,5 +79,6 @@ export async function usageOf(
   const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
   const kept = await usage.read({ accountId, from: dates[0] as string });
   const byDate = new Map(kept.map((day) => [day.date, day]));
-  return dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
+  const found = dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
+  return days > HOURS_DAYS_MAX ? found.map(({ hours, ...day }) => day) : found;
 }

@@ -63,6 +63,14 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     await choice("Key").selectOption("agent");
     await row("Store").waitFor();
     await choice("Key").selectOption("all");
+    await choice("Namespace").fill("nowhere");
+    await choice("Namespace").press("Enter");
+    await page.getByText("None of these calls is of this kind.").waitFor();
+    await choice("Namespace").fill("home");
+    await choice("Namespace").press("Enter");
+    await row("Store").waitFor();
+    expect(page.url()).toMatch(/#\/calls\?call=Store&namespace=home$/);
+    await choice("Namespace").fill("");
     await choice("Call").selectOption("all");
   });
 

@@ -1,6 +1,7 @@
 /** Makes pictures of every page, wide and narrow, light and dark: `npm run screenshots [folder]`. */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import type { Page } from "playwright-core";
@@ -69,6 +70,7 @@ async function fill(url: string): Promise<string> {
         memory.store({
           text,
           namespace: "assistant",
+          eventTime: timestampFromMs(Date.UTC(2026, 5, 1) + (start + index) * 7_200_000),
           metadata: {
             source: SOURCES[(start + index) % SOURCES.length] as string,
             ...{ turn: start + index, user: "ada" },
@@ -152,6 +154,7 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("import");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
   await open("memories/assistant?q=Does Ada like green tea?");
   await page.locator(".found").waitFor();
   await shoot("search");
@@ -160,6 +163,16 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".results").waitFor();
   await shoot("playground");
+  await page.getByText("More", { exact: true }).click();
+  await page.getByLabel("Search also in").fill("travel plans");
+  await page.getByLabel("Half-life in days").fill("30");
+  await page.getByLabel("Before, 0 to 5").fill("1");
+  await page.getByLabel("After, 0 to 5").fill("1");
+  await shoot("playground-more");
+  await page.getByRole("button", { name: "Recall", exact: true }).click();
+  await page.locator(".neighbors").first().waitFor();
+  await page.locator(".playground-results").evaluate((results) => results.scrollIntoView());
+  await shoot("playground-neighbors");
 }
 
 await main();

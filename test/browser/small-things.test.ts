@@ -85,8 +85,31 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.locator(".row").first().click();
     await page.getByRole("dialog", { name: "Memory" }).waitFor();
     await visit(page, server.url, "usage");
-    await page.getByRole("heading", { name: "Day by day" }).waitFor();
+    await page.getByRole("heading", { name: "Hour by hour" }).waitFor();
     expect(page.url()).toMatch(/#\/usage$/);
+  });
+
+  it("recalls with neighbors, in several namespaces, by several questions and with age", async () => {
+    await caller.store({ text: "Ada waters her ferns.", namespace: "plants" });
+    await caller.store({ text: "The zebra sleeps standing.", namespace: "plants" });
+    await visit(page, server.url, "playground/plants");
+    await page.getByLabel("Question", { exact: true }).fill("Who looks after ferns?");
+    await page.getByText("More", { exact: true }).click();
+    await page.getByLabel("Ask also").fill("Which animal rests upright?");
+    await page.getByLabel("Search also in").fill("people");
+    await page.getByLabel("Half-life in days").fill("7");
+    await page.getByLabel("Before, 0 to 5").fill("1");
+    await page.getByLabel("After, 0 to 5").fill("1");
+    await page.getByRole("button", { name: "Recall", exact: true }).click();
+    const ferns = page.locator(".results > li").filter({ has: page.getByRole("button", { name: /ferns/ }) });
+    await ferns.getByText("for “Who looks after ferns?”").waitFor();
+    await ferns.getByText("in plants").waitFor();
+    await ferns.getByText("by age").waitFor();
+    await ferns.getByRole("list", { name: "After" }).getByText("The zebra sleeps standing.").waitFor();
+    await page.getByText("The same with curl").first().click();
+    const sample = await page.locator(".playground pre").first().textContent();
+    expect(sample).toMatch(/"neighbors":\s*\{\s*"before":\s*1,\s*"after":\s*1/);
+    expect(sample).toContain('"604800s"');
   });
 
   it("opens a memory of the playground by its address", async () => {

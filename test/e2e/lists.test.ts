@@ -126,12 +126,18 @@ describe.each(DATABASES)("lists on $name", (database) => {
       const { body } = await here.door.call("GetUsage", days === undefined ? {} : { days }, { key });
       return body.days as JsonObject[];
     };
-    expect(await usage(1)).toEqual([day]);
+    const [now] = await usage(1);
+    expect(now).toMatchObject(day);
+    const { date, ...used } = day;
+    // The calls may have come in the last second of an hour.
+    const hours = now?.hours as JsonObject[];
+    if (hours.length === 1) expect(hours).toEqual([{ hour: expect.any(Number), ...used }]);
+    else expect(hours).toHaveLength(2);
     await here.server.stop();
     await restart(here, { FREE_CALLS });
     const all = await usage();
     expect(all).toHaveLength(30);
-    expect(all.at(-1)).toEqual(day);
+    expect(all.at(-1)).toEqual({ ...day, hours: [] });
     expect(all.slice(0, -1)).toMatchObject(Array.from({ length: 29 }, () => none));
     expect(await usage(90)).toHaveLength(90);
   });

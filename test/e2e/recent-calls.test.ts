@@ -102,6 +102,30 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
       expect(after.calls_used).toBe(before.calls_used);
     });
 
+    it("lists the calls of a method, a key, an outcome and a namespace", async () => {
+      const { keys } = await openAccount(plain);
+      await ok(plain, "Recall", { request: { query: "a", namespace: "mine" }, key: keys.full });
+      await ok(plain, "Recall", { request: { query: "a", namespace: "other" }, key: keys.full });
+      await ok(plain, "Recall", { request: { query: "a", namespace: "mine" }, key: keys["read-only"] });
+      await plain.call("GetMemory", { namespace: "mine", id: "mem_none" }, { key: keys.full });
+      const all = await callsOf(keys.full, { page_size: 4 });
+      const [failed, readOnly, other, first] = all;
+      for (const method of ["Recall", "recalld.v1.MemoryService/Recall"]) {
+        expect(await callsOf(keys.full, { method })).toMatchObject([readOnly, other, first]);
+      }
+      expect(await callsOf(keys.full, { code: "invalid_argument" })).toEqual([failed]);
+      const inOther = await callsOf(keys.full, { namespace: "other" });
+      expect(inOther[0]).toEqual(other);
+      for (const { namespace } of inOther) expect(namespace).toBe("other");
+      const key_id = String(readOnly?.key_id);
+      const ofKey = await callsOf(keys.full, { key_id });
+      expect(ofKey[0]).toEqual(readOnly);
+      for (const call of ofKey) expect(call.key_id).toBe(key_id);
+      const headers = { authorization: `Bearer ${keys.full}` };
+      const url = `${server.url}/calls?method=Recall&code=ok&namespace=mine&key_id=${key_id}`;
+      expect(await (await fetch(url, { headers })).json()).toMatchObject({ calls: [readOnly] });
+    });
+
     it("shows a key for one namespace its own calls and its own share alone", async () => {
       const { keys } = await openAccount(plain);
       await ok(plain, "Recall", { request: { query: "a", namespace: "other" }, key: keys.full });

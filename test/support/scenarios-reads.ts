@@ -268,6 +268,12 @@ export const READS: readonly Scenario[] = [
   fine("the usage of a day", "GetUsage", { days: 1 }),
   wrong("the usage of 91 days", "GetUsage", ["days", /1 to 90/, { days: 91 }]),
   fine("the last calls", "ListRecentCalls", { page_size: 5, errors_only: true }),
+  fine("the calls of one kind", "ListRecentCalls", {
+    ...{ method: "Recall", key_id: "key_none", code: "ok", namespace: "n" },
+  }),
+  wrong("the calls of no method", "ListRecentCalls", ["method", /no method/, { method: "Recal" }]),
+  wrong("the calls of no outcome", "ListRecentCalls", ["code", /neither ok nor/, { code: "bad" }]),
+  wrong("the calls in no namespace", "ListRecentCalls", ["namespace", /missing/, { namespace: "" }]),
   wrong("a page of 101 calls", "ListRecentCalls", ["page_size", /1 to 100/, { page_size: 101 }]),
   fine("the keys", "ListKeys", {}),
 ];

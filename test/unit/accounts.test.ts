@@ -5,7 +5,7 @@ import { UsageCounter } from "../../src/accounts/count-usage.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
 import { crowdedOut } from "../../src/accounts/sessions/sessions.js";
-import { type AccountDay, getUsage } from "../../src/accounts/usage.js";
+import { type AccountHour, getUsage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const EVERY_MS = 1_000;
@@ -282,8 +282,8 @@ describe("when keys were last used", () => {
 });
 
 describe("usage", () => {
-  const kept: AccountDay[][] = [];
-  const add = vi.fn(async (days: readonly AccountDay[]) => void kept.push([...days]));
+  const kept: AccountHour[][] = [];
+  const add = vi.fn(async (days: readonly AccountHour[]) => void kept.push([...days]));
   const usage = { add, read: async () => [], remove: async () => {} };
   const trouble = vi.fn();
   const open = () => new UsageCounter(usage, { everyMs: EVERY_MS, onTrouble: trouble });
@@ -293,7 +293,7 @@ describe("usage", () => {
     add.mockClear();
   });
 
-  it("is added up by account and UTC day, and written together", async () => {
+  it("is added up by account and UTC hour, and written together", async () => {
     const counter = open();
     counter.count("acc_a", { call: "store", tokens: 3 });
     counter.count("acc_a", { call: "store", tokens: 4 });
@@ -303,9 +303,9 @@ describe("usage", () => {
     await vi.advanceTimersByTimeAsync(EVERY_MS);
     expect(kept).toEqual([
       [
-        { accountId: "acc_a", date: "2026-11-21", ...none, stores: 2, tokensStored: 7 },
-        { accountId: "acc_b", date: "2026-11-21", ...none, recalls: 1, tokensQueried: 5 },
-        { accountId: "acc_a", date: "2026-11-22", ...none, recalls: 1, tokensQueried: 6 },
+        { accountId: "acc_a", date: "2026-11-21", hour: 12, ...none, stores: 2, tokensStored: 7 },
+        { accountId: "acc_b", date: "2026-11-21", hour: 12, ...none, recalls: 1, tokensQueried: 5 },
+        { accountId: "acc_a", date: "2026-11-22", hour: 0, ...none, recalls: 1, tokensQueried: 6 },
       ],
     ]);
     await vi.advanceTimersByTimeAsync(5 * EVERY_MS);

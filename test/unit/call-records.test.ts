@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts } from "../../src/accounts/account.js";
 import type { CallRecord, Calls } from "../../src/accounts/calls/calls.js";
-import { listRecentCalls, readShares, SHARES_MAX } from "../../src/accounts/calls/read-calls.js";
+import {
+  CALLS_SEARCHED_MAX,
+  listRecentCalls,
+  readShares,
+  SHARES_MAX,
+} from "../../src/accounts/calls/read-calls.js";
 import {
   CallRecorder,
   type CallRecorderOptions,
@@ -123,7 +128,7 @@ describe("calls", () => {
 });
 
 describe("a list of calls", () => {
-  const request = { pageSize: undefined, pageToken: "", errorsOnly: false };
+  const request = { pageSize: undefined, pageToken: "", filter: {} };
 
   it("goes on behind a page although others came meanwhile", async () => {
     const { accounts, caller, note } = setUp();
@@ -145,7 +150,10 @@ describe("a list of calls", () => {
     note(calls);
     note(calls, { code: "not_found", keyId: TWO });
     note(calls, { code: "unavailable", keyId: "key_gone" });
-    const failed = await listRecentCalls({ accounts, calls }, { ...request, caller, errorsOnly: true });
+    const failed = await listRecentCalls(
+      { accounts, calls },
+      { ...request, caller, filter: { errorsOnly: true } },
+    );
     expect(failed.calls.map(({ code, keyId }) => [code, keyId])).toEqual([
       ["unavailable", ""],
       ["not_found", TWO],
@@ -153,6 +161,31 @@ describe("a list of calls", () => {
     const limited = { ...caller, namespace: "n" };
     const own = await listRecentCalls({ accounts, calls }, { ...request, caller: limited });
     expect(own.calls).toMatchObject([{ code: "ok", keyId: ONE }]);
+  });
+
+  it("looks through a bounded number of records for a filtered page, and names where to go on", async () => {
+    const { account, accounts, caller } = setUp();
+    const one = { accountId: account.id, keyId: ONE };
+    const wanted = aCall({ ...one, code: "aborted" });
+    const others = Array.from({ length: CALLS_SEARCHED_MAX }, () => aCall(one));
+    await storage.calls.add([wanted, ...others]);
+    const ports = { accounts, calls: aRecorder() };
+    const filtered = { ...request, caller, filter: { code: "aborted" } };
+    const first = await listRecentCalls(ports, filtered);
+    expect(first).toMatchObject({ calls: [], nextPageToken: others[0]?.id });
+    const second = await listRecentCalls(ports, { ...filtered, pageToken: first.nextPageToken });
+    expect(second).toMatchObject({ calls: [wanted], nextPageToken: "" });
+  });
+
+  it("of a limited key has nothing of another key", async () => {
+    const { accounts, caller, note } = setUp();
+    const calls = aRecorder();
+    note(calls, { keyId: TWO });
+    const limited = { ...request, caller: { ...caller, namespace: "n" }, filter: { keyId: TWO } };
+    expect(await listRecentCalls({ accounts, calls }, limited)).toMatchObject({
+      calls: [],
+      nextPageToken: "",
+    });
   });
 
   it("refuses a page size and a token that are none", async () => {

@@ -5,10 +5,14 @@ export const UNLIMITED_CALLS = 2_147_483_647;
 
 const whole = new Intl.NumberFormat("en");
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const date = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
 const second = new Intl.DateTimeFormat("en", {
   ...{ month: "short", day: "numeric", hourCycle: "h23" },
   ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
 });
+const hour = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const hourAlone = new Intl.DateTimeFormat("en", hour);
+const dayWithHour = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", ...hour });
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -41,6 +45,11 @@ export function dateTime(time: Timestamp | undefined): string {
   return time === undefined ? "" : moment.format(timestampDate(time));
 }
 
+/** Writes the day of a time: `Nov 22, 2026`. */
+export function day(time: Timestamp): string {
+  return date.format(timestampDate(time));
+}
+
 /** Writes a time of the last days to the second: `Nov 22, 21:05:09`. */
 export function exactTime(time: Timestamp | undefined): string {
   return time === undefined ? "" : second.format(timestampDate(time));
@@ -60,4 +69,14 @@ export function ago(time: Timestamp | undefined, now = Date.now()): string {
 export function monthAndDay(date: string): string {
   const format = { month: "short", day: "numeric", timeZone: "UTC" } as const;
   return new Date(`${date}T00:00:00Z`).toLocaleDateString("en", format);
+}
+
+/** Writes an hour of the user's day: `14:00`. */
+export function hourOfDay(ms: number): string {
+  return hourAlone.format(ms);
+}
+
+/** Writes an hour with its day: `Nov 21, 14:00`. */
+export function dayAndHour(ms: number): string {
+  return dayWithHour.format(ms);
 }

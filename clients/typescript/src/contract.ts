@@ -787,6 +787,19 @@ export interface DayUsage {
   /** Tokens of the stored texts and of the queries. */
   readonly tokensStored: number;
   readonly tokensQueried: number;
+  /** The day's hours in UTC that have calls, in order. Only if the request asks for at most 3 days. */
+  readonly hours: readonly HourUsage[];
+}
+
+/** What was used in one hour of a day. */
+export interface HourUsage {
+  /** The hour in UTC, 0 to 23. */
+  readonly hour: number;
+  readonly stores: number;
+  readonly recalls: number;
+  /** Tokens of the stored texts and of the queries. */
+  readonly tokensStored: number;
+  readonly tokensQueried: number;
 }
 
 /** What one key used. */
@@ -818,10 +831,18 @@ export interface ListRecentCallsRequest {
   readonly pageToken?: string | undefined;
   /** Whether only calls that failed are listed. */
   readonly errorsOnly?: boolean | undefined;
+  /** Only calls of this method: `recalld.v1.MemoryService/Recall`, or `Recall`. All when left out, as with the fields below. Those that are given must all fit a call. */
+  readonly method?: string | undefined;
+  /** Only calls that were made with the key of this id. */
+  readonly keyId?: string | undefined;
+  /** Only calls that ended so: `ok`, or the name of an error. */
+  readonly code?: string | undefined;
+  /** Only calls that named this namespace. */
+  readonly namespace?: string | undefined;
 }
 
 export interface ListRecentCallsResponse {
-  /** Those that ended last first. */
+  /** Those that ended last first. A page looks through at most 2,500 calls: when few of them are asked for it has fewer than `pageSize`, or none, and still a token for the next page. */
   readonly calls: readonly RecentCall[];
   /** Empty on the last page. */
   readonly nextPageToken: string;

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/account.proto.
  */
 export const file_recalld_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCLeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKA2tleRgHIAEoCzIPLnJlY2FsbGQudjEuS2V5EiAKBW1vZGVsGAggASgLMhEucmVjYWxsZC52MS5Nb2RlbCJSCgVNb2RlbBIKCgJpZBgBIAEoCRIRCglsYW5ndWFnZXMYAiADKAkSGQoMc3Ryb25nX3Njb3JlGAMgASgBSACIAQFCDwoNX3N0cm9uZ19zY29yZSLVAgoDS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEiUKBmFjY2VzcxgEIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhEKCW5hbWVzcGFjZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxhY2VzGAkgASgJEg8KB2N1cnJlbnQYCiABKAgSJQoIc2Vzc2lvbnMYCyADKAsyEy5yZWNhbGxkLnYxLlNlc3Npb24SDgoGY2xpZW50GAwgASgJIrgBCgdTZXNzaW9uEgoKAmlkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgFIAEoCCKhAgoQQ3JlYXRlS2V5UmVxdWVzdBIVCgRuYW1lGAEgASgJQge6SARyAihAEiUKBmFjY2VzcxgCIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhsKCW5hbWVzcGFjZRgDIAEoCUIIukgFcgMogAISEAoIcmVwbGFjZXMYBCABKAkSJwoNZ3JhY2Vfc2Vjb25kcxgFIAEoBUILukgIGgYYgKMFKABIAYgBARIxCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IAEIICgZleHBpcnlCEAoOX2dyYWNlX3NlY29uZHMiQgoRQ3JlYXRlS2V5UmVzcG9uc2USDwoHYXBpX2tleRgBIAEoCRIcCgNrZXkYAiABKAsyDy5yZWNhbGxkLnYxLktleSIRCg9MaXN0S2V5c1JlcXVlc3QiMQoQTGlzdEtleXNSZXNwb25zZRIdCgRrZXlzGAEgAygLMg8ucmVjYWxsZC52MS5LZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBISCgJpZBgBIAEoCUIGukgDyAEBEg0KBWZvcmNlGAIgASgIIh8KEVJldm9rZUtleVJlc3BvbnNlEgoKAmlkGAEgASgJIjEKE0Nsb3NlQWNjb3VudFJlcXVlc3QSGgoKYWNjb3VudF9pZBgBIAEoCUIGukgDyAEBIicKFENsb3NlQWNjb3VudFJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUiOAoPR2V0VXNhZ2VSZXF1ZXN0EhwKBGRheXMYASABKAVCCbpIBhoEGFooAUgAiAEBQgcKBV9kYXlzIrUBChBHZXRVc2FnZVJlc3BvbnNlEiIKBGRheXMYASADKAsyFC5yZWNhbGxkLnYxLkRheVVzYWdlEiIKBGtleXMYAiADKAsyFC5yZWNhbGxkLnYxLktleVVzYWdlEi4KCm5hbWVzcGFjZXMYAyADKAsyGi5yZWNhbGxkLnYxLk5hbWVzcGFjZVVzYWdlEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJoCghEYXlVc2FnZRIMCgRkYXRlGAEgASgJEg4KBnN0b3JlcxgCIAEoBRIPCgdyZWNhbGxzGAMgASgFEhUKDXRva2Vuc19zdG9yZWQYBCABKAUSFgoOdG9rZW5zX3F1ZXJpZWQYBSABKAUiagoIS2V5VXNhZ2USDgoGa2V5X2lkGAEgASgJEg4KBnN0b3JlcxgCIAEoBRIPCgdyZWNhbGxzGAMgASgFEhUKDXRva2Vuc19zdG9yZWQYBCABKAUSFgoOdG9rZW5zX3F1ZXJpZWQYBSABKAUicwoOTmFtZXNwYWNlVXNhZ2USEQoJbmFtZXNwYWNlGAEgASgJEg4KBnN0b3JlcxgCIAEoBRIPCgdyZWNhbGxzGAMgASgFEhUKDXRva2Vuc19zdG9yZWQYBCABKAUSFgoOdG9rZW5zX3F1ZXJpZWQYBSABKAUicgoWTGlzdFJlY2VudENhbGxzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSEwoLZXJyb3JzX29ubHkYAyABKAhCDAoKX3BhZ2Vfc2l6ZSKEAQoXTGlzdFJlY2VudENhbGxzUmVzcG9uc2USJQoFY2FsbHMYASADKAsyFi5yZWNhbGxkLnYxLlJlY2VudENhbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLJAQoKUmVjZW50Q2FsbBIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtZXRob2QYAiABKAkSEAoIcHJvdG9jb2wYAyABKAkSDgoGa2V5X2lkGAQgASgJEgwKBGNvZGUYBSABKAkSEwoLZHVyYXRpb25fbXMYBiABKAESEgoKcmVxdWVzdF9pZBgHIAEoCRIRCgluYW1lc3BhY2UYCCABKAkSDwoHbWVzc2FnZRgJIAEoCSpWCglLZXlBY2Nlc3MSGgoWS0VZX0FDQ0VTU19VTlNQRUNJRklFRBAAEhMKD0tFWV9BQ0NFU1NfRlVMTBABEhgKFEtFWV9BQ0NFU1NfUkVBRF9PTkxZEAIygwUKDkFjY291bnRTZXJ2aWNlEj8KBlNpZ25VcBIZLnJlY2FsbGQudjEuU2lnblVwUmVxdWVzdBoaLnJlY2FsbGQudjEuU2lnblVwUmVzcG9uc2USUAoKR2V0QWNjb3VudBIdLnJlY2FsbGQudjEuR2V0QWNjb3VudFJlcXVlc3QaHi5yZWNhbGxkLnYxLkdldEFjY291bnRSZXNwb25zZSIDkAIBEkoKCEdldFVzYWdlEhsucmVjYWxsZC52MS5HZXRVc2FnZVJlcXVlc3QaHC5yZWNhbGxkLnYxLkdldFVzYWdlUmVzcG9uc2UiA5ACARJfCg9MaXN0UmVjZW50Q2FsbHMSIi5yZWNhbGxkLnYxLkxpc3RSZWNlbnRDYWxsc1JlcXVlc3QaIy5yZWNhbGxkLnYxLkxpc3RSZWNlbnRDYWxsc1Jlc3BvbnNlIgOQAgESSAoJQ3JlYXRlS2V5EhwucmVjYWxsZC52MS5DcmVhdGVLZXlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5DcmVhdGVLZXlSZXNwb25zZRJKCghMaXN0S2V5cxIbLnJlY2FsbGQudjEuTGlzdEtleXNSZXF1ZXN0GhwucmVjYWxsZC52MS5MaXN0S2V5c1Jlc3BvbnNlIgOQAgESSAoJUmV2b2tlS2V5EhwucmVjYWxsZC52MS5SZXZva2VLZXlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5SZXZva2VLZXlSZXNwb25zZRJRCgxDbG9zZUFjY291bnQSHy5yZWNhbGxkLnYxLkNsb3NlQWNjb3VudFJlcXVlc3QaIC5yZWNhbGxkLnYxLkNsb3NlQWNjb3VudFJlc3BvbnNlQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCLeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKA2tleRgHIAEoCzIPLnJlY2FsbGQudjEuS2V5EiAKBW1vZGVsGAggASgLMhEucmVjYWxsZC52MS5Nb2RlbCJSCgVNb2RlbBIKCgJpZBgBIAEoCRIRCglsYW5ndWFnZXMYAiADKAkSGQoMc3Ryb25nX3Njb3JlGAMgASgBSACIAQFCDwoNX3N0cm9uZ19zY29yZSLVAgoDS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEiUKBmFjY2VzcxgEIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhEKCW5hbWVzcGFjZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxhY2VzGAkgASgJEg8KB2N1cnJlbnQYCiABKAgSJQoIc2Vzc2lvbnMYCyADKAsyEy5yZWNhbGxkLnYxLlNlc3Npb24SDgoGY2xpZW50GAwgASgJIrgBCgdTZXNzaW9uEgoKAmlkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgFIAEoCCKhAgoQQ3JlYXRlS2V5UmVxdWVzdBIVCgRuYW1lGAEgASgJQge6SARyAihAEiUKBmFjY2VzcxgCIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhsKCW5hbWVzcGFjZRgDIAEoCUIIukgFcgMogAISEAoIcmVwbGFjZXMYBCABKAkSJwoNZ3JhY2Vfc2Vjb25kcxgFIAEoBUILukgIGgYYgKMFKABIAYgBARIxCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IAEIICgZleHBpcnlCEAoOX2dyYWNlX3NlY29uZHMiQgoRQ3JlYXRlS2V5UmVzcG9uc2USDwoHYXBpX2tleRgBIAEoCRIcCgNrZXkYAiABKAsyDy5yZWNhbGxkLnYxLktleSIRCg9MaXN0S2V5c1JlcXVlc3QiMQoQTGlzdEtleXNSZXNwb25zZRIdCgRrZXlzGAEgAygLMg8ucmVjYWxsZC52MS5LZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBISCgJpZBgBIAEoCUIGukgDyAEBEg0KBWZvcmNlGAIgASgIIh8KEVJldm9rZUtleVJlc3BvbnNlEgoKAmlkGAEgASgJIjEKE0Nsb3NlQWNjb3VudFJlcXVlc3QSGgoKYWNjb3VudF9pZBgBIAEoCUIGukgDyAEBIicKFENsb3NlQWNjb3VudFJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUiOAoPR2V0VXNhZ2VSZXF1ZXN0EhwKBGRheXMYASABKAVCCbpIBhoEGFooAUgAiAEBQgcKBV9kYXlzIrUBChBHZXRVc2FnZVJlc3BvbnNlEiIKBGRheXMYASADKAsyFC5yZWNhbGxkLnYxLkRheVVzYWdlEiIKBGtleXMYAiADKAsyFC5yZWNhbGxkLnYxLktleVVzYWdlEi4KCm5hbWVzcGFjZXMYAyADKAsyGi5yZWNhbGxkLnYxLk5hbWVzcGFjZVVzYWdlEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKOAQoIRGF5VXNhZ2USDAoEZGF0ZRgBIAEoCRIOCgZzdG9yZXMYAiABKAUSDwoHcmVjYWxscxgDIAEoBRIVCg10b2tlbnNfc3RvcmVkGAQgASgFEhYKDnRva2Vuc19xdWVyaWVkGAUgASgFEiQKBWhvdXJzGAYgAygLMhUucmVjYWxsZC52MS5Ib3VyVXNhZ2UiaQoJSG91clVzYWdlEgwKBGhvdXIYASABKAUSDgoGc3RvcmVzGAIgASgFEg8KB3JlY2FsbHMYAyABKAUSFQoNdG9rZW5zX3N0b3JlZBgEIAEoBRIWCg50b2tlbnNfcXVlcmllZBgFIAEoBSJqCghLZXlVc2FnZRIOCgZrZXlfaWQYASABKAkSDgoGc3RvcmVzGAIgASgFEg8KB3JlY2FsbHMYAyABKAUSFQoNdG9rZW5zX3N0b3JlZBgEIAEoBRIWCg50b2tlbnNfcXVlcmllZBgFIAEoBSJzCg5OYW1lc3BhY2VVc2FnZRIRCgluYW1lc3BhY2UYASABKAkSDgoGc3RvcmVzGAIgASgFEg8KB3JlY2FsbHMYAyABKAUSFQoNdG9rZW5zX3N0b3JlZBgEIAEoBRIWCg50b2tlbnNfcXVlcmllZBgFIAEoBSL+AQoWTGlzdFJlY2VudENhbGxzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSEwoLZXJyb3JzX29ubHkYAyABKAgSEwoGbWV0aG9kGAQgASgJSAGIAQESEwoGa2V5X2lkGAUgASgJSAKIAQESEQoEY29kZRgGIAEoCUgDiAEBEiAKCW5hbWVzcGFjZRgHIAEoCUIIukgFcgMogAJIBIgBAUIMCgpfcGFnZV9zaXplQgkKB19tZXRob2RCCQoHX2tleV9pZEIHCgVfY29kZUIMCgpfbmFtZXNwYWNlIoQBChdMaXN0UmVjZW50Q2FsbHNSZXNwb25zZRIlCgVjYWxscxgBIAMoCzIWLnJlY2FsbGQudjEuUmVjZW50Q2FsbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIskBCgpSZWNlbnRDYWxsEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm1ldGhvZBgCIAEoCRIQCghwcm90b2NvbBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSDAoEY29kZRgFIAEoCRITCgtkdXJhdGlvbl9tcxgGIAEoARISCgpyZXF1ZXN0X2lkGAcgASgJEhEKCW5hbWVzcGFjZRgIIAEoCRIPCgdtZXNzYWdlGAkgASgJKlYKCUtleUFjY2VzcxIaChZLRVlfQUNDRVNTX1VOU1BFQ0lGSUVEEAASEwoPS0VZX0FDQ0VTU19GVUxMEAESGAoUS0VZX0FDQ0VTU19SRUFEX09OTFkQAjKDBQoOQWNjb3VudFNlcnZpY2USPwoGU2lnblVwEhkucmVjYWxsZC52MS5TaWduVXBSZXF1ZXN0GhoucmVjYWxsZC52MS5TaWduVXBSZXNwb25zZRJQCgpHZXRBY2NvdW50Eh0ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVxdWVzdBoeLnJlY2FsbGQudjEuR2V0QWNjb3VudFJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5yZWNhbGxkLnYxLkdldFVzYWdlUmVxdWVzdBocLnJlY2FsbGQudjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEl8KD0xpc3RSZWNlbnRDYWxscxIiLnJlY2FsbGQudjEuTGlzdFJlY2VudENhbGxzUmVxdWVzdBojLnJlY2FsbGQudjEuTGlzdFJlY2VudENhbGxzUmVzcG9uc2UiA5ACARJICglDcmVhdGVLZXkSHC5yZWNhbGxkLnYxLkNyZWF0ZUtleVJlcXVlc3QaHS5yZWNhbGxkLnYxLkNyZWF0ZUtleVJlc3BvbnNlEkoKCExpc3RLZXlzEhsucmVjYWxsZC52MS5MaXN0S2V5c1JlcXVlc3QaHC5yZWNhbGxkLnYxLkxpc3RLZXlzUmVzcG9uc2UiA5ACARJICglSZXZva2VLZXkSHC5yZWNhbGxkLnYxLlJldm9rZUtleVJlcXVlc3QaHS5yZWNhbGxkLnYxLlJldm9rZUtleVJlc3BvbnNlElEKDENsb3NlQWNjb3VudBIfLnJlY2FsbGQudjEuQ2xvc2VBY2NvdW50UmVxdWVzdBogLnJlY2FsbGQudjEuQ2xvc2VBY2NvdW50UmVzcG9uc2VCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.SignUpRequest
@@ -647,6 +647,14 @@ export type DayUsage = Message<"recalld.v1.DayUsage"> & {
    * @generated from field: int32 tokens_queried = 5;
    */
   tokensQueried: number;
+
+  /**
+   * The day's hours in UTC that have calls, in order. Only if the request asks
+   * for at most 3 days.
+   *
+   * @generated from field: repeated recalld.v1.HourUsage hours = 6;
+   */
+  hours: HourUsage[];
 };
 
 /**
@@ -655,6 +663,49 @@ export type DayUsage = Message<"recalld.v1.DayUsage"> & {
  */
 export const DayUsageSchema: GenMessage<DayUsage> = /*@__PURE__*/
   messageDesc(file_recalld_v1_account, 17);
+
+/**
+ * What was used in one hour of a day.
+ *
+ * @generated from message recalld.v1.HourUsage
+ */
+export type HourUsage = Message<"recalld.v1.HourUsage"> & {
+  /**
+   * The hour in UTC, 0 to 23.
+   *
+   * @generated from field: int32 hour = 1;
+   */
+  hour: number;
+
+  /**
+   * @generated from field: int32 stores = 2;
+   */
+  stores: number;
+
+  /**
+   * @generated from field: int32 recalls = 3;
+   */
+  recalls: number;
+
+  /**
+   * Tokens of the stored texts and of the queries.
+   *
+   * @generated from field: int32 tokens_stored = 4;
+   */
+  tokensStored: number;
+
+  /**
+   * @generated from field: int32 tokens_queried = 5;
+   */
+  tokensQueried: number;
+};
+
+/**
+ * Describes the message recalld.v1.HourUsage.
+ * Use `create(HourUsageSchema)` to create a new message.
+ */
+export const HourUsageSchema: GenMessage<HourUsage> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 18);
 
 /**
  * What one key used.
@@ -697,7 +748,7 @@ export type KeyUsage = Message<"recalld.v1.KeyUsage"> & {
  * Use `create(KeyUsageSchema)` to create a new message.
  */
 export const KeyUsageSchema: GenMessage<KeyUsage> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 18);
+  messageDesc(file_recalld_v1_account, 19);
 
 /**
  * What was used in one namespace.
@@ -740,7 +791,7 @@ export type NamespaceUsage = Message<"recalld.v1.NamespaceUsage"> & {
  * Use `create(NamespaceUsageSchema)` to create a new message.
  */
 export const NamespaceUsageSchema: GenMessage<NamespaceUsage> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 19);
+  messageDesc(file_recalld_v1_account, 20);
 
 /**
  * @generated from message recalld.v1.ListRecentCallsRequest
@@ -766,6 +817,36 @@ export type ListRecentCallsRequest = Message<"recalld.v1.ListRecentCallsRequest"
    * @generated from field: bool errors_only = 3;
    */
   errorsOnly: boolean;
+
+  /**
+   * Only calls of this method: `recalld.v1.MemoryService/Recall`, or `Recall`.
+   * All when left out, as with the fields below. Those that are given must all
+   * fit a call.
+   *
+   * @generated from field: optional string method = 4;
+   */
+  method?: string | undefined;
+
+  /**
+   * Only calls that were made with the key of this id.
+   *
+   * @generated from field: optional string key_id = 5;
+   */
+  keyId?: string | undefined;
+
+  /**
+   * Only calls that ended so: `ok`, or the name of an error.
+   *
+   * @generated from field: optional string code = 6;
+   */
+  code?: string | undefined;
+
+  /**
+   * Only calls that named this namespace.
+   *
+   * @generated from field: optional string namespace = 7;
+   */
+  namespace?: string | undefined;
 };
 
 /**
@@ -773,14 +854,16 @@ export type ListRecentCallsRequest = Message<"recalld.v1.ListRecentCallsRequest"
  * Use `create(ListRecentCallsRequestSchema)` to create a new message.
  */
 export const ListRecentCallsRequestSchema: GenMessage<ListRecentCallsRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 20);
+  messageDesc(file_recalld_v1_account, 21);
 
 /**
  * @generated from message recalld.v1.ListRecentCallsResponse
  */
 export type ListRecentCallsResponse = Message<"recalld.v1.ListRecentCallsResponse"> & {
   /**
-   * Those that ended last first.
+   * Those that ended last first. A page looks through at most 2,500 calls: when
+   * few of them are asked for it has fewer than `page_size`, or none, and still
+   * a token for the next page.
    *
    * @generated from field: repeated recalld.v1.RecentCall calls = 1;
    */
@@ -806,7 +889,7 @@ export type ListRecentCallsResponse = Message<"recalld.v1.ListRecentCallsRespons
  * Use `create(ListRecentCallsResponseSchema)` to create a new message.
  */
 export const ListRecentCallsResponseSchema: GenMessage<ListRecentCallsResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 21);
+  messageDesc(file_recalld_v1_account, 22);
 
 /**
  * A call that has ended.
@@ -885,7 +968,7 @@ export type RecentCall = Message<"recalld.v1.RecentCall"> & {
  * Use `create(RecentCallSchema)` to create a new message.
  */
 export const RecentCallSchema: GenMessage<RecentCall> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 22);
+  messageDesc(file_recalld_v1_account, 23);
 
 /**
  * What a key may do.

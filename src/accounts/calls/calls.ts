@@ -23,13 +23,42 @@ export interface CallRecord {
   readonly used?: Counts;
 }
 
-export interface CallsQuery {
+/** Choice of records. Those of its fields that are given must all fit a record. */
+export interface CallsFilter {
+  readonly errorsOnly?: boolean;
+  readonly method?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly code?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+export interface CallsQuery extends CallsFilter {
   readonly accountId: string;
   /** Id of the last record of the page before; undefined begins with the newest. */
   readonly before?: string | undefined;
+  /** Id of the last record to look at; undefined looks at all. */
+  readonly last?: string | undefined;
   readonly limit: number;
-  readonly errorsOnly?: boolean;
-  readonly keyId?: string | undefined;
+}
+
+/** Place in an account's records, the newest first. */
+export interface CallsPlace {
+  readonly accountId: string;
+  readonly before?: string | undefined;
+  /** Number of records that are passed over. */
+  readonly offset: number;
+}
+
+/** True if a record is chosen. */
+export function fits(
+  record: Pick<CallRecord, "method" | "keyId" | "code" | "namespace">,
+  { errorsOnly = false, method, keyId, code, namespace }: CallsFilter,
+): boolean {
+  if (errorsOnly && record.code === "ok") return false;
+  if (method !== undefined && record.method !== method) return false;
+  if (keyId !== undefined && record.keyId !== keyId) return false;
+  if (code !== undefined && record.code !== code) return false;
+  return namespace === undefined || record.namespace === namespace;
 }
 
 /** Records to erase: an account's, or those of one of its namespaces. */
@@ -45,6 +74,8 @@ export interface Calls {
   /** Adds records. One whose id is there already stays as it is, so a write may be repeated. */
   add(records: readonly CallRecord[]): Promise<void>;
   list(query: CallsQuery): Promise<CallRecord[]>;
+  /** Finds the id of the record at a place; undefined if there are not so many. */
+  idAt(place: CallsPlace): Promise<string | undefined>;
   erase(erasure: CallsErasure): Promise<void>;
   /**
    * Removes an account's oldest records: some of those that began before `beforeMs`, and of those beyond the

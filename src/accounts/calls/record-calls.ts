@@ -4,7 +4,7 @@ import { type Background, every, inBackground } from "../../every.js";
 import type { Accounts } from "../account.js";
 import { sum } from "../count-usage.js";
 import { type Counts, DAY_MS, NOTHING } from "../usage.js";
-import type { CallRecord, Calls, CallsErasure, CallsQuery } from "./calls.js";
+import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "./calls.js";
 
 /** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */
 export const WRITE_MS = 500;
@@ -34,7 +34,7 @@ export interface CallRecorderOptions {
  * Records calls in batches that no call waits for. Reading writes first what this process has, so a caller
  * finds its own calls.
  */
-export class CallRecorder implements Pick<Calls, "list" | "erase"> {
+export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
   #waiting: CallRecord[] = [];
   #bytes = 0;
   readonly #used = new WeakMap<object, Counts>();
@@ -80,6 +80,11 @@ export class CallRecorder implements Pick<Calls, "list" | "erase"> {
   async list(query: CallsQuery): Promise<CallRecord[]> {
     await this.#writing.now();
     return this.calls.list(query);
+  }
+
+  async idAt(place: CallsPlace): Promise<string | undefined> {
+    await this.#writing.now();
+    return this.calls.idAt(place);
   }
 
   /** Erases records. Calls that still run, and other processes, may add some of the same kind later. */

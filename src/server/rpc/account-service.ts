@@ -9,9 +9,10 @@ import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
 import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts/keys.js";
 import { getAccount } from "../../accounts/quota.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
-import { getUsage, type Usage } from "../../accounts/usage.js";
+import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
+import { callsFilterOf } from "./calls-filter.js";
 import type { Service } from "./service.js";
 import { expiryOf } from "./store-fields.js";
 
@@ -66,10 +67,11 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const shares = await readShares(ports.calls, account, caller);
       const keys = shares.keys.map(({ name: keyId, ...used }) => ({ keyId, ...used }));
       const namespaces = shares.namespaces.map(({ name: namespace, ...used }) => ({ namespace, ...used }));
-      return { days: found, keys, namespaces, since: timestampFromMs(shares.sinceMs) };
+      return { days: found.map(toldDay), keys, namespaces, since: timestampFromMs(shares.sinceMs) };
     },
-    async listRecentCalls(request, call) {
-      const page = await listRecentCalls(ports, { caller: call.caller, ...request });
+    async listRecentCalls({ pageSize, pageToken, ...request }, call) {
+      const filter = callsFilterOf(request);
+      const page = await listRecentCalls(ports, { caller: call.caller, pageSize, pageToken, filter });
       const { nextPageToken, sinceMs } = page;
       return { calls: page.calls.map(told), nextPageToken, since: timestampFromMs(sinceMs) };
     },
@@ -97,6 +99,10 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
 function shared({ id, plan, callsLimit, callsLeft }: Account) {
   const callsUsed = Math.min(callsLimit - callsLeft, CALLS_ON_WIRE_MAX);
   return { accountId: id, plan, callsLimit: Math.min(callsLimit, CALLS_ON_WIRE_MAX), callsUsed };
+}
+
+function toldDay({ hours = {}, ...day }: DayUsage) {
+  return { ...day, hours: Object.entries(hours).map(([hour, used]) => ({ hour: Number(hour), ...used })) };
 }
 
 function told({ atMs, ms: durationMs, namespace = "", message = "", ...call }: CallRecord) {

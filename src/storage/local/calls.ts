@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
-import type { CallRecord, Calls, CallsErasure, CallsQuery } from "../../accounts/calls/calls.js";
+import {
+  type CallRecord,
+  type Calls,
+  type CallsErasure,
+  type CallsPlace,
+  type CallsQuery,
+  fits,
+} from "../../accounts/calls/calls.js";
 import { committed, durably, reading } from "./durably.js";
 
 type Key = [accountId: string, id: string];
@@ -23,20 +30,24 @@ export class LocalCalls implements Calls {
     });
   }
 
-  async list({ accountId, before, limit, errorsOnly, keyId }: CallsQuery): Promise<CallRecord[]> {
+  async list({ accountId, before, last = "", limit, ...filter }: CallsQuery): Promise<CallRecord[]> {
     const found: CallRecord[] = [];
     for (let start = before ?? AFTER_ALL; ; await nextTurn()) {
       const range = { start: [accountId, start] as Key, end: [accountId, ""] as Key, reverse: true };
       const slice = this.#slice(range);
       for (const { key, value } of slice) {
-        if (errorsOnly && value.code === "ok") continue;
-        if (keyId !== undefined && value.keyId !== keyId) continue;
+        if (key[1] < last) return found;
+        if (!fits(value, filter)) continue;
         found.push({ id: key[1], accountId, ...value });
         if (found.length === limit) return found;
       }
       if (slice.length < SLICE) return found;
       start = slice.at(-1)?.key[1] as string;
     }
+  }
+
+  async idAt({ accountId, before, offset }: CallsPlace): Promise<string | undefined> {
+    return reading(() => this.#idAt({ accountId, before, offset }));
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
@@ -52,16 +63,11 @@ export class LocalCalls implements Calls {
 
   async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
     const old = reading(() => {
-      const newestFirst = {
-        start: [accountId, AFTER_ALL] as Key,
-        end: [accountId, ""] as Key,
-        reverse: true,
-      };
-      const [beyond] = this.#calls.getKeys({ ...newestFirst, offset: max, limit: 1 });
+      const beyond = this.#idAt({ accountId, offset: max });
       const found = [];
       const oldestFirst = { start: [accountId, ""] as Key, end: [accountId, AFTER_ALL] as Key, limit: SLICE };
       for (const each of this.#calls.getRange(oldestFirst)) {
-        if (each.value.atMs >= beforeMs && (beyond === undefined || each.key[1] > beyond[1])) break;
+        if (each.value.atMs >= beforeMs && (beyond === undefined || each.key[1] > beyond)) break;
         found.push(each);
       }
       return found;
@@ -73,6 +79,12 @@ export class LocalCalls implements Calls {
   async nextAccount(after: string): Promise<string | undefined> {
     const [key] = reading(() => [...this.#calls.getKeys({ start: [after, AFTER_ALL], limit: 1 })]);
     return key?.[0];
+  }
+
+  #idAt({ accountId, before = AFTER_ALL, offset }: CallsPlace): string | undefined {
+    const newestFirst = { start: [accountId, before] as Key, end: [accountId, ""] as Key, reverse: true };
+    const [found] = this.#calls.getKeys({ ...newestFirst, exclusiveStart: true, offset, limit: 1 });
+    return found?.[1];
   }
 
   #slice(range: { start: Key; end: Key; reverse?: boolean }) {

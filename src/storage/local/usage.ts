@@ -1,7 +1,7 @@
 import type { Database, RootDatabase } from "lmdb";
 import { sum } from "../../accounts/count-usage.js";
 import {
-  type AccountDay,
+  type AccountHour,
   type Counts,
   DAY_MS,
   type DayUsage,
@@ -12,24 +12,29 @@ import {
 } from "../../accounts/usage.js";
 import { durably, reading } from "./durably.js";
 
+type StoredDay = Omit<DayUsage, "date">;
 type Key = [accountId: string, date: string];
 /** Key that sorts after every date. */
 const AFTER_ALL = "~";
 
 export class LocalUsage implements Usage {
-  readonly #days: Database<Counts, Key>;
+  readonly #days: Database<StoredDay, Key>;
 
   constructor(root: RootDatabase) {
     this.#days = root.openDB("usage", { encoding: "json" });
   }
 
-  async add(days: readonly AccountDay[]): Promise<void> {
+  async add(hours: readonly AccountHour[]): Promise<void> {
     const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
     await durably(this.#days, () => {
-      for (const { accountId, date, ...counts } of days) {
+      for (const { accountId, date, hour, ...counts } of hours) {
         this.#forget(accountId, before);
-        const kept = this.#days.get([accountId, date]) ?? NOTHING;
-        this.#days.putSync([accountId, date], sum(kept, counts));
+        const kept: StoredDay = this.#days.get([accountId, date]) ?? NOTHING;
+        const inHour = sum<Counts>(kept.hours?.[hour] ?? NOTHING, counts);
+        this.#days.putSync([accountId, date], {
+          ...sum(kept, counts),
+          hours: { ...kept.hours, [hour]: inHour },
+        });
       }
     });
   }

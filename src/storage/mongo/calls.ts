@@ -1,5 +1,5 @@
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
-import type { CallRecord, Calls, CallsErasure, CallsQuery } from "../../accounts/calls/calls.js";
+import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "../../accounts/calls/calls.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
 import { idsFrom } from "./log/number.js";
 import { withTimeout } from "./with-timeout.js";
@@ -24,15 +24,26 @@ export class MongoCalls implements Calls {
     await withTimeout<unknown>(adding);
   }
 
-  async list({ accountId, before, limit, errorsOnly, keyId }: CallsQuery): Promise<CallRecord[]> {
-    const ids = idsFrom(accountId);
+  async list(query: CallsQuery): Promise<CallRecord[]> {
+    const { accountId, last, limit, errorsOnly, method, keyId, code, namespace } = query;
+    const ids = idsBefore(query);
     const filter: Filter<CallDocument> = {
-      _id: before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` },
-      ...(errorsOnly && { code: { $ne: "ok" } }),
+      _id: last === undefined ? ids : { ...ids, $gte: `${accountId}:${last}` },
+      ...((errorsOnly || code !== undefined) && {
+        code: { ...(errorsOnly && { $ne: "ok" }), ...(code !== undefined && { $eq: code }) },
+      }),
+      ...(method !== undefined && { method }),
       ...(keyId !== undefined && { keyId }),
+      ...(namespace !== undefined && { namespace }),
     };
     const found = await withTimeout(this.#calls.find(filter, { sort: { _id: -1 }, limit }).toArray());
     return found.map(({ _id, ...call }) => ({ id: _id.slice(accountId.length + 1), accountId, ...call }));
+  }
+
+  async idAt(place: CallsPlace): Promise<string | undefined> {
+    const newestFirst = { sort: { _id: -1 }, skip: place.offset, projection: { _id: 1 } } as const;
+    const found = await withTimeout(this.#calls.findOne({ _id: idsBefore(place) }, newestFirst));
+    return found?._id.slice(place.accountId.length + 1);
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
@@ -42,10 +53,9 @@ export class MongoCalls implements Calls {
 
   async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
     const _id = idsFrom(accountId);
-    const newestFirst = { sort: { _id: -1 }, skip: max, projection: { _id: 1 } } as const;
-    const beyond = await withTimeout(this.#calls.findOne({ _id }, newestFirst));
+    const beyond = await this.idAt({ accountId, offset: max });
     const isOld = ({ _id, atMs }: Pick<CallDocument, "_id" | "atMs">) =>
-      atMs < beforeMs || (beyond !== null && _id <= beyond._id);
+      atMs < beforeMs || (beyond !== undefined && _id <= `${accountId}:${beyond}`);
     const oldestFirst = { sort: { _id: 1 }, projection: { atMs: 1 } } as const;
     const oldest = await withTimeout(this.#calls.findOne({ _id }, oldestFirst));
     if (oldest === null || !isOld(oldest)) return false;
@@ -63,6 +73,12 @@ export class MongoCalls implements Calls {
     const found = await withTimeout(this.#calls.findOne({ _id: { $gte: `${after};` } }, next));
     return found?._id.slice(0, found._id.indexOf(":"));
   }
+}
+
+/** Range of an account's ids, below that of a record if one is given. */
+function idsBefore({ accountId, before }: Pick<CallsPlace, "accountId" | "before">) {
+  const ids = idsFrom(accountId);
+  return before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` };
 }
 
 /** True if all that an insert did not do is there already, which is a write that is repeated. */

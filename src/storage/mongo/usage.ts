@@ -1,16 +1,9 @@
 import type { Collection, Db } from "mongodb";
-import {
-  type AccountDay,
-  type Counts,
-  DAY_MS,
-  type DayUsage,
-  USAGE_DAYS_MAX,
-  type Usage,
-} from "../../accounts/usage.js";
+import { type AccountHour, DAY_MS, type DayUsage, USAGE_DAYS_MAX, type Usage } from "../../accounts/usage.js";
 import { idsFrom } from "./log/number.js";
 import { withTimeout } from "./with-timeout.js";
 
-interface DayRecord extends Counts {
+interface DayRecord extends Omit<DayUsage, "date"> {
   /** Id of the form `<account>:<date>`. */
   readonly _id: string;
   /** Expiry as a Date, so that MongoDB removes the document by itself. */
@@ -24,10 +17,11 @@ export class MongoUsage implements Usage {
     this.#days = db.collection("usage");
   }
 
-  async add(days: readonly AccountDay[]): Promise<void> {
-    const writes = days.map(({ accountId, date, ...counts }) => {
+  async add(hours: readonly AccountHour[]): Promise<void> {
+    const writes = hours.map(({ accountId, date, hour, ...counts }) => {
       const expiresAt = new Date(Date.parse(date) + USAGE_DAYS_MAX * DAY_MS);
-      const update = { $inc: counts, $setOnInsert: { expiresAt } };
+      const inHour = Object.entries(counts).map(([name, count]) => [`hours.${hour}.${name}`, count]);
+      const update = { $inc: { ...counts, ...Object.fromEntries(inHour) }, $setOnInsert: { expiresAt } };
       return { updateOne: { filter: { _id: `${accountId}:${date}` }, update, upsert: true } };
     });
     if (writes.length > 0) await withTimeout(this.#days.bulkWrite(writes, { ordered: false }));

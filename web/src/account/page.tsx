@@ -26,7 +26,9 @@ function Facts({ account: { accountId, email, plan, createdAt, model } }: { acco
       <h2>Facts</h2>
       <dl className="facts">
         <dt>Account</dt>
-        <dd className="mono">{accountId}</dd>
+        <dd>
+          <code>{accountId}</code>
+        </dd>
         <dt>Email</dt>
         <dd>{email || <span className="quiet">none given</span>}</dd>
         <dt>Plan</dt>

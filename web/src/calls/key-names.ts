@@ -5,14 +5,23 @@ import { useRights } from "../session/rights";
 /** Characters of an id that tell keys apart which this key may not list. */
 const SHOWN_CHARS = 6;
 
-/** Returns a function that names keys by their ids, as far as this tab's key may know their names. */
-export function useKeyNames(): (keyId: string) => string {
+export interface KeyNames {
+  /** Ids of the keys that this tab's key may know. */
+  readonly ids: readonly string[];
+  nameOf(keyId: string): string;
+}
+
+/** Names keys by their ids, as far as this tab's key may know their names. */
+export function useKeyNames(): KeyNames {
   const { key: own, manages } = useRights();
   const { data } = useQuery(accounts.listKeys, {}, { enabled: manages });
   const keys = data?.keys ?? (own ? [own] : []);
   const names = new Map(keys.map(({ id, name, prefix }) => [id, name || `${prefix}…`]));
-  return (keyId) => {
-    if (keyId === "") return "a key that is gone";
-    return names.get(keyId) ?? `another key (…${keyId.slice(-SHOWN_CHARS)})`;
+  return {
+    ids: [...names.keys()],
+    nameOf(keyId) {
+      if (keyId === "") return "a key that is gone";
+      return names.get(keyId) ?? `another key (…${keyId.slice(-SHOWN_CHARS)})`;
+    },
   };
 }

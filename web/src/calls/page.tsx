@@ -3,40 +3,39 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useEffect, useState } from "react";
 import { accounts } from "../api";
 import { ErrorNote } from "../errors";
-import { count, dateTime } from "../format";
+import { dateTime } from "../format";
 import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
 import { Empty, Loading, Page } from "../parts/page";
 import { linkTo, setQuery, useRoute } from "../route";
 import { useRights } from "../session/rights";
 import { CallTable } from "./call-table";
-import { ERRORS, FilterFields, filterOf, isChosen, queryOf } from "./filter";
+import { ERRORS, FilterFields, filterOf, queryOf, requestOf } from "./filter";
 import { useKeyNames } from "./key-names";
 
 /** Calls that are loaded at once, and that are shown before one asks for more. */
 const PAGE_SIZE = 100;
 const SHOWN_MIN = 50;
-/** Pages that are searched for chosen calls before one asks for more: the record may hold 10,000. */
+/** Pages that are read for chosen calls before one asks for more: each looks through a part of the record. */
 const PAGES_SEARCHED = 10;
 
 /** Page of the account's last calls. */
 export function CallsPage() {
   const filter = filterOf(useRoute().query);
   const { namespace } = useRights();
-  const nameOf = useKeyNames();
+  const keys = useKeyNames();
   const { data, error, isFetching, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(
       accounts.listRecentCalls,
-      { pageToken: "", pageSize: PAGE_SIZE, errorsOnly: filter.code !== "" && filter.code !== "ok" },
+      { pageToken: "", pageSize: PAGE_SIZE, ...requestOf(filter) },
       { pageParamKey: "pageToken", getNextPageParam: (page) => page.nextPageToken || undefined },
     );
   const [searched, setSearched] = useState(PAGES_SEARCHED);
   const pages = data?.pages.length ?? 0;
-  const loaded = data?.pages.flatMap((page) => page.calls) ?? [];
-  const calls = loaded.filter((call) => isChosen(call, filter));
+  const calls = data?.pages.flatMap((page) => page.calls) ?? [];
   const isFiltered = Object.values(filter).some((value) => value !== "");
-  // The API can choose errors alone; for other choices its pages are searched here.
-  const seeks = hasNextPage && calls.length < SHOWN_MIN && pages < searched;
+  // A page of few chosen calls may have none of them, and be followed by others.
+  const seeks = hasNextPage && !error && calls.length < SHOWN_MIN && pages < searched;
   useEffect(() => {
     if (seeks && !isFetchingNextPage) void fetchNextPage();
   }, [seeks, isFetchingNextPage, fetchNextPage]);
@@ -57,8 +56,7 @@ export function CallsPage() {
       }
     >
       <FilterFields
-        {...{ filter, nameOf }}
-        calls={loaded}
+        {...{ filter, keys }}
         onChange={(next) => {
           setSearched(PAGES_SEARCHED);
           setQuery(queryOf(next));
@@ -69,10 +67,10 @@ export function CallsPage() {
       {data && calls.length === 0 && !seeks && (
         <Nothing {...{ isFiltered }} isErrors={filter.code === ERRORS} />
       )}
-      {calls.length > 0 && <CallTable calls={calls} nameOf={nameOf} />}
+      {calls.length > 0 && <CallTable calls={calls} nameOf={keys.nameOf} />}
       {isFiltered && hasNextPage && (
         <p className="hint" role="status">
-          The last {count(loaded.length)} calls were searched.
+          {seeks ? "Older calls are being searched." : "There may be older ones."}
         </p>
       )}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={more} />}

@@ -37,10 +37,10 @@ export function KeyTable({ keys, onRotate, onRevoke }: KeyTableProps) {
                 <td data-label="Access">
                   <Access apiKey={key} />
                 </td>
-                <td data-label="Created" title={dateTime(key.createdAt)}>
+                <td data-label="Created" className="whole" title={dateTime(key.createdAt)}>
                   {ago(key.createdAt)}
                 </td>
-                <td data-label="Last used" title={dateTime(key.lastUsedAt)}>
+                <td data-label="Last used" className="whole" title={dateTime(key.lastUsedAt)}>
                   {ago(key.lastUsedAt)}
                 </td>
                 <td className="cell-actions">

@@ -11,7 +11,12 @@ export function DropDown({ label, children }: { label: string; children: ReactNo
     return () => stop.abort();
   }, []);
   return (
-    <details ref={details} className="drop-down" onKeyDown={closeByEscape}>
+    <details
+      ref={details}
+      className="drop-down"
+      onKeyDown={closeByEscape}
+      onBlur={({ relatedTarget }) => relatedTarget && closeUnlessIn(details.current, relatedTarget)}
+    >
       <summary className="button">{label}</summary>
       <div className="drop-down-panel stack">{children}</div>
     </details>

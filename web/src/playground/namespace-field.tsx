@@ -1,10 +1,4 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { keepPreviousData } from "@tanstack/react-query";
-import { useDeferredValue } from "react";
-import { memories } from "../api";
-
-/** Number of namespaces that are suggested at a time, those that begin with what is typed. */
-const SUGGESTED_MAX = 100;
+import { NamespaceSuggestions } from "../parts/namespace-suggestions";
 
 export interface NamespaceFieldProps {
   readonly namespace: string;
@@ -15,12 +9,6 @@ export interface NamespaceFieldProps {
 
 /** Field for a namespace, which suggests those that there are. */
 export function NamespaceField({ namespace, only, onChange }: NamespaceFieldProps) {
-  const prefix = useDeferredValue(namespace);
-  const { data } = useQuery(
-    memories.listNamespaces,
-    { pageSize: SUGGESTED_MAX, prefix },
-    { retry: false, placeholderData: keepPreviousData, enabled: only === undefined },
-  );
   return (
     <div className="field field-short">
       <label htmlFor="namespace">Namespace</label>
@@ -35,11 +23,7 @@ export function NamespaceField({ namespace, only, onChange }: NamespaceFieldProp
         value={namespace}
         onChange={({ target }) => onChange(target.value)}
       />
-      <datalist id="namespaces">
-        {data?.namespaces.map(({ namespace: name }) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <NamespaceSuggestions id="namespaces" typed={namespace} off={only !== undefined} />
       <p id="namespace-hint" className="hint">
         {only !== undefined && "Your key is for this namespace alone."}
       </p>

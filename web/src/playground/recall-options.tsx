@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { RecallRequest_Mode as Mode } from "../api";
+import { NumberField } from "./more-fields";
 
 const MODES = [
   {
@@ -87,17 +88,17 @@ export function LimitFields({ limits, mode, filter, onChange }: LimitFieldsProps
           </p>
         </div>
         <div className="floors">
-          <Floor
-            id="min-score"
+          <NumberField
             label="Lowest score, 0 to 1"
+            min={0}
             max={1}
             value={limits.minScore}
             onChange={(minScore) => onChange({ ...limits, minScore })}
           />
           {mode === Mode.HYBRID && (
-            <Floor
-              id="min-fit"
+            <NumberField
               label="Lowest fit, 0 to 1.5"
+              min={0}
               max={1.5}
               value={limits.minFit}
               onChange={(minFit) => onChange({ ...limits, minFit })}
@@ -112,22 +113,5 @@ export function LimitFields({ limits, mode, filter, onChange }: LimitFieldsProps
         )}
       </div>
     </details>
-  );
-}
-
-interface FloorProps {
-  readonly id: string;
-  readonly label: string;
-  readonly max: number;
-  readonly value: string;
-  onChange(value: string): void;
-}
-
-function Floor({ label, onChange, ...field }: FloorProps) {
-  return (
-    <div className="field">
-      <label htmlFor={field.id}>{label}</label>
-      <input type="number" min={0} step={0.01} {...field} onChange={({ target }) => onChange(target.value)} />
-    </div>
   );
 }

@@ -5,10 +5,13 @@ import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { LanguageHint } from "../parts/language-hint";
 import { refresh } from "../session/refresh";
+import { useRights } from "../session/rights";
 import { AsCurl } from "./as-curl";
 import { useKept } from "./kept";
 import { parseMetadata } from "./metadata";
-import { LimitFields, type Limits, ModeChoice, NO_LIMITS } from "./recall-options";
+import { MoreFields } from "./more-fields";
+import { LimitFields, ModeChoice, NO_LIMITS } from "./recall-options";
+import { bodyOf, NO_MORE, requestOf } from "./recall-request";
 import { Results } from "./results";
 import { useTimed } from "./timed";
 
@@ -24,18 +27,27 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
   const [topK, setTopK] = useKept("topK", 5);
   const [mode, setMode] = useKept<Mode>("mode", Mode.HYBRID);
   const [limits, setLimits] = useKept("limits", NO_LIMITS);
+  const [more, setMore] = useKept("more", NO_MORE);
+  const { namespace: only } = useRights();
   const { ms, timed } = useTimed();
   const recall = useMutation(memories.recall, {
     onSuccess: () => refresh("account", "usage"),
     onSettled: timed.end,
   });
   const filter = parseMetadata(limits.filter);
-  const floors = floorsOf(limits, mode);
+  const form = {
+    namespace,
+    topK,
+    mode,
+    limits,
+    more,
+    filter: typeof filter === "string" ? undefined : filter,
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (typeof filter === "string") return;
     timed.start();
-    recall.mutate({ query, namespace, topK, mode, explain: true, ...floors, ...(filter && { filter }) });
+    recall.mutate(requestOf({ ...form, query }));
   };
   const { data, variables } = recall;
   return (
@@ -58,6 +70,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
           </div>
           <ModeChoice mode={mode} onChange={setMode} />
           <LimitFields {...{ limits, mode, filter }} onChange={setLimits} />
+          <MoreFields more={more} isLimited={only !== undefined} onChange={setMore} />
           <div className="actions">
             <button type="submit" className="button-main" disabled={recall.isPending}>
               {recall.isPending ? "Recalling…" : "Recall"}
@@ -77,15 +90,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
           </div>
         </form>
         <ErrorNote error={recall.error} />
-        <AsCurl
-          path="/recall"
-          body={{
-            ...{ query: query || "…", namespace, top_k: topK, mode: Mode[mode], explain: true },
-            ...(floors.minScore !== undefined && { min_score: floors.minScore }),
-            ...(floors.minFit !== undefined && { min_fit: floors.minFit }),
-            ...(typeof filter === "object" && { filter }),
-          }}
-        />
+        <AsCurl path="/recall" body={bodyOf(requestOf({ ...form, query: query || "…" }))} />
       </section>
       <div aria-live="polite" className="playground-results">
         {data && (
@@ -99,19 +104,13 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
             </div>
             <Results
               answer={data}
-              {...{ deleted, query: variables?.query ?? "", mode: variables?.mode ?? mode }}
+              deleted={deleted}
+              queries={variables?.query ? [variables.query] : (variables?.queries ?? [])}
+              mode={variables?.mode ?? mode}
             />
           </section>
         )}
       </div>
     </>
   );
-}
-
-/** The floors that were typed, as calls take them. */
-function floorsOf({ minScore, minFit }: Limits, mode: Mode): { minScore?: number; minFit?: number } {
-  return {
-    ...(minScore !== "" && { minScore: Number(minScore) }),
-    ...(minFit !== "" && mode === Mode.HYBRID && { minFit: Number(minFit) }),
-  };
 }

@@ -1,37 +1,39 @@
-import { RecallRequest_Mode as Mode, type RecallResponse, type RecallResult } from "../api";
-import { ago, count, counted } from "../format";
+import { type Memory, RecallRequest_Mode as Mode, type RecallResponse, type RecallResult } from "../api";
+import { ago, count, counted, dateTime } from "../format";
 import { openAt } from "../route";
 import { isRead, useModel, useStrongScore } from "../session/model";
 import { excerpt, isPart } from "./excerpt";
 import { Rank, RankLegend, scaleOf } from "./rank";
 
 export interface ResultsProps {
-  readonly query: string;
+  /** The questions, of which most recalls have one. */
+  readonly queries: readonly string[];
   readonly mode: Mode;
   readonly answer: RecallResponse;
   readonly deleted: readonly string[];
 }
 
 /** Lists recalled memories, best first, each with one bar that explains its place. */
-export function Results({ query, mode, answer, deleted }: ResultsProps) {
+export function Results({ queries, mode, answer, deleted }: ResultsProps) {
   const { results, namespace } = answer;
   const model = useModel();
-  const strong = useStrongScore(query);
+  const strong = useStrongScore(queries[0] ?? "");
   const isStrong = ({ score, text }: RecallResult) =>
     model !== undefined && strong !== undefined && score > strong && isRead(text, model);
   const left = results.filter(({ id }) => !deleted.includes(id));
   if (results.length === 0) return <Nothing answer={answer} />;
   return (
     <>
-      <RankLegend byWords={mode === Mode.HYBRID} strong={strong} />
+      <RankLegend byWords={mode === Mode.HYBRID} byAge={results.some(hasAge)} strong={strong} />
       <ol className="results">
         {left.map((result, index) => (
           <li key={result.id} data-strong={isStrong(result)}>
+            <Neighbors label="Before" memories={result.before?.memories} />
             <button
               type="button"
               className="result-text"
               dir="auto"
-              onClick={() => openAt("playground", namespace, result.id)}
+              onClick={() => openAt("playground", result.namespace ?? namespace, result.id)}
             >
               {excerpt(result)}
             </button>
@@ -40,13 +42,45 @@ export function Results({ query, mode, answer, deleted }: ResultsProps) {
               {isPart(result) && "matching part of a longer memory · "}
               {index === 0 && <span className="badge">best</span>}{" "}
               {isStrong(result) && <span className="badge badge-good">strong match</span>}{" "}
+              {result.namespace !== undefined && (
+                <>
+                  in <bdi>{result.namespace}</bdi> ·{" "}
+                </>
+              )}
+              {result.queryIndex !== undefined && <>for “{queries[result.queryIndex]}” · </>}
+              {result.eventTime && <>happened {dateTime(result.eventTime)} · stored </>}
               {ago(result.createdAt)}
             </p>
+            <Neighbors label="After" memories={result.after?.memories} />
           </li>
         ))}
       </ol>
       <Omitted answer={answer} />
+      {answer.shortened && <p className="hint">More was found than these results may hold.</p>}
     </>
+  );
+}
+
+function hasAge({ explanation }: RecallResult): boolean {
+  return explanation?.recency !== undefined;
+}
+
+interface NeighborsProps {
+  readonly label: string;
+  readonly memories: readonly Memory[] | undefined;
+}
+
+/** Shows the memories that were stored just before or after a result. */
+function Neighbors({ label, memories = [] }: NeighborsProps) {
+  if (memories.length === 0) return null;
+  return (
+    <ul className="neighbors" aria-label={label}>
+      {memories.map(({ id, text }) => (
+        <li key={id} dir="auto">
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -5,7 +5,7 @@ import { count, counted, UNLIMITED_CALLS } from "../format";
 import { Gauge, WARN_FROM } from "../parts/gauge";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
-import { Daily } from "./daily";
+import { OverTime } from "./over-time";
 import { Shares } from "./shares";
 
 export function UsagePage() {
@@ -17,7 +17,7 @@ export function UsagePage() {
       {account && (
         <>
           <Quota used={account.callsUsed} limit={account.callsLimit} plan={account.plan} />
-          <Daily createdAt={account.createdAt} />
+          <OverTime createdAt={account.createdAt} />
           <Shares />
         </>
       )}

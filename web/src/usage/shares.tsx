@@ -18,7 +18,7 @@ interface Share {
 
 /** Shows which keys and which namespaces use the plan. */
 export function Shares() {
-  const nameOf = useKeyNames();
+  const { nameOf } = useKeyNames();
   const { data } = useQuery(accounts.getUsage, { days: 1 });
   if (!data) return null;
   const { keys, namespaces, since } = data;

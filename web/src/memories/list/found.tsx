@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useEffect } from "react";
 import { memories, RecallRequest_Mode, type RecallResult } from "../../api";
 import { ErrorNote } from "../../errors";
-import { ago, counted } from "../../format";
+import { ago, counted, day } from "../../format";
 import { LanguageHint } from "../../parts/language-hint";
 import { Loading } from "../../parts/page";
 import { excerpt, isPart } from "../../playground/excerpt";
@@ -82,6 +82,7 @@ function Result({ result, strong, scale, onOpen }: ResultProps) {
         </span>
         <span className="row-facts">
           {isPart(result) && "part of a longer memory · "}
+          {result.eventTime && `happened ${day(result.eventTime)} · stored `}
           {ago(result.createdAt)}
         </span>
       </button>

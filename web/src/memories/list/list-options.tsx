@@ -3,6 +3,9 @@ import { ListMemoriesRequest_Order as Order } from "../../api";
 import { parseMetadata } from "../../playground/metadata";
 import type { Listing } from "./listing";
 
+/** Value for the order of a search, which is none of a list. */
+const BEST_FIRST = -1;
+
 export interface ListOptionsProps {
   readonly listing: Listing;
   /** What else can be chosen. */
@@ -21,10 +24,11 @@ export function ListOptions({ listing, children, onChange }: ListOptionsProps) {
       </label>
       <select
         id="list-order"
-        value={listing.order}
+        value={listing.question === "" ? listing.order : BEST_FIRST}
         disabled={listing.question !== ""}
         onChange={({ target }) => onChange({ ...listing, order: Number(target.value) as Order })}
       >
+        {listing.question !== "" && <option value={BEST_FIRST}>Best first</option>}
         <option value={Order.NEWEST_FIRST}>Newest first</option>
         <option value={Order.OLDEST_FIRST}>Oldest first</option>
       </select>

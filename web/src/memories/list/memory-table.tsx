@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { KeyboardEvent } from "react";
 import type { Memory } from "../../api";
-import { ago, count, dateTime } from "../../format";
+import { ago, count, dateTime, day } from "../../format";
 import { ScrollRegion } from "../../parts/scroll-region";
 import { moveAmong } from "./keyboard";
 
@@ -23,6 +23,7 @@ export interface MemoryTableProps {
 export function MemoryTable(props: MemoryTableProps) {
   const { memories, columns, selected, onSelect } = props;
   const ids = memories.map(({ id }) => id);
+  const hasEvents = memories.some(({ eventTime }) => eventTime !== undefined);
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const row = moveAmong(event);
     if (row === undefined || selected === undefined) return;
@@ -54,12 +55,13 @@ export function MemoryTable(props: MemoryTableProps) {
               <th scope="col" className="number">
                 Tokens
               </th>
+              {hasEvents && <th scope="col">Happened</th>}
               <th scope="col">Stored</th>
             </tr>
           </thead>
           <tbody>
             {memories.map((memory) => (
-              <Row key={memory.id} memory={memory} {...props} />
+              <Row key={memory.id} memory={memory} hasEvents={hasEvents} {...props} />
             ))}
           </tbody>
         </table>
@@ -68,9 +70,9 @@ export function MemoryTable(props: MemoryTableProps) {
   );
 }
 
-function Row({ memory, ...props }: { memory: Memory } & MemoryTableProps) {
+function Row({ memory, hasEvents, ...props }: { memory: Memory; hasEvents: boolean } & MemoryTableProps) {
   const { columns, selected, fresh, onSelect, onOpen, onNarrow } = props;
-  const { id, text, metadata = {}, supersededBy, tokens, createdAt } = memory;
+  const { id, text, metadata = {}, supersededBy, tokens, createdAt, eventTime } = memory;
   return (
     <tr data-selected={selected?.has(id)} data-fresh={fresh.has(id)}>
       {selected && (
@@ -99,6 +101,11 @@ function Row({ memory, ...props }: { memory: Memory } & MemoryTableProps) {
       <td data-label="Tokens" className="number">
         {count(tokens)}
       </td>
+      {hasEvents && (
+        <td data-label="Happened" className="whole quiet" title={dateTime(eventTime)}>
+          {eventTime && day(eventTime)}
+        </td>
+      )}
       <td data-label="Stored" className="whole quiet" title={dateTime(createdAt)}>
         {ago(createdAt)}
       </td>

@@ -1,7 +1,7 @@
 import { type PointerEvent, useState } from "react";
-import type { DayUsage } from "../api";
-import { counted, monthAndDay } from "../format";
+import { counted } from "../format";
 import { useWidth } from "../parts/use-width";
+import type { Slot } from "./slots";
 import { niceTicks } from "./ticks";
 
 const HEIGHT = 200;
@@ -9,22 +9,25 @@ const LEFT = 40;
 const BOTTOM = 24;
 const TOP = 8;
 
-/** Plots each day's stores and recalls as stacked bars. A table below shows the same figures. */
-export function DayPlot({ days }: { days: readonly DayUsage[] }) {
+/** Width of a label and the space around it. */
+const LABEL = 64;
+
+/** Plots the stores and recalls of each day or hour as stacked bars. A table below shows the same figures. */
+export function Plot({ slots }: { slots: readonly Slot[] }) {
   const [box, width] = useWidth<HTMLDivElement>();
   const [pointed, setPointed] = useState<number>();
-  const ticks = niceTicks(Math.max(...days.map((day) => day.stores + day.recalls), 1));
+  const ticks = niceTicks(Math.max(...slots.map(({ stores, recalls }) => stores + recalls), 1));
   const top = ticks.at(-1) ?? 1;
-  const step = Math.max(width - LEFT, 1) / Math.max(days.length, 1);
+  const step = Math.max(width - LEFT, 1) / Math.max(slots.length, 1);
   const y = (value: number) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
   const point = (event: PointerEvent<SVGSVGElement>) => {
     const { left } = event.currentTarget.getBoundingClientRect();
     const index = Math.floor((event.clientX - left - LEFT) / step);
-    setPointed(days[index] ? index : undefined);
+    setPointed(slots[index] ? index : undefined);
   };
   return (
     <div ref={box} className="plot">
-      <Legend day={pointed === undefined ? undefined : days[pointed]} />
+      <Legend slot={pointed === undefined ? undefined : slots[pointed]} />
       <svg
         width={width}
         height={HEIGHT}
@@ -40,17 +43,11 @@ export function DayPlot({ days }: { days: readonly DayUsage[] }) {
             </text>
           </g>
         ))}
-        {days.map((day, index) => (
-          <Bar key={day.date} day={day} x={LEFT + index * step} step={step} y={y} lit={index === pointed} />
+        {slots.map((slot, index) => (
+          <Bar key={slot.key} slot={slot} x={LEFT + index * step} step={step} y={y} lit={index === pointed} />
         ))}
-        {days.map((day, index) => (
-          <DayLabel
-            key={day.date}
-            day={day}
-            index={index}
-            days={days.length}
-            x={LEFT + index * step + step / 2}
-          />
+        {slots.map((slot, index) => (
+          <Label key={slot.key} name={slot.axis} step={step} behind={slots.length - 1 - index} end={width} />
         ))}
       </svg>
     </div>
@@ -58,17 +55,17 @@ export function DayPlot({ days }: { days: readonly DayUsage[] }) {
 }
 
 interface BarProps {
-  readonly day: DayUsage;
+  readonly slot: Slot;
   readonly x: number;
   readonly step: number;
   readonly lit: boolean;
   y(value: number): number;
 }
 
-function Bar({ day, x, step, y, lit }: BarProps) {
+function Bar({ slot, x, step, y, lit }: BarProps) {
   const width = Math.min(Math.max(step * 0.7, 2), 40);
   const left = x + (step - width) / 2;
-  const { stores, recalls } = day;
+  const { stores, recalls } = slot;
   return (
     <g data-lit={lit} className="plot-day">
       <rect className="plot-ground" x={x} y={TOP} width={step} height={HEIGHT - TOP - BOTTOM} />
@@ -84,24 +81,36 @@ function Bar({ day, x, step, y, lit }: BarProps) {
   );
 }
 
-/** Labels some of the days, counted back from today. */
-function DayLabel({ day, index, days, x }: { day: DayUsage; index: number; days: number; x: number }) {
-  const every = days <= 7 ? 1 : days <= 30 ? 7 : 21;
-  if ((days - 1 - index) % every !== 0) return null;
-  const last = index === days - 1 && days > 7;
+interface LabelProps {
+  readonly name: string;
+  readonly step: number;
+  /** Number of bars that follow. */
+  readonly behind: number;
+  /** Right end of the plot. */
+  readonly end: number;
+}
+
+/** Labels as many bars as there is room for, counted back from the last one. */
+function Label({ name, step, behind, end }: LabelProps) {
+  if (behind % Math.ceil(LABEL / step) !== 0) return null;
+  const isAtEnd = behind === 0 && step < LABEL;
   return (
-    <text x={last ? x + 4 : x} y={HEIGHT - 6} textAnchor={last ? "end" : "middle"}>
-      {monthAndDay(day.date)}
+    <text
+      x={isAtEnd ? end : end - (behind + 0.5) * step}
+      y={HEIGHT - 6}
+      textAnchor={isAtEnd ? "end" : "middle"}
+    >
+      {name}
     </text>
   );
 }
 
-function Legend({ day }: { day: DayUsage | undefined }) {
+function Legend({ slot }: { slot: Slot | undefined }) {
   return (
     <p className="legend">
-      <span className="legend-stores">{day ? counted(day.stores, "store") : "Stores"}</span>
-      <span className="legend-recalls">{day ? counted(day.recalls, "recall") : "Recalls"}</span>
-      {day && <span className="quiet">{monthAndDay(day.date)}</span>}
+      <span className="legend-stores">{slot ? counted(slot.stores, "store") : "Stores"}</span>
+      <span className="legend-recalls">{slot ? counted(slot.recalls, "recall") : "Recalls"}</span>
+      {slot && <span className="quiet">{slot.name}</span>}
     </p>
   );
 }
