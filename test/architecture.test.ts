@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { documents, quoted, ROOT, read, section, sources } from "./support/documents.js";
 
 test("each folder of src has its row in ARCHITECTURE.md, and no other is described there", () => {
-  const described = section("ARCHITECTURE.md", "## The house").match(/(?<=^\| `)src\/[^`]+(?=\/` )/gm);
+  const described = section("ARCHITECTURE.md", "## Folders").match(/(?<=^\| `)src\/[^`]+(?=\/` )/gm);
   const folders = new Set([...sources.keys()].map((path) => dirname(path)));
   folders.delete("src");
   expect(described?.sort()).toEqual([...folders].sort());
