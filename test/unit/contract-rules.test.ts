@@ -48,6 +48,8 @@ const HELD: Readonly<Record<string, object>> = {
   days: { from: 1, to: USAGE_DAYS_MAX },
   // An update without a text leaves it as it is.
   "UpdateMemoryRequest.text": { bytesMax: TEXT_BYTES_MAX },
+  // A list of calls may be of all namespaces.
+  "ListRecentCallsRequest.namespace": { bytesMax: NAMESPACE_BYTES_MAX },
   // The scope of a new key is optional.
   "CreateKeyRequest.namespace": { bytesMax: NAMESPACE_BYTES_MAX },
 };
