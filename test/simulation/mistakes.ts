@@ -153,7 +153,7 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 113,
     changes: [
       [
-        "memory/versions/existing.ts",
+        "memory/versions/current-version.ts",
         'if (last?.how === "deleted") return undefined;',
         'if (last?.how === "deleted" && found) return { ...found, supersededBy: undefined };',
       ],
@@ -221,7 +221,9 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a memory is updated or superseded that was superseded before",
     seed: 98,
-    changes: [["memory/versions/existing.ts", "supersededBy: last?.id }", "supersededBy: undefined }"]],
+    changes: [
+      ["memory/versions/current-version.ts", "supersededBy: last?.id }", "supersededBy: undefined }"],
+    ],
   },
   {
     what: "a search shows what has expired",
