@@ -148,8 +148,8 @@ describe("changing between a model that is loaded and one on a server, under loa
       replicas: 1,
       env: { DATA_DIR: dataDir },
       model: { id, env: { ...env, MODEL: from } },
-      memories: 1_000,
-      // Such small vectors are moved in seconds: the command may show its progress only once or twice.
+      memories: 3_000,
+      // Such small vectors are moved in seconds: of fewer, the command may show no progress before it is over.
       killAt: 0.05,
       seed: 1,
     });
