@@ -38,11 +38,18 @@ async function openRecalld(): Promise<Service> {
     version: VERSION,
     called: "HTTP",
     finds: "by meaning",
-    store: async (text) => (await post(`${server.url}/store`, { namespace: NAMESPACE, text }, headers)).id,
+    store: async (text) => {
+      const { id } = await post<{ id: string }>(
+        `${server.url}/store`,
+        { namespace: NAMESPACE, text },
+        headers,
+      );
+      return id;
+    },
     recall: async (query) => {
       const body = { namespace: NAMESPACE, query, top_k: TOP_K };
-      const { results } = await post(`${server.url}/recall`, body, headers);
-      return (results as { id: string }[]).map(({ id }) => id);
+      const { results } = await post<{ results: { id: string }[] }>(`${server.url}/recall`, body, headers);
+      return results.map(({ id }) => id);
     },
     stop: async () => {
       await server.stop();
@@ -68,6 +75,11 @@ async function openRecalldMcp({ folder }: Place): Promise<Service> {
       await server.stop();
     },
   };
+}
+
+/** A memory of mcp-memory-service, which its hash identifies. */
+interface Hashed {
+  readonly content_hash: string;
 }
 
 async function openMcpMemoryService(place: Place): Promise<Service> {
@@ -100,11 +112,12 @@ async function openMcpMemoryService(place: Place): Promise<Service> {
     // Its documentation's way to keep texts that resemble each other, as ours do.
     store: async (content) => {
       const body = { content, conversation_id: NAMESPACE };
-      return (await post(`${url}/memories`, body)).content_hash;
+      return (await post<Hashed>(`${url}/memories`, body)).content_hash;
     },
     recall: async (query) => {
-      const { results } = await post(`${url}/search`, { query, n_results: TOP_K });
-      return (results as { memory: { content_hash: string } }[]).map(({ memory }) => memory.content_hash);
+      const body = { query, n_results: TOP_K };
+      const { results } = await post<{ results: { memory: Hashed }[] }>(`${url}/search`, body);
+      return results.map(({ memory }) => memory.content_hash);
     },
     stop,
   };
@@ -126,7 +139,8 @@ async function openChroma(place: Place): Promise<Service> {
     readyUrl: `${base}/heartbeat`,
   });
   const collections = `${base}/tenants/default_tenant/databases/default_database/collections`;
-  const { id } = await post(collections, { name: "bench", configuration: { hnsw: { space: "cosine" } } });
+  const configuration = { hnsw: { space: "cosine" } };
+  const { id } = await post<{ id: string }>(collections, { name: "bench", configuration });
   let stored = 0;
   return {
     name: "Chroma",
@@ -142,7 +156,7 @@ async function openChroma(place: Place): Promise<Service> {
     recall: async (query) => {
       const vectors = [await embeddings.embed(query, "query")];
       const body = { query_embeddings: vectors, n_results: TOP_K, include: ["documents"] };
-      const { ids } = await post(`${collections}/${id}/query`, body);
+      const { ids } = await post<{ ids: [string[]] }>(`${collections}/${id}/query`, body);
       return ids[0];
     },
     stop,

@@ -75,12 +75,11 @@ const agent = new Agent({ keepAlive: true });
  *
  * @throws Error with the answer unless that is a success.
  */
-export function post(
+export function post<Answer = unknown>(
   url: string,
   body: object,
   headers: Readonly<Record<string, string>> = {},
-  // biome-ignore lint/suspicious/noExplicitAny: each service answers in a form of its own.
-): Promise<any> {
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = { method: "POST", agent, headers: { "content-type": "application/json", ...headers } };
     const call = request(url, options, (response) => {

@@ -12,7 +12,7 @@ export interface SoakResults {
 }
 
 const KEPT = new URL("../soak.json", import.meta.url);
-const PAGE = new URL("../../docs/performance.md#scaling", import.meta.url);
+const PAGE = new URL("../../docs/performance.md", import.meta.url);
 const [BEGIN, END] = ["<!-- Soak: `npm run bench -- soak` writes what follows. -->", "<!-- Soak ends. -->"];
 
 /** Keeps the results, and writes the page from them. */

@@ -28,7 +28,7 @@ export interface DayUsage extends Counts {
   readonly hours?: Readonly<Record<number, Counts>>;
 }
 
-/** What an account used in one hour. */
+/** An account's usage in one hour. */
 export interface AccountHour extends Counts {
   readonly accountId: string;
   readonly date: string;
@@ -59,7 +59,7 @@ export function dateOf(ms: number): string {
   return lastDay.date;
 }
 
-/** Answers one entry for each of the last days, today included, oldest first; with hours if they are few. */
+/** Returns the last days, today included, oldest first; with their hours if they are at most `HOURS_DAYS_MAX`. */
 export async function getUsage(
   { accounts, usage }: { accounts: Accounts; usage: Pick<Usage, "read"> },
   { caller, days }: { caller: Authenticated; days?: number | undefined },

@@ -6,7 +6,6 @@ import { type Row, rowOf, Segment } from "./segment.js";
 import {
   base64Of,
   eraseOthers,
-  type Filed,
   type Found,
   findSegments,
   type OverwrittenRange,
@@ -28,7 +27,7 @@ const FILE_BYTES_MIN = 4_194_304;
 /** Share of removed memories from which on a segment is merged into one without them, and their least number. */
 const REMOVED_SHARE_MAX = 0.3;
 const REMOVED_MIN = 64;
-/** Time without a change after which manifests are written again, and the longest that they are missing. */
+/** Time without a change after which manifests are written again, and the longest that they are out of date. */
 const QUIET_MS = 5_000;
 const UNPUBLISHED_MS_MAX = 60_000;
 /** Pause after a file could not be written, for example because the disk is full. */
@@ -105,13 +104,6 @@ export class LogIndex implements Index {
       removed: sum(this.#segments, "removed"),
       behind: sum(large, "living"),
     };
-  }
-
-  /** Its segments that have files, in the order of the log. */
-  get filed(): Filed[] {
-    return this.#segments
-      .filter((segment) => this.#files.get(segment)?.isWritten)
-      .map(({ range, rows, removed }) => ({ ...range, rows, removed }));
   }
 
   has(sequence: number): boolean {
@@ -390,7 +382,7 @@ export class LogIndex implements Index {
     this.#unerased.delete(file);
   }
 
-  /** Writes missing manifests when nothing was overwritten for a moment, and after a minute at most. */
+  /** Writes manifests that are missing or out of date when nothing was overwritten for a moment, and after a minute at most. */
   #publishSoon(): void {
     if (this.#isClosed) return;
     const { quietMs = QUIET_MS } = this.options;

@@ -31,7 +31,7 @@ export interface IndexesOptions {
   readonly fileBytesMin?: number | undefined;
   /** Bytes of segments that are merged without letting other work run. */
   readonly mergedAtOnceBytes?: number | undefined;
-  /** Time without an overwriting after which the files are valid again. */
+  /** Time without an overwriting after which the files' manifests are written again. */
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;
@@ -123,10 +123,8 @@ class SegmentIndexes implements Indexes {
 
   async measureFiles(logId: string): Promise<FilesMeasured> {
     const folder = join(this.options.folder, logId);
-    // Manifests are missing while memories are removed, but an open index knows what its files hold.
-    const filed = this.#open.get(logId)?.filed ?? (await filedIn(folder, logId));
     let [upto, files, bytes, rows, removed] = [0, 0, 0, 0, 0];
-    for (const segment of filed) {
+    for (const segment of await filedIn(folder, logId)) {
       if (segment.after === upto) upto = segment.upto;
       rows += segment.rows;
       removed += segment.removed;

@@ -22,7 +22,7 @@ type TypeName = keyof typeof TYPES;
 /** Lets all other work of this thread that is ready run first. */
 export type Yield = () => Promise<void>;
 
-/** What a segment's file is. A file without one is never read. */
+/** Description of a segment's file. A file without one is never read. */
 export interface Manifest extends Range {
   readonly format: number;
   readonly logId: string;
@@ -73,7 +73,7 @@ export class SegmentFile {
   readonly #offsets: ReadonlyMap<Flat, number>;
   /** Checksum of each block, as in the file. */
   readonly #checksums: Uint32Array;
-  /** What is to be overwritten, and the overwriting that will have done it. */
+  /** Elements that are to be overwritten, and the overwriting that will have done it. */
   #ranges: OverwrittenRange[] = [];
   #overwriting: Promise<void> | undefined;
   /** The last overwriting that has begun. */
@@ -81,9 +81,10 @@ export class SegmentFile {
   #work: Promise<unknown> = Promise.resolve();
   /** True once it has all of its segment. */
   isWritten: boolean;
-  /** True if its manifest stands beside it and knows all that was removed. */
+  /** True if its manifest tells all that was removed. */
   isPublished: boolean;
-  #hasManifest: boolean;
+  /** True if its manifest stands beside it, so that the next process reads it. */
+  hasManifest: boolean;
   #isErased = false;
 
   private constructor(
@@ -91,9 +92,9 @@ export class SegmentFile {
     private readonly arrays: FlatArrays,
     checksums?: Uint32Array,
   ) {
-    this.#hasManifest = checksums !== undefined;
-    this.isWritten = this.#hasManifest;
-    this.isPublished = this.#hasManifest;
+    this.hasManifest = checksums !== undefined;
+    this.isWritten = this.hasManifest;
+    this.isPublished = this.hasManifest;
     this.#layout = layoutOf(arrays);
     this.#offsets = new Map(this.#layout.map(({ name, at }) => [arrays[name] as Flat, at]));
     this.#checksums = checksums ?? new Uint32Array(blocksOf(this.#layout));
@@ -131,11 +132,6 @@ export class SegmentFile {
   /** Resolves when all that was to be overwritten is. */
   async overwritten(): Promise<void> {
     await (this.#overwriting ?? this.#running);
-  }
-
-  /** True if it would be read by the next process. */
-  get hasManifest(): boolean {
-    return this.#hasManifest;
   }
 
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */
@@ -186,17 +182,17 @@ export class SegmentFile {
         await file.close();
       }
       await rename(draft, manifestPath(this.path));
-      this.#hasManifest = true;
+      this.hasManifest = true;
       await this.#syncFolder();
     });
   }
 
   erase(): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#hasManifest) {
+      if (this.hasManifest) {
         await rm(manifestPath(this.path), { force: true });
         await this.#syncFolder();
-        this.#hasManifest = false;
+        this.hasManifest = false;
       }
       await rm(dataPath(this.path), { force: true });
       this.#isErased = true;

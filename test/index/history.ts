@@ -121,7 +121,7 @@ export class History {
   /** No file has the bytes of a memory that was removed. */
   expectGone(): void {
     const living = this.#living;
-    const bytes = Buffer.concat(this.#files().map((name) => readFileSync(name)));
+    const bytes = Buffer.concat(this.#files().map(bytesOf));
     for (const entry of this.#log) {
       if (!("store" in entry) || living.has(entry.store.sequence)) continue;
       const { sequence } = entry.store;
@@ -211,5 +211,15 @@ export class History {
     return readdirSync(this.#folder, { recursive: true, withFileTypes: true })
       .filter((each) => each.isFile())
       .map(({ parentPath, name }) => join(parentPath, name));
+  }
+}
+
+/** Bytes of a file; none if it was erased since it was listed, as one that was merged into another. */
+function bytesOf(name: string): Buffer {
+  try {
+    return readFileSync(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+    throw error;
   }
 }

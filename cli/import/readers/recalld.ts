@@ -39,18 +39,18 @@ export function memoryOf(line: string, place: string): Read {
   };
 }
 
-/** What the first line of an export says, and the last. */
+/** The first and the last line of an export. */
 interface Framing {
   readonly format: string;
   readonly version: number;
-  /** What it is, for people. */
+  /** Its name for people. */
   readonly what: string;
   /** Reads the number of lines between both from the last. */
   countIn(last: Readonly<Record<string, unknown>>): unknown;
 }
 
 /**
- * Answers the number of lines between the first and the last.
+ * Compares an export with its checksum. Returns the number of lines between its first and its last.
  *
  * @throws NotThatFormat if it is none, if a part is missing, or if something was changed.
  */

@@ -1,4 +1,4 @@
-import type { Log, Scope } from "../ports/log.js";
+import type { Log, Measured, Scope } from "../ports/log.js";
 
 /** A log that holds something and that no drop has ended. */
 export interface LogEnd {
@@ -12,4 +12,10 @@ export async function endOf(log: Log, scope: Scope): Promise<LogEnd | undefined>
   const last = logId === undefined ? undefined : await log.last(logId);
   if (logId === undefined || last === undefined || last.entry.op === "drop") return undefined;
   return { logId, last: last.sequence };
+}
+
+/** Measures the living log of a namespace; undefined if it holds nothing yet, or was dropped. */
+export async function measureLiving(log: Log, scope: Scope): Promise<Measured | undefined> {
+  const end = await endOf(log, scope);
+  return end && log.measure(end);
 }

@@ -3,7 +3,7 @@ import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from ".
 import { mapSome } from "../pacing/map-some.js";
 import { isEnd, type Log, type Measured, type NamespaceHead, type Scope } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf } from "./end-of.js";
+import { endOf, measureLiving } from "./end-of.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -62,8 +62,8 @@ function placeIn(prefix: string, token: string): string {
 
 /** Lists the one namespace that the caller's key is for. */
 async function only(log: Log, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
-  const end = await endOf(log, { accountId, namespace });
-  return end === undefined ? [] : [{ namespace, ...(await log.measure(end)) }];
+  const measured = await measureLiving(log, { accountId, namespace });
+  return measured === undefined ? [] : [{ namespace, ...measured }];
 }
 
 async function measureAll(

@@ -4,7 +4,7 @@ import { authorizeFree } from "../../input/authorize.js";
 import { parsePrefix } from "../../input/namespace.js";
 import { mapSome } from "../../pacing/map-some.js";
 import type { Caller, Quota } from "../../ports/quota.js";
-import { endOf } from "../end-of.js";
+import { endOf, measureLiving } from "../end-of.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */
@@ -65,8 +65,10 @@ export async function deleteNamespaces(
   const hasMore = found.length > names.length;
   if (dryRun === true) {
     const matched = hasMore ? await countNames(ports, meant, signal) : found.length;
-    const held = await mapSome(names, DROPPING_MAX, (namespace) => measure(ports, { accountId, namespace }));
-    const memories = held.reduce((sum, each) => sum + each, 0);
+    const held = await mapSome(names, DROPPING_MAX, (namespace) =>
+      measureLiving(ports.log, { accountId, namespace }),
+    );
+    const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
     return { ...{ deleted: 0, more: hasMore, namespaces: names }, memories, matched };
   }
   const dropped = new Map<string, number>();
@@ -107,13 +109,4 @@ async function countNames(
     after = names.at(-1) ?? after;
     if (names.length < COUNT_MANY) return count;
   }
-}
-
-/** Counts the memories of a namespace; none if it holds nothing yet, or is being dropped. */
-async function measure(
-  { log }: Pick<ErasurePorts, "log">,
-  scope: { readonly accountId: string; readonly namespace: string },
-): Promise<number> {
-  const end = await endOf(log, scope);
-  return end === undefined ? 0 : (await log.measure(end)).memories;
 }
