@@ -84,7 +84,8 @@ describe("the models of a database", () => {
     expect([generations.newest, generations.has(""), generations.has("e3")]).toEqual(["e3", true, true]);
     expect(generations.pins.isAtPresent("0123")).toBe(true);
     expect(generations.pins.isAtPresent("0123xe2")).toBe(false);
-    expect(generations.pins.staleCopiesOf("0123")).toEqual(["0123xe2"]);
+    expect(generations.pins.staleCopiesOf("0123")).toEqual(["0123xe2", "0123xe3"]);
+    expect(generations.pins.staleCopiesOf("0123xe3")).toEqual(["0123xe2"]);
   });
 
   it("that another revision stands for here are unavailable, and tried again after a time", async () => {

@@ -35,13 +35,13 @@ const roomOf = (generations: Generations = generationsOf(NEW, { before })): Room
   house.room({ generations, vectors: plainVectors(() => ({})).vectors });
 
 /** Makes a model that holds back the texts that it is told to. */
-function slowly(until: Promise<void>, onText: () => void = () => {}) {
+function slowly(until: Promise<void>, onText: () => void = () => {}, models = before) {
   const embed: typeof NEW.embed = async ({ field, ...input }) => {
     if (field === "text") onText();
     if (field === "text") await until;
     return NEW.embed({ field, ...input });
   };
-  return generationsOf({ ...NEW, embed }, { before });
+  return generationsOf({ ...NEW, embed }, { before: models });
 }
 
 const find = async (namespace: string) => (await house.storage.log.find(scopeOf(namespace))) ?? "";
@@ -133,14 +133,18 @@ describe("a log that moves to another model", () => {
 
 describe("a change that is given up", () => {
   /** Copies a log in part, as a process that dies does. */
-  async function copyInPart(): Promise<{ from: string; copy: string }> {
+  async function copyInPart(models = before): Promise<{ from: string; copy: string }> {
     const from = await house.write("a", oldMemories(70));
     let left = 65;
-    const dying = slowly(Promise.resolve(), () => {
-      if (--left === 0) throw new Error("killed");
-    });
+    const dying = slowly(
+      Promise.resolve(),
+      () => {
+        if (--left === 0) throw new Error("killed");
+      },
+      models,
+    );
     await expect(move(roomOf(dying), "a")).rejects.toThrow("killed");
-    const copy = inGeneration(from, "e1");
+    const copy = inGeneration(from, `e${models.length}`);
     // A busy machine reads fewer entries at a time, so the copy may be shorter than 64.
     const { sequence = 0 } = (await house.storage.log.last(copy)) ?? {};
     expect(sequence).toBeGreaterThan(0);
@@ -160,6 +164,19 @@ describe("a change that is given up", () => {
     const dimensionsOf = () => 2;
     const { problems } = await verify({ ...room.ports, dimensionsOf });
     expect(problems).toEqual([]);
+  });
+
+  it("and made again leaves nothing of the second copy when a process that slept ends the first", async () => {
+    const again = [FIRST, { generation: "e1", model: NEW.model }, { generation: "e2", model: OLD.model }];
+    const { from, copy } = await copyInPart(again);
+    await move(roomOf(), "a");
+    expect(await find("a")).toBe(inGeneration(from, "e1"));
+    const room = roomOf(generationsOf(NEW, { before: again }));
+    expect(await move(room, "a")).toBe(true);
+    expect(await move(room, "a")).toBe(false);
+    expect(await house.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
+    expect(await find("a")).toBe(inGeneration(from, "e1"));
+    expect(await room.size("a")).toBe(70);
   });
 
   it("is not carried out by a process that slept before its last step", async () => {

@@ -104,7 +104,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
-    changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1, -1))", "new Pins([])"]],
+    changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1))", "new Pins([])"]],
   },
   {
     what: "a drop leaves the copy that another process makes",

@@ -90,7 +90,35 @@ function weightsOf(time: VirtualTime): Record<Kind, number> {
 export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
   const schedule = new Schedule(time, { shape: shapeOf(time, seeded(~seed)()), mistakes });
-  await schedule.run();
+  const end = simulateSlowness(seed);
+  try {
+    await schedule.run();
+  } finally {
+    end();
+  }
+}
+
+/** Longer than any piece of work may hold the main thread. */
+const SLOW_MS = 1_000;
+
+/**
+ * Lets the seed alone decide how long work holds the main thread, and so where it lets other work run: by the real
+ * clock, a busy machine would meet orders of events that no seed repeats.
+ *
+ * @returns gives the real clock back
+ */
+function simulateSlowness(seed: number): () => void {
+  const random = seeded(seed ^ 0x5e0);
+  const often = [0, 0.05, 0.3][Math.floor(random() * 3)] as number;
+  const real = performance.now;
+  let nowMs = real.call(performance);
+  performance.now = () => {
+    if (random() < often) nowMs += SLOW_MS;
+    return nowMs;
+  };
+  return () => {
+    performance.now = real;
+  };
 }
 
 /** A write that may be tried several times. */

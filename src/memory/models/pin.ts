@@ -129,8 +129,11 @@ export class Pins {
     return this.all.map(({ generation }) => inGeneration(logId, generation));
   }
 
-  /** Answers the ids of copies of a log that may have been begun for a model which is no longer pinned. */
+  /**
+   * Returns the ids of the copies that may have been begun of a log which has vectors of the pinned model. The
+   * pinned generation's own copy is among them: the log may have moved to an earlier generation of the same model.
+   */
   staleCopiesOf(logId: string): string[] {
-    return new Pins(this.all.slice(1, -1)).familyOf(logId).filter((copy) => copy !== logId);
+    return new Pins(this.all.slice(1)).familyOf(logId).filter((copy) => copy !== logId);
   }
 }
