@@ -40,7 +40,7 @@ export function serverMetadata(issuer: string) {
     token_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
-    service_documentation: `${issuer}/docs/oauth`,
+    service_documentation: `${issuer}/docs/mcp#oauth`,
   };
 }
 

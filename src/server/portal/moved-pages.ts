@@ -9,4 +9,6 @@ export const MOVED_PAGES: ReadonlyMap<string, string> = new Map([
   ["backup", "operations#backups"],
   ["admin", "operations#recalld-admin"],
   ["observability", "operations#metrics"],
+  ["limits", "errors#limits"],
+  ["oauth", "mcp#oauth"],
 ]);
