@@ -29,7 +29,9 @@ export function meansPage(results: Results): string {
 
 /** Shows nDCG@10 of each set and system, and how often the first system has a right row among its first five. */
 export function setsPage(results: Results): string {
-  const ids = Object.keys(results.systems);
+  const [model] = modelsOf(results);
+  // Other models only with words, as they are compared with the first system.
+  const ids = Object.keys(results.systems).filter((id) => isHybrid(id) || [model, "bm25"].includes(id));
   const [first = ""] = ids;
   const head = ["Set", "Queries", "Memories", ...ids.map((id) => nameOf(results, id)), "hit@5"];
   const rows = inGroups(results).map(([set, { queries, rows, systems, differences }]) => [
