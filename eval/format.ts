@@ -39,7 +39,12 @@ export function difference(estimate: Estimate | undefined): string {
   if (!isNumber(estimate?.value)) return NONE;
   const { value, low, high } = estimate;
   const text = `${signed(value)} (${signed(low)} to ${signed(high)})`;
-  return low > 0 || high < 0 ? `**${text}**` : text;
+  return isKnown(estimate) ? `**${text}**` : text;
+}
+
+/** True if the interval of a difference excludes zero. */
+export function isKnown(difference: Estimate | undefined): boolean {
+  return difference !== undefined && (difference.low > 0 || difference.high < 0);
 }
 
 function signed(value: number): string {

@@ -1,7 +1,7 @@
 import { table } from "../bench/compare/table.js";
 import { type Estimate, estimateMean, mean } from "./bootstrap.js";
 import { ANSWERS, type AnswerId, type Asked, type MeasuredSet, WEIGHTS } from "./conversation.js";
-import { count, difference, interval } from "./format.js";
+import { count, difference, share } from "./format.js";
 import type { Metric } from "./metrics.js";
 import type { Sections } from "./page.js";
 
@@ -67,30 +67,30 @@ function recencyOf(asked: readonly Asked[]): SetFigures["recency"][string] {
   return { questions: asked.length, byWeight: Object.fromEntries(byWeight) };
 }
 
+/** Shows each answer in a row, and each set in a column: any, share and tokens. */
 function neighborsPage(figures: Figures): string {
-  const rows = Object.entries(figures).flatMap(([set, { questions, rows, answers }]) =>
-    Object.entries(answers).map(([answer, { any, share, tokens }]) => [
-      ...[set, count(questions), count(rows), answer],
-      ...[interval(any), interval(share), count(Math.round(tokens))],
-    ]),
-  );
-  return table(["Set", "Questions", "Memories", "Answer", "Any", "Share", "Tokens"], rows);
+  const sets = Object.entries(figures);
+  const rows = Object.keys(ANSWERS).map((answer) => [
+    answer,
+    ...sets.map(([, { answers }]) => {
+      const { any, share: found, tokens } = answers[answer] ?? {};
+      return `${share(any?.value)}, ${share(found?.value)}, ${count(Math.round(tokens ?? 0))}`;
+    }),
+  ]);
+  return table(["Answer", ...sets.map(([set, { questions }]) => `${set} (${count(questions)})`)], rows);
 }
 
+/** Shows nDCG@10 without recency, and what each weight adds. */
 function recencyPage(figures: Figures): string {
+  const weights = WEIGHTS.filter((weight) => weight > 0);
   const rows = Object.entries(figures).flatMap(([set, { recency }]) =>
-    Object.entries(recency).flatMap(([kind, { questions, byWeight }]) =>
-      Object.entries(byWeight)
-        // Keys that look like whole numbers come first in an object, and others in their order: 0 is first.
-        .filter(() => Object.keys(byWeight).length > 1)
-        .map(([weight, metrics]) => [
-          ...[set, kind, count(questions), weight === "0" ? "none" : weight],
-          ...Object.keys(METRICS).map((metric) => {
-            const { value, more } = metrics[metric as Metric] ?? {};
-            return weight === "0" ? interval(value) : `${value?.value.toFixed(3)}, ${difference(more)}`;
-          }),
-        ]),
-    ),
+    Object.entries(recency)
+      .filter(([, { byWeight }]) => Object.keys(byWeight).length > 1)
+      .map(([kind, { questions, byWeight }]) => [
+        ...[kind === "all" ? set : `${set}, ${kind}`, count(questions)],
+        share(byWeight[0]?.ndcg10?.value.value),
+        ...weights.map((weight) => difference(byWeight[weight]?.ndcg10?.more)),
+      ]),
   );
-  return table(["Set", "Asked", "Questions", "Weight", ...Object.values(METRICS)], rows);
+  return table(["Set", "Questions", "None", ...weights.map(String)], rows);
 }

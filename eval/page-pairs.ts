@@ -1,5 +1,5 @@
 import { table } from "../bench/compare/table.js";
-import { count, interval, percent, percentInterval, rating, share } from "./format.js";
+import { count, percent, percentInterval, rating, share } from "./format.js";
 import { isHybrid } from "./options.js";
 import { PITFALLS } from "./pitfalls.js";
 import type { Results } from "./results.js";
@@ -12,58 +12,49 @@ export function similarityPage(results: Results): string {
   const rows = Object.entries(results.similarity).map(([set, { pairs, pairsInAll, spearman }]) => [
     set,
     pairs === pairsInAll ? count(pairs) : `${count(pairs)} of ${count(pairsInAll)}`,
-    ...ids.map((id) => interval(spearman[id])),
+    ...ids.map((id) => share(spearman[id]?.value)),
   ]);
   return table(["Set", "Pairs", ...names(results, ids)], rows);
 }
 
 export function abovePage(results: Results): string {
-  const rows = Object.entries(results.strong).flatMap(([set, { pairs, same, systems }]) =>
+  const rows = Object.entries(results.strong).flatMap(([set, { pairs, systems }]) =>
     Object.entries(systems).map(([id, { above, precision, recall }]) => [
       set,
       results.systems[id]?.name ?? id,
       count(pairs),
-      count(same),
-      count(above),
+      percent(above / pairs),
       percentInterval(precision),
       percentInterval(recall),
     ]),
   );
-  const head = [
-    "Pairs of",
-    "Model",
-    "Pairs",
-    "The same",
-    "Above 0.80",
-    "Of those the same",
-    "Of the same above 0.80",
-  ];
+  const head = ["Pairs of", "Model", "Pairs", "Above 0.80", "Of those the same", "Of the same above 0.80"];
   return table(head, rows);
 }
 
+/** Shows how people rate the pairs in each tenth of the first model's score. */
 export function bandsPage(results: Results): string {
-  const ids = Object.keys(results.bands);
-  const [first = []] = Object.values(results.bands);
-  const rows = first.map(({ from }, i) => [
+  const [bands = []] = Object.values(results.bands);
+  const rows = bands.map(({ from, pairs, meanRating, same }) => [
     `${from.toFixed(1)} to ${(from + 0.1).toFixed(1)}`,
-    ...ids.map((id) => {
-      const { pairs = 0, meanRating, same } = results.bands[id]?.[i] ?? {};
-      return pairs === 0 ? "0 pairs" : `${rating(meanRating)}, ${percent(same)} of ${count(pairs)}`;
-    }),
+    count(pairs),
+    rating(meanRating),
+    percent(same),
   ]);
-  return table(["Score", ...names(results, ids)], rows);
+  return table(["Score", "Pairs", "Mean rating", "Rated at least 4"], rows);
 }
 
+/** Shows the first example of each kind and truth, with the score of the first model. */
 export function pitfallsPage(results: Results): string {
-  const ids = Object.keys(results.pitfalls);
-  const rows = PITFALLS.map(({ kind, stored, asked, truth }, i) => [
-    kind,
-    shown(stored),
-    shown(asked),
-    truth,
-    ...ids.map((id) => share(results.pitfalls[id]?.[i])),
-  ]);
-  return table(["Kind", "Stored", "Asked", "A reader says", ...names(results, ids)], rows);
+  const [id = ""] = Object.keys(results.pitfalls);
+  const seen = new Set<string>();
+  const rows = PITFALLS.flatMap(({ kind, stored, asked, truth }, i) => {
+    const example = `${kind}: ${truth}`;
+    if (seen.has(example)) return [];
+    seen.add(example);
+    return [[shown(stored), shown(asked), truth, share(results.pitfalls[id]?.[i])]];
+  });
+  return table(["Stored", "Asked", "A reader says", "Score"], rows);
 }
 
 function shown(text: string): string {

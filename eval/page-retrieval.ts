@@ -1,85 +1,65 @@
 import { table } from "../bench/compare/table.js";
-import { count, difference, interval, percent, share } from "./format.js";
+import { count, difference, isKnown, percent, share } from "./format.js";
 import { grouped, MEMORY_GROUP } from "./known-sets.js";
-import type { Metric } from "./metrics.js";
-import { isHybrid } from "./options.js";
+import { hybridOf, isHybrid } from "./options.js";
 import type { Results, RetrievalFigures, TopScores } from "./results.js";
 
+/** Least number of questions of a category that is shown. */
+const CATEGORY_QUERIES_MIN = 30;
+/** Share of the right or wrong rows that a floor must leave out for its set to be shown. */
+const LEFT_OUT_MIN = 0.05;
+
 export function meansPage(results: Results): string {
-  const [ids, others] = systemsOf(results);
+  const ids = Object.keys(results.systems);
+  const compared = comparedIds(results);
   const head = [
     "Sets",
     "",
     ...ids.map((id) => nameOf(results, id)),
-    ...others.map((id) => lessName(results, id)),
+    ...compared.map((id) => `HYBRID less ${nameOf(results, id)}`),
   ];
   const rows = Object.entries(results.means).map(([group, { sets, ndcg10, differences }]) => [
     group,
     String(sets),
-    ...ids.map((id) => interval(ndcg10[id])),
-    ...others.map((id) => difference(differences[id])),
+    ...ids.map((id) => share(ndcg10[id]?.value)),
+    ...compared.map((id) => difference(differences[id])),
   ]);
   return table(head, rows);
 }
 
-export function ndcgPage(results: Results): string {
-  const [ids, others] = systemsOf(results);
-  const head = [
-    "Set",
-    "Queries",
-    ...ids.map((id) => nameOf(results, id)),
-    ...others.map((id) => lessName(results, id)),
-  ];
-  return byGroup(results, head, (figures) => [
-    outOf(figures.queries, figures.queriesInAll),
-    ...ids.map((id) => interval(figures.systems[id]?.metrics.ndcg10)),
-    ...others.map((id) => difference(figures.differences[id])),
+/** Shows nDCG@10 of each set and system, and how often the first system has a right row among its first five. */
+export function setsPage(results: Results): string {
+  const [model] = modelsOf(results);
+  // Other models only with words, as they are compared with the first system.
+  const ids = Object.keys(results.systems).filter((id) => isHybrid(id) || [model, "bm25"].includes(id));
+  const [first = ""] = ids;
+  const head = ["Set", "Queries", "Memories", ...ids.map((id) => nameOf(results, id)), "hit@5"];
+  const rows = inGroups(results).map(([set, { queries, rows, systems, differences }]) => [
+    set,
+    count(queries),
+    count(rows),
+    ...ids.map((id) => {
+      const text = share(systems[id]?.metrics.ndcg10?.value);
+      return isKnown(differences[id]) ? `**${text}**` : text;
+    }),
+    share(systems[first]?.metrics.hit5?.value),
   ]);
+  return table(head, rows);
 }
 
-export function hitsPage(results: Results): string {
-  const [ids] = systemsOf(results);
-  const head = ["Set", "Memories", ...ids.map((id) => nameOf(results, id))];
-  const hits = ({ systems }: RetrievalFigures, id: string) =>
-    (["hit1", "hit5", "hit10"] as const)
-      .map((metric) => share(systems[id]?.metrics[metric]?.value))
-      .join(", ");
-  return byGroup(results, head, (figures) => [
-    outOf(figures.rows, figures.rowsInAll),
-    ...ids.map((id) => hits(figures, id)),
-  ]);
-}
-
-export function sessionsPage(results: Results): string {
-  const [ids] = systemsOf(results);
-  const names: Partial<Record<Metric, string>> = {
-    sessionRecall: "share of them (R@5)",
-    sessionAny: "any of them",
-    sessionAll: "all of them",
-  };
-  const rows = Object.entries(results.retrieval)
-    .filter(([, { systems }]) => Object.values(systems).some(({ metrics }) => metrics.sessionRecall))
-    .flatMap(([set, { queries, systems }]) =>
-      Object.entries(names).map(([metric, name]) => [
-        set,
-        String(queries),
-        name,
-        ...ids.map((id) => interval(systems[id]?.metrics[metric as Metric])),
-      ]),
-    );
-  return table(["Set", "Queries", "Among the first five", ...ids.map((id) => nameOf(results, id))], rows);
-}
-
+/** Shows nDCG@10 of the first model and of BM25 by the kind of question. */
 export function categoriesPage(results: Results): string {
-  const [ids] = systemsOf(results);
+  const ids = firstModelAndBm25(results);
   const memory = grouped(Object.keys(results.retrieval)).find(([group]) => group === MEMORY_GROUP)?.[1] ?? [];
   const rows = memory.flatMap((set) =>
-    Object.entries(results.retrieval[set]?.categories ?? {}).map(([category, { queries, systems }]) => [
-      set,
-      category,
-      String(queries),
-      ...ids.map((id) => `${share(systems[id]?.hit5.value)}, ${interval(systems[id]?.ndcg10)}`),
-    ]),
+    Object.entries(results.retrieval[set]?.categories ?? {})
+      .filter(([, { queries }]) => queries >= CATEGORY_QUERIES_MIN)
+      .map(([category, { queries, systems }]) => [
+        set,
+        category,
+        String(queries),
+        ...ids.map((id) => share(systems[id]?.ndcg10.value)),
+      ]),
   );
   return table(["Set", "Category", "Queries", ...ids.map((id) => nameOf(results, id))], rows);
 }
@@ -87,98 +67,102 @@ export function categoriesPage(results: Results): string {
 /** Shows how often the best row scores above 0.80, and how often it is then a right one. */
 export function strongPage(results: Results): string {
   const ids = modelsOf(results);
-  const head = ["Set", "Queries", ...ids.map((id) => nameOf(results, id))];
-  return byGroup(results, head, ({ queries, systems }) => [
-    count(queries),
-    ...ids.map((id) => {
-      const { queries: above = 0, right = 0 } = systems[id]?.strong ?? {};
-      return `${percent(above / queries)}, of those right ${percent(right / above)}`;
-    }),
-  ]);
+  const rows = grouped(Object.keys(results.retrieval)).map(([group, sets]) => {
+    const figures = sets.map((set) => results.retrieval[set] as RetrievalFigures);
+    const queries = sum(figures.map((each) => each.queries));
+    return [
+      group,
+      ...ids.map((id) => {
+        const above = sum(figures.map(({ systems }) => systems[id]?.strong.queries ?? 0));
+        const right = sum(figures.map(({ systems }) => systems[id]?.strong.right ?? 0));
+        return `${percent(above / queries)}, of those right ${percent(right / above)}`;
+      }),
+    ];
+  });
+  return table(["Sets", ...ids.map((id) => nameOf(results, id))], rows);
 }
 
+/** Shows how the best scores of queries with and without an answer differ. */
 export function unanswerablePage(results: Results): string {
   // In an order by words, too, the first row's score is not the best one.
-  const ids = systemsOf(results)[0].filter((id) => !isHybrid(id));
+  const ids = Object.keys(results.systems).filter((id) => !isHybrid(id));
+  const [model = ""] = modelsOf(results);
   const scores = ({ low, median, high }: TopScores) => `${share(median)} (${share(low)} to ${share(high)})`;
-  const rows = Object.entries(results.retrieval).flatMap(([set, { queries, unanswerable }]) =>
-    ids.flatMap((id) => {
-      const of = unanswerable?.systems[id];
-      if (of === undefined) return [];
-      const above = (top: TopScores) => (id === "bm25" ? "–" : percent(top.strong));
-      return [
-        [
-          set,
-          `${unanswerable?.queries} and ${queries}`,
-          nameOf(results, id),
-          scores(of.unanswerable),
-          scores(of.answerable),
-          interval(of.area),
-          `${above(of.unanswerable)} and ${above(of.answerable)}`,
-        ],
-      ];
-    }),
-  );
-  const head = ["Set", "Queries", "System", "Without an answer", "With one", "Told apart", "Above 0.80"];
-  return table(head, rows);
+  const rows = Object.entries(results.retrieval).flatMap(([set, { unanswerable }]) => {
+    const of = unanswerable?.systems[model];
+    if (of === undefined) return [];
+    return [
+      [
+        set,
+        scores(of.unanswerable),
+        scores(of.answerable),
+        percent(of.unanswerable.strong),
+        ...ids.map((id) => share(unanswerable?.systems[id]?.area.value)),
+      ],
+    ];
+  });
+  const head = ["Set", "Without an answer", "With one", "Without one above 0.80"];
+  return table([...head, ...ids.map((id) => `Told apart, ${nameOf(results, id)}`)], rows);
 }
 
-/** Shows what a floor costs and spares. */
+/** Shows what a floor costs and spares with the first model, in the sets where it matters. */
 export function floorsPage(results: Results): string {
-  const rows = Object.entries(results.floors).flatMap(([set, systems]) =>
-    Object.entries(systems).map(([id, of]) => [
-      ...[set, nameOf(results, id), percent(of.rightLost), percent(of.answersLost), percent(of.wrongSpared)],
-      of.unanswerable === 0 ? "–" : `${percent(of.empty)} of ${count(of.unanswerable)}`,
-    ]),
+  const [id = ""] = firstModelAndBm25(results);
+  const all = Object.entries(results.floors).flatMap(([set, systems]) => {
+    const figures = systems[id];
+    return figures === undefined ? [] : [{ set, ...figures }];
+  });
+  const shown = all.filter(
+    ({ unanswerable, rightLost, wrongSpared }) =>
+      unanswerable > 0 || Math.max(rightLost, wrongSpared) >= LEFT_OUT_MIN,
   );
-  const head = [
-    ...["Set", "System", "Right rows left out", "Answers lost", "Wrong rows left out"],
-    "Questions without an answer that get none",
-  ];
-  return table(head, rows);
+  const rows = shown.map(({ set, rightLost, answersLost, wrongSpared, empty, unanswerable }) => [
+    ...[set, percent(rightLost), percent(answersLost), percent(wrongSpared)],
+    unanswerable === 0 ? "–" : `${percent(empty)} of ${count(unanswerable)}`,
+  ]);
+  const head = ["Set", "Right rows left out", "Answers lost", "Wrong rows left out", "Empty answers"];
+  const rest = `In the ${all.length - shown.length} other sets it leaves out less than ${percent(LEFT_OUT_MIN)} of both.`;
+  return `${table(head, rows)}\n${rest}`;
 }
 
-/** Shows how often the right fact comes first in each language, and its nDCG@10. */
+/** Shows how often the right fact comes first in each language. */
 export function languagesPage(results: Results): string {
-  const ids = systemsOf(results)[0].filter((id) => id in results.languages);
+  const ids = firstModelAndBm25(results).filter((id) => id in results.languages);
   const names = Object.keys(results.languages[ids[0] ?? ""] ?? {});
   const rows = names.map((language) => [
     language,
-    ...ids.map((id) => {
-      const { hit1, ndcg10 } = results.languages[id]?.[language] ?? {};
-      return `${percent(hit1)}, ${share(ndcg10)}`;
-    }),
+    ...ids.map((id) => percent(results.languages[id]?.[language]?.hit1)),
   ]);
   return table(["Language", ...ids.map((id) => nameOf(results, id))], rows);
 }
 
-function byGroup(results: Results, head: string[], cells: (figures: RetrievalFigures) => string[]): string {
-  return grouped(Object.keys(results.retrieval))
-    .map(([group, sets]) => {
-      const rows = sets.map((set) => [set, ...cells(results.retrieval[set] as RetrievalFigures)]);
-      return `${group}:\n\n${table(head, rows)}`;
-    })
-    .join("\n");
+/** Lists the sets with their figures, group by group. */
+function inGroups({ retrieval }: Results): [string, RetrievalFigures][] {
+  return grouped(Object.keys(retrieval)).flatMap(([, sets]) =>
+    sets.map((set): [string, RetrievalFigures] => [set, retrieval[set] as RetrievalFigures]),
+  );
 }
 
-/** All systems, and those that the first is compared with: all that do not order by words, too. */
-function systemsOf({ systems }: Results): [string[], string[]] {
-  const ids = Object.keys(systems);
-  return [ids, ids.slice(1).filter((id) => !isHybrid(id))];
+/** Systems that the first one was compared with in one run. */
+function comparedIds({ systems, means }: Results): string[] {
+  const all = Object.values(means);
+  return Object.keys(systems).filter((id) => all.some(({ differences }) => differences[id] !== undefined));
 }
 
-function modelsOf(results: Results): string[] {
-  return systemsOf(results)[0].filter((id) => id !== "bm25" && !isHybrid(id));
+function modelsOf({ systems }: Results): string[] {
+  return Object.keys(systems).filter((id) => id !== "bm25" && !isHybrid(id));
+}
+
+/** First model with and without words, and BM25. */
+function firstModelAndBm25(results: Results): string[] {
+  const [model = ""] = modelsOf(results);
+  return [hybridOf(model), model, "bm25"].filter((id) => id in results.systems);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
 }
 
 function nameOf({ systems }: Results, id: string): string {
   return systems[id]?.name ?? id;
-}
-
-function lessName(results: Results, id: string): string {
-  return `${nameOf(results, Object.keys(results.systems)[0] as string)} less ${nameOf(results, id)}`;
-}
-
-function outOf(some: number, all: number): string {
-  return some === all ? count(all) : `${count(some)} of ${count(all)}`;
 }

@@ -1,15 +1,13 @@
-import { table } from "../bench/compare/table.js";
 import { count } from "./format.js";
-import { comparedSessionsPage, comparedTurnsPage } from "./page-compared.js";
+import { isHybrid } from "./options.js";
+import { comparedPage } from "./page-compared.js";
 import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs.js";
 import {
   categoriesPage,
   floorsPage,
-  hitsPage,
   languagesPage,
   meansPage,
-  ndcgPage,
-  sessionsPage,
+  setsPage,
   strongPage,
   unanswerablePage,
 } from "./page-retrieval.js";
@@ -22,9 +20,7 @@ export type Sections<R = Results> = Readonly<Record<string, (results: R) => stri
 export const QUALITY: Sections = {
   run: runPage,
   means: meansPage,
-  ndcg: ndcgPage,
-  hits: hitsPage,
-  sessions: sessionsPage,
+  sets: setsPage,
   categories: categoriesPage,
   similarity: similarityPage,
   above: abovePage,
@@ -36,8 +32,7 @@ export const QUALITY: Sections = {
 
 /** Tables of docs/compared.md. */
 export const COMPARED: Sections = {
-  sessions: comparedSessionsPage,
-  turns: comparedTurnsPage,
+  compared: comparedPage,
   languages: languagesPage,
   floors: floorsPage,
 };
@@ -70,18 +65,17 @@ export function allTables(results: Results): string {
 }
 
 function runPage({ version, side, queriesMax, systems, retrieval }: Results): string {
-  const rows = Object.values(systems).map(({ name, revision, date, machine }) => [
-    name,
-    revision === undefined ? "–" : `\`${revision}\``,
-    date,
-    machine,
-  ]);
+  const models = Object.entries(systems).filter(([id]) => !isHybrid(id));
+  const measured = models.map(([, { name, revision, date, machine }]) => {
+    const version = revision === undefined ? "" : ` (revision \`${revision}\`)`;
+    return `- ${name}${version}: ${date}, ${machine}`;
+  });
   const most = queriesMax === null ? "All queries" : `At most ${count(queriesMax)} queries`;
   const figures = Object.values(retrieval);
   const queries = figures.reduce((sum, each) => sum + each.queries, 0);
   const stored = figures.reduce((sum, each) => sum + each.rows, 0);
   const text = `recalld ${version}, the ${side} side of the data. ${most} of each set: ${count(queries)} answerable queries to ${count(stored)} memories in ${figures.length} sets.`;
-  return `${text}${refusals(retrieval)}\n\n${table(["System", "Revision of the model", "Measured", "On"], rows)}`;
+  return `${text}${refusals(retrieval)}\n\n${measured.join("\n")}`;
 }
 
 /** Rows that were not stored cannot be found, so the page says how many they are. */

@@ -4,7 +4,7 @@ import type { Calls } from "./figures.js";
 import { FLOORS } from "./floors.js";
 import { count, number } from "./numbers.js";
 import { PROFILED, type ProfiledId } from "./profiled.js";
-import type { AtSize, Results } from "./results.js";
+import type { AtSize, ByCallers, Results } from "./results.js";
 import { table } from "./table.js";
 import { targetsPage } from "./targets-page.js";
 
@@ -13,6 +13,7 @@ const END = "<!-- End of the figures. -->";
 
 /** Processor time below which a thread is not shown. */
 const SHOWN_MS = 0.01;
+const NONE = "–";
 
 /**
  * Replaces the page's figures by those of a run.
@@ -32,38 +33,62 @@ const p99: Value = ({ p99Ms }) => p99Ms.median;
 const rate: Value = ({ perSecond }) => perSecond.median;
 
 function figures(results: Results, scale: ScaleResults | undefined): string {
+  const sizes = ends(results.sizes);
+  const largest = sizes.at(-1) as AtSize;
+  const latencyAt = (call: "recall" | "store") =>
+    sizes.map(
+      (size): Column => [
+        `1 caller, ${count(size.memories)}`,
+        (id) => cell(size[call], { callers: 1, id }, latency),
+      ],
+    );
+  const throughputAt = (call: "recall" | "store") =>
+    sizes.map(
+      (size): Column => [
+        `16 callers, ${count(size.memories)}`,
+        (id) => cell(size[call], { callers: 16, id }, throughput),
+      ],
+    );
   return [
     intro(results),
     "## Targets\n",
     targetsPage(results, scale),
     "## Where the time goes\n",
-    "Milliseconds of processor time in recalld for one call, in user and system mode, by the code that a thread runs; by number of memories. `client` is the calling process.\n",
-    processorTable(results),
+    `Milliseconds of processor time in recalld for one call among ${count(largest.memories)} memories, in user and system mode, by the code that a thread runs. \`client\` is the calling process.\n`,
+    processorTable(largest),
     "## Recall\n",
-    "One caller: p50 and p99 in milliseconds, and the p50 as a multiple of recalld's.\n",
-    calls(results, ({ recall }) => of(recall, 1), latency),
-    "16 callers: recalls a second, p99 in milliseconds, and the rate as a multiple of recalld's.\n",
-    calls(results, ({ recall }) => of(recall, 16), throughput),
-    "Of the ten memories that are truly nearest, this share was among the ten found (recall@10):\n",
-    bySystem(results, ({ found }, id) => percent(found[id])),
+    "By callers and memories: p50 of one caller in ms, or calls a second of 16; then p99 in ms; in brackets the first figure as a multiple of recalld's. Recall@10 is that of the larger size.\n",
+    bySystem(results, [
+      ...latencyAt("recall"),
+      ...throughputAt("recall"),
+      ["Recall@10", (id) => percent(largest.found[id])],
+    ]),
     "## Store\n",
-    "16 callers: stores a second, p99 in milliseconds, and the rate as a multiple of recalld's.\n",
-    calls(results, ({ store }) => of(store, 16), throughput),
-    "One caller: p50 and p99 in milliseconds, and the p50 as a multiple of recalld's.\n",
-    calls(results, ({ store }) => of(store, 1), latency),
+    "The same for stores:\n",
+    bySystem(results, [...latencyAt("store"), ...throughputAt("store")]),
     "## Memory and restart\n",
-    "Megabytes of the server's processes, and of the client's where the client embeds; in brackets, pages of files that the system may drop.\n",
-    bySystem(results, memory),
-    "Seconds from the start of a service that was stopped to its first answered recall.\n",
-    bySystem(results, ({ restartSeconds }, id) => number(restartSeconds[id]?.median)),
+    "Megabytes of the server's processes, and of the client's where the client embeds; in brackets, pages of files that the system may drop. A restart is the time from the start of a stopped service to its first answered recall.\n",
+    bySystem(results, [
+      ...sizes.map((size): Column => [`MB, ${count(size.memories)}`, (id) => memory(size, id)]),
+      ...sizes.map(
+        ({ memories, restartSeconds }): Column => [
+          `Restart, ${count(memories)}`,
+          (id) => (id in restartSeconds ? `${number(restartSeconds[id]?.median)} s` : NONE),
+        ],
+      ),
+    ]),
   ].join("\n");
 }
 
+/** Smallest and largest size. */
+function ends(sizes: readonly AtSize[]): AtSize[] {
+  return sizes.filter((_, i) => i === 0 || i === sizes.length - 1);
+}
+
 function intro({ date, machine, load, model, rounds, agreement, systems }: Results): string {
-  const head = ["System", "Version", "Called", "Index", "An answered store survives"];
+  const head = ["System", "Called", "Index", "An answered store survives"];
   const rows = Object.values(systems).map(({ name, version, called, index, durable }) => [
-    name,
-    version,
+    `${name} ${version}`,
     called,
     index,
     durable,
@@ -78,19 +103,24 @@ function intro({ date, machine, load, model, rounds, agreement, systems }: Resul
   return `${date}, ${machine}. Model \`${model.id}\`, embedding in ${threads} in recalld. ${rounds === 1 ? "One round" : `Medians of ${rounds} rounds`}.${agreed}${busy}\n\n${table(head, rows)}`;
 }
 
-/** Writes a row for each size, with a column for each system and the floor. */
-function calls(
-  { sizes, systems }: Results,
-  of: (size: AtSize) => Readonly<Record<string, Calls>>,
-  cell: (calls: Calls, recalld: Calls) => string,
+/** Title of a column, and its cell for a system or floor. */
+type Column = readonly [title: string, cell: (id: string) => string];
+
+/** Writes a row for each system and floor that has a figure, with these columns. */
+function bySystem({ systems }: Results, columns: readonly Column[]): string {
+  const rows = [...Object.keys(systems), ...Object.keys(FLOORS)]
+    .map((id) => [nameOf(id, systems), ...columns.map(([, cell]) => cell(id))])
+    .filter(([, ...cells]) => cells.some((text) => text !== NONE));
+  return table(["System", ...columns.map(([title]) => title)], rows);
+}
+
+function cell(
+  byCallers: ByCallers,
+  { callers, id }: { callers: number; id: string },
+  write: (calls: Calls, recalld: Calls) => string,
 ): string {
-  const ids = Object.keys(of(sizes[0] as AtSize));
-  const rows = sizes.map((size) => {
-    const measured = of(size);
-    const cells = ids.map((id) => cell(measured[id] as Calls, measured.recalld as Calls));
-    return [count(size.memories), ...cells];
-  });
-  return table(["Memories", ...ids.map((id) => nameOf(id, systems))], rows);
+  const { [id]: calls, recalld } = byCallers[callers] ?? {};
+  return calls === undefined || recalld === undefined ? NONE : write(calls, recalld);
 }
 
 function latency(calls: Calls, recalld: Calls): string {
@@ -98,51 +128,39 @@ function latency(calls: Calls, recalld: Calls): string {
 }
 
 function throughput(calls: Calls, recalld: Calls): string {
-  return `${number(rate(calls))}/s, ${number(p99(calls))}${multiple(rate(calls), rate(recalld))}`;
+  return `${number(rate(calls))}, ${number(p99(calls))}${multiple(rate(calls), rate(recalld))}`;
 }
 
 function multiple(value: number, recalld: number): string {
   return value === recalld ? "" : ` (${number(value / recalld)}×)`;
 }
 
-function processorTable({ sizes }: Results): string {
-  const rows = Object.entries(PROFILED).flatMap(([id, { what }]) =>
-    sizes.flatMap(({ memories, processor }) => {
-      const time = processor[id as ProfiledId];
-      return time === undefined ? [] : [{ memories, what, time }];
-    }),
-  );
+function processorTable({ processor }: AtSize): string {
+  const rows = Object.entries(PROFILED).flatMap(([id, { what }]) => {
+    const time = processor[id as ProfiledId];
+    return time === undefined ? [] : [{ what, time }];
+  });
   const names = [...new Set(rows.flatMap(({ time }) => Object.keys(time.threadsMs)))];
   const shown = names.filter((name) => rows.some(({ time }) => (time.threadsMs[name] ?? 0) >= SHOWN_MS));
-  const cells = rows.map(({ memories, what, time }) => [
+  const cells = rows.map(({ what, time }) => [
     what,
-    count(memories),
     milliseconds(time.clientMs),
     ...shown.map((name) => milliseconds(time.threadsMs[name])),
   ]);
-  return table(["Call", "Memories", "client", ...shown], cells);
+  return table(["Call", "client", ...shown], cells);
 }
 
 function milliseconds(ms = 0): string {
-  return ms < SHOWN_MS ? "–" : ms.toFixed(2);
-}
-
-function bySystem({ sizes, systems }: Results, cell: (size: AtSize, id: string) => string): string {
-  const ids = Object.keys(systems);
-  const rows = sizes.map((size) => [count(size.memories), ...ids.map((id) => cell(size, id))]);
-  return table(["Memories", ...ids.map((id) => nameOf(id, systems))], rows);
+  return ms < SHOWN_MS ? NONE : ms.toFixed(2);
 }
 
 function memory({ resident }: AtSize, id: string): string {
   const measured = resident[id];
-  if (measured == null) return "not told by this system";
+  if (measured === undefined) return NONE;
+  if (measured === null) return "not told by this system";
   const { serving, calling } = measured;
   const client = calling.own > 0 ? `, client ${megabytes(calling.own)}` : "";
   return `${megabytes(serving.own)} (${megabytes(serving.files)})${client}`;
-}
-
-function of(calls: Readonly<Record<string, Readonly<Record<string, Calls>>>>, callers: number) {
-  return calls[callers] as Readonly<Record<string, Calls>>;
 }
 
 function nameOf(id: string, systems: Results["systems"]): string {
@@ -154,5 +172,5 @@ function megabytes(bytes: number): string {
 }
 
 function percent(share: number | undefined): string {
-  return `${((share ?? Number.NaN) * 100).toFixed(1)} %`;
+  return share === undefined ? NONE : `${(share * 100).toFixed(1)} %`;
 }

@@ -13,10 +13,13 @@ const FIRST_RECALL = { phase: "rebuild", what: "first recall, without index file
 export function targetsPage({ sizes }: Results, scale: ScaleResults | undefined): string {
   const rows = Object.entries(TARGETS).map(([id, target]: [string, Target]) => {
     const figures = sizes.map(({ targets }) => targets[id as TargetId]);
-    return [target.what, limitOf(target), ...figures.map((one) => cell(one, target)), metBy(figures, target)];
+    return [
+      ...[target.what, limitOf(target), ...figures.map((one) => cell(one, target))],
+      ...[rangeOf(figures), metBy(figures, target)],
+    ];
   });
-  const head = ["What", "Target", ...sizes.map(({ memories }) => count(memories)), "Met"];
-  return `Medians of the rounds, by number of memories; in brackets the lowest and the highest round.
+  const head = ["What", "Target", ...sizes.map(({ memories }) => count(memories)), "All rounds", "Met"];
+  return `Medians of the rounds, by number of memories, and the range of all rounds.
 
 ${table(head, rows)}
 ${ofScale(scale)}`;
@@ -28,12 +31,19 @@ function limitOf({ atMost, atLeast, unit = "" }: Target): string {
 
 function cell(figure: Figure | undefined, { unit = "" }: Target): string {
   if (figure === undefined) return "not measured";
-  const { median, lowest, highest } = figure;
-  const range = lowest === highest ? "" : ` (${number(lowest)} to ${number(highest)})`;
-  return `${number(median)}${unit}${range}`;
+  return `${number(figure.median)}${unit}`;
 }
 
-/** Says `yes` or `no`, or how often if it differs by size. */
+/** Lowest and highest round of all sizes. */
+function rangeOf(figures: readonly (Figure | undefined)[]): string {
+  const measured = figures.filter((figure) => figure !== undefined);
+  if (measured.length === 0) return "not measured";
+  const lowest = Math.min(...measured.map((figure) => figure.lowest));
+  const highest = Math.max(...measured.map((figure) => figure.highest));
+  return `${number(lowest)} to ${number(highest)}`;
+}
+
+/** `yes` or `no`, or at how many sizes if they differ. */
 function metBy(figures: readonly (Figure | undefined)[], { atMost, atLeast }: Target): string {
   const measured = figures.filter((figure) => figure !== undefined);
   const met = measured.filter(

@@ -23,7 +23,7 @@ describe("docs/performance.md", () => {
     const page = read("docs/performance.md");
     const [first, ...rest] = results.sizes;
     const other = { ...results, sizes: [{ ...first, memories: 1234 } as Results["sizes"][0], ...rest] };
-    expect(withFigures(page, other)).toContain("| 1,234");
+    expect(withFigures(page, other)).toContain("1 caller, 1,234");
     expect(withFigures(page, { ...results, load: 3 })).toContain("The machine was busy");
     expect(withFigures(page, { ...results, load: 0.1 })).not.toContain("The machine was busy");
     expect(() => withFigures("# No markers\n", results)).toThrow("lacks");

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DataFolder } from "../../eval/data-folder.js";
 import { signUp } from "../support/caller.js";
-import { blocks, ROOT, read } from "../support/documents.js";
+import { blocks, ROOT, read, section } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // Each line starts a process, beside all other tests.
@@ -37,8 +37,11 @@ describe.skipIf(missing !== "")(
       return stdout.trim().split("\n");
     }
 
+    const moves = blocks(section("docs/recipes.md", "## Move from another memory"), "sh");
+
     describe("docs/recipes.md", () => {
-      const [define = "", ...recipes] = blocks(read("docs/recipes.md"), "sh");
+      const [define = "", ...all] = blocks(read("docs/recipes.md"), "sh");
+      const recipes = all.filter((code) => !moves.includes(code));
       const recipe = async (n: number, before = "") =>
         (await run(recipes[n] as string, define + before)).map((line) => JSON.parse(line));
 
@@ -108,8 +111,7 @@ describe.skipIf(missing !== "")(
       });
     });
 
-    describe("docs/moving.md", () => {
-      const moves = blocks(read("docs/moving.md"), "sh");
+    describe("moving, in docs/recipes.md", () => {
       const program = `recalld() { "${process.execPath}" "${join(ROOT, "dist/src/recalld.js")}" "$@"; }\n`;
 
       test("moves in from files of the real programs, and out again", async () => {

@@ -3,6 +3,8 @@
  * has what it had. Links in mails, logs and error messages lead to the former ones.
  */
 export const MOVED_PAGES: ReadonlyMap<string, string> = new Map([
+  ["concepts", "agents#concepts"],
+  ["moving", "recipes#move-from-another-memory"],
   ["container", "deploy#container"],
   ["kubernetes", "deploy#kubernetes"],
   ["scaling", "deploy#scaling"],
