@@ -132,7 +132,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
   it("keeps the theme that was chosen", async () => {
     const { page } = await openVisitor(browser, server.url, { colorScheme: "light" });
     await visit(page, server.url, "");
-    await page.getByRole("button", { name: "Use the dark theme" }).click();
+    await page.getByRole("button", { name: "Dark theme" }).click();
     await page.reload();
     expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
     await page.context().close();

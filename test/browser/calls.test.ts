@@ -39,8 +39,9 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     await visit(page, server.url, "calls");
     await page.getByRole("heading", { name: "Calls" }).waitFor();
     const stored = row("Store");
+    await stored.getByText("agent").waitFor();
     expect(await stored.textContent()).toMatch(
-      /^Store HTTPhomeok\w{3} \d+, \d\d:\d\d:\d\d[\d.]+\u00a0msagent/,
+      /^StoreHTTP · homeok\w{3} \d+, \d\d:\d\d:\d\d[\d.]+\u00a0msagent/,
     );
     expect(await page.locator("main").textContent()).not.toContain("secret");
   });
@@ -49,6 +50,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     await choice("Outcome").selectOption("errors only");
     await page.getByText("No call has failed").waitFor();
     await caller.call(`GET ${caller.pathOf("home", "mem_none")}`);
+    await caller.call("POST /recalld.v1.AccountService/CreateKey", { body: { name: "newest" } });
     await page.getByRole("button", { name: "Refresh" }).click();
     const failed = row("GetMemory");
     await failed.getByText("invalid_argument").waitFor();
@@ -62,6 +64,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     expect(page.url()).toMatch(/#\/calls\?call=Store&key=key_\w+$/);
     await choice("Key").selectOption("agent");
     await row("Store").waitFor();
+    await choice("Key").selectOption("newest");
     await choice("Key").selectOption("all");
     await choice("Namespace").fill("nowhere");
     await choice("Namespace").press("Enter");

@@ -56,7 +56,7 @@ describe.skipIf(PROGRAM === undefined)(
       }
     });
 
-    it("recalls, and meets no error", async () => {
+    it("signs in and recalls with the keyboard alone, and meets no error", async () => {
       expect(report.recalled).toContain("Ada lives in Lisbon.");
       // On a busy machine a page is left while it still loads a part, and Firefox calls that an error, too.
       const left = /^TypeError: error loading dynamically imported module: (\S+)$/;

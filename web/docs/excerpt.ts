@@ -7,8 +7,9 @@ export function excerptOf(text: string, words: readonly string[]): string {
   const found = matcher(words)?.exec(plain);
   const start = Math.max((found?.index ?? 0) - LEAD, 0);
   const from = start === 0 ? 0 : plain.indexOf(" ", start) + 1;
-  const piece = plain.slice(from, from + CHARACTERS_MAX);
-  return `${from > 0 ? "… " : ""}${piece}${from + CHARACTERS_MAX < plain.length ? " …" : ""}`;
+  const end = from + CHARACTERS_MAX;
+  const piece = plain.slice(from, end < plain.length ? plain.lastIndexOf(" ", end) : end);
+  return `${from > 0 ? "… " : ""}${piece}${end < plain.length ? " …" : ""}`;
 }
 
 /** Divides a text so that every second piece is one of the words. */
@@ -20,7 +21,7 @@ export function piecesOf(text: string, words: readonly string[]): readonly strin
 function matcher(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined;
   const longestFirst = [...words].sort((a, b) => b.length - a.length);
-  return new RegExp(`(${longestFirst.map(quoted).join("|")})`, "i");
+  return new RegExp(`(?<![\\p{L}\\p{N}])(${longestFirst.map(quoted).join("|")})`, "iu");
 }
 
 function quoted(word: string): string {

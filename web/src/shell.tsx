@@ -135,15 +135,10 @@ function CallsLeft() {
 
 export function ThemeButton() {
   const shown = useStore(theme);
-  const other = shown === "dark" ? "light" : "dark";
+  const other = shown === "dark" ? "Light" : "Dark";
   return (
-    <button
-      type="button"
-      className="button-plain button-icon"
-      aria-label={`Use the ${other} theme`}
-      onClick={toggleTheme}
-    >
-      <Icon name={shown === "dark" ? "sun" : "moon"} />
+    <button type="button" className="button-plain" aria-label={`${other} theme`} onClick={toggleTheme}>
+      {other}
     </button>
   );
 }

@@ -72,6 +72,18 @@ export class Firefox {
     return JSON.parse(evaluated.result?.value ?? "null") as T;
   }
 
+  /** Presses keys one after the other, as a keyboard does. */
+  async type(keys: string): Promise<void> {
+    const actions = [...keys].flatMap((value) => [
+      { type: "keyDown", value },
+      { type: "keyUp", value },
+    ]);
+    await this.#send("input.performActions", {
+      context: this.#tab,
+      actions: [{ type: "key", id: "keyboard", actions }],
+    });
+  }
+
   async close(): Promise<void> {
     const exited = new Promise((resolve) => this.child.once("exit", resolve));
     this.socket.close();

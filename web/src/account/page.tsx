@@ -11,7 +11,7 @@ import { CloseAccount } from "./close-account";
 export function AccountPage() {
   const { data: account, error } = useQuery(accounts.getAccount, {});
   return (
-    <Page title="Account" intro="This page holds what belongs to no key and no namespace.">
+    <Page title="Account" intro="Account details.">
       <ErrorNote error={error} />
       {!account && !error && <Loading />}
       {account && <Facts account={account} />}

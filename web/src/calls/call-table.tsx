@@ -51,12 +51,16 @@ function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "name
   return (
     <tr>
       <th scope="row">
-        {methodOf(call)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
-        {namespace !== "" && (
-          <div className="hint cut call-namespace" title={namespace}>
-            <bdi>{namespace}</bdi>
-          </div>
-        )}
+        {methodOf(call)}
+        <div className="hint call-way">
+          {PROTOCOLS[protocol] ?? protocol}
+          {namespace !== "" && (
+            <>
+              {" · "}
+              <bdi>{namespace}</bdi>
+            </>
+          )}
+        </div>
       </th>
       <td data-label="Outcome">
         <div className="outcome">

@@ -14,7 +14,7 @@ export interface KeyNames {
 /** Names keys by their ids, as far as this tab's key may know their names. */
 export function useKeyNames(): KeyNames {
   const { key: own, manages } = useRights();
-  const { data } = useQuery(accounts.listKeys, {}, { enabled: manages });
+  const { data } = useQuery(accounts.listKeys, {}, { enabled: manages, staleTime: 0 });
   const keys = data?.keys ?? (own ? [own] : []);
   const names = new Map(keys.map(({ id, name, prefix }) => [id, name || `${prefix}…`]));
   return {

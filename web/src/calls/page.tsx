@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
 import { Empty, Loading, Page } from "../parts/page";
 import { linkTo, setQuery, useRoute } from "../route";
+import { refresh } from "../session/refresh";
 import { useRights } from "../session/rights";
 import { CallTable } from "./call-table";
 import { ERRORS, FilterFields, filterOf, queryOf, requestOf } from "./filter";
@@ -39,6 +40,11 @@ export function CallsPage() {
   useEffect(() => {
     if (seeks && !isFetchingNextPage) void fetchNextPage();
   }, [seeks, isFetchingNextPage, fetchNextPage]);
+  const reload = () => {
+    void refetch();
+    // A call may be of a key that is new.
+    refresh("keys");
+  };
   const more = () => {
     setSearched(pages + PAGES_SEARCHED);
     void fetchNextPage();
@@ -50,7 +56,7 @@ export function CallsPage() {
       title="Calls"
       intro={`The last calls ${whose}, and how they ended. No texts are kept.`}
       actions={
-        <button type="button" disabled={isFetching} onClick={() => void refetch()}>
+        <button type="button" disabled={isFetching} onClick={reload}>
           <Icon name="rotate" /> {isFetching ? "Refreshing…" : "Refresh"}
         </button>
       }
