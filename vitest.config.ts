@@ -12,22 +12,23 @@ const e2e = (...names: string[]) => names.map((name) => `test/e2e/${name}.test.t
 const TIMED = [...e2e("flood", "largest", "long-stores", "metrics-measured"), "test/observability.test.ts"];
 
 /**
- * These need other programs, the built pages or several processes, they test tests and tools, or they start the
- * operator's and the users' commands hundreds of times: `test/e2e/operator.test.ts` has the commands' main promises.
+ * These need other programs, the built pages or several processes, they test tests and tools, or they start processes
+ * again and again: `test/e2e/operator.test.ts` has the commands' main promises, and `test/contract/kill.test.ts` those
+ * about kill -9.
  */
 const MORE = [
   ...["bench", "browser", "clients", "conformance", "deploy", "docs", "eval"].map(
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
-  ...e2e("admin", "backup", "command-line", "format", "restore", "verify"),
+  ...e2e("admin", "backup", "command-line", "format", "killed", "restore", "verify"),
   ...e2e("foreign", "mcp-stdio", "mcpb", "model", "nginx", "open-files", "portal-serving"),
   ...e2e("moving", "outage", "races", "reembed", "remote-model", "replicas", "rolling", "sameness"),
-  ...["ferretdb", "mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),
+  ...["ferretdb", "mongo", "mongo-away", "owner"].map((name) => `test/contract/${name}.test.ts`),
   "test/simulation/planted.test.ts",
   "test/layers.test.ts",
 ];
 
-/** These try more when `QUICK` does not ask for less: the quick tests have a part, and the others all. */
+/** The quick tests have a part of these, as `test/support/quick.ts` says, and the others the rest. */
 const LONGER = [
   ...e2e("long-texts", "unread-bodies"),
   "test/embedding/long-texts.test.ts",
@@ -49,7 +50,7 @@ const ON_DATABASES = readdirSync("test/e2e")
 
 const SIMULATION = "test/simulation/simulation.test.ts";
 /** Schedules of the simulation that the quick tests take; the others go on behind them. */
-const QUICK_SCHEDULES = 300;
+const QUICK_SCHEDULES = 100;
 const { SIMULATED_SCHEDULES } = process.env;
 
 // Many tests wait, for a server or a pause, as long as they work: two workers on two cores are idle a fifth of the
@@ -94,7 +95,7 @@ export default defineConfig({
         test: {
           name: "more",
           include: [...MORE, ...LONGER, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
-          env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "900" },
+          env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "600" },
           maxWorkers,
         },
       },

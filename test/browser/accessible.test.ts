@@ -1,11 +1,19 @@
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { type Place, placesOf } from "./places.js";
 import { sentences } from "./sentences.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
+import {
+  findings,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  settle,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 const NAMESPACE = "assistant";
 const PLACES = placesOf(NAMESPACE);
@@ -42,7 +50,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
   const visitAll = async (page: Page, places: readonly Place[]) => {
     const { width } = page.viewportSize() as { width: number };
     for (const { name, hash, act } of places) {
-      await visit(page, server.url, hash);
+      await page.goto(`${server.url}/#/${hash}`);
       await page.reload();
       await settle(page);
       await act?.(page);
@@ -146,9 +154,4 @@ async function openReader(url: string): Promise<string> {
   const scope = { access: "KEY_ACCESS_READ_ONLY", namespace: NAMESPACE };
   const { body } = await caller.call("POST /recalld.v1.AccountService/CreateKey", { body: scope });
   return String(body.api_key);
-}
-
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
 }

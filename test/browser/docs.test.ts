@@ -1,8 +1,7 @@
-import AxeBuilder from "@axe-core/playwright";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
+import { findings, NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
 
 /** Pages of every kind, none of them long: the introduction, a guide with tables, a file, a folder. */
 const PAGES = ["", "clients", "files/server.json", "files/proto/recalld/v1", "no/such/page"];
@@ -176,8 +175,3 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
     await page.context().close();
   });
 });
-
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
-}

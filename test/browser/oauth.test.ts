@@ -1,12 +1,20 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { aFlow, type Flow, ISSUER } from "../support/oauth.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
+import {
+  findings,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  settle,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that asks for a key", () => {
   let server: TestServer;
@@ -169,8 +177,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
       await signInWith(page, server.url, caller.key);
       for (const changes of [{}, { resource: "https://evil.example/mcp" }, { client_id: "rcc_x" }]) {
         await open(page, changes);
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map(({ id }) => id)).toEqual([]);
+        expect(await findings(page)).toEqual([]);
       }
     },
   );

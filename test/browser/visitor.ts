@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { vi } from "vitest";
 import { findChromium, launchChromium } from "./chromium.js";
@@ -46,6 +47,14 @@ export async function openVisitor(
     if (protocol.startsWith("http") && origin !== url) faults.push(`request to ${request.url()}`);
   });
   return { page, faults };
+}
+
+/** Finds by axe what not everyone can use on a page, by rule and element. The page has no frames. */
+export async function findings(page: Page): Promise<string[]> {
+  // Otherwise each look opens a second page, and describes all that is right in both.
+  const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ["violations"] });
+  const { violations } = await axe.analyze();
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
 }
 
 /** Opens a page of the portal and waits until its content has loaded. */

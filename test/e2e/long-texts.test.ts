@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { FACT, inProse, needles, partOf, QUESTION } from "../support/needles.js";
 import { prose } from "../support/prose.js";
+import { quickly } from "../support/quick.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -28,7 +29,7 @@ describe("a text of 60,000 bytes with one fact", () => {
     expect(match.end - match.start).toBeLessThanOrEqual(512);
   });
 
-  it("is a question too: its own text finds it", async () => {
+  quickly("is a question too: its own text finds it", async () => {
     const { text, name } = inProse();
     const results = resultsOf(await caller.recall(text, name, 20));
     // The results also have the short memories, each of which is a sentence of the text.

@@ -13,6 +13,11 @@ import { newDataDir, runUntilExit, startServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
+/** Most memories of one call. */
+const BATCH = 256;
+/** More load would keep the cores from the other tests, and from the change itself. */
+const PAUSE_MS = 20;
+
 describe("changing the model under load", () => {
   it("fails no call, mixes no models and goes on after kill -9, on local", async () => {
     const dataDir = newDataDir();
@@ -22,6 +27,7 @@ describe("changing the model under load", () => {
       env: { DATA_DIR: dataDir },
       memories: 1500,
       killAt: 0.3,
+      pauseMs: PAUSE_MS,
       seed: 1,
     });
     expect(figures.kills).toBe(1);
@@ -38,6 +44,7 @@ describe("changing the model under load", () => {
       upgrades: true,
       clients: 16,
       killAt: 0.3,
+      pauseMs: PAUSE_MS,
       seed: 3,
     });
     expect(figures.kills).toBe(1);
@@ -93,7 +100,11 @@ describe("a change of the model that is given up in the middle", () => {
     const texts = prose(2700);
     const sizes = [20, 20, 2660];
     for (const [i, size] of sizes.entries()) {
-      for (const text of texts.splice(0, size)) await caller.store({ text, namespace: `n${i}` });
+      const memories = texts.splice(0, size).map((text) => ({ text }));
+      while (memories.length > 0) {
+        const body = { namespace: `n${i}`, memories: memories.splice(0, BATCH) };
+        expect((await caller.call("POST /store/batch", { body })).code).toBe("ok");
+      }
     }
     const reembedding = admin(env, "reembed", OTHER_MODEL);
     const status = async () => (await admin(env, "reembed", "--status")).stdout;
@@ -146,7 +157,7 @@ describe.skipIf(skip)(`on replicas${skip ? ` (skipped: ${mongo.reason})` : ""}`,
     const figures = await changeModelUnderLoad({
       start: (more, main) => startServer({ env: { ...env, ...more }, ...(main !== undefined && { main }) }),
       ...(kills > 0 && { upgrades: true, clients: 16, killAt: 0.3 }),
-      ...{ replicas, env, memories, seed },
+      ...{ replicas, env, memories, seed, pauseMs: PAUSE_MS },
     });
     expect(figures.kills).toBe(kills);
     expect(figures.recalls).toBeGreaterThan(300);

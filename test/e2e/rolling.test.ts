@@ -10,6 +10,8 @@ import { doorsOf } from "../support/doors.js";
 // s.
 const env = { DRAIN_NOTICE_MS: "3000" };
 const ROLLING_MS = 15_000;
+/** Each client calls ten times a second: more would keep the cores from the other tests for as long as it takes. */
+const PAUSE_MS = 100;
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) => {
@@ -33,6 +35,7 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
         balancer,
         restarts: 1,
         durationMs: ROLLING_MS,
+        pauseMs: PAUSE_MS,
         env,
         seed: 3,
       });

@@ -2,6 +2,7 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { haproxy } from "../support/balancer.js";
 import { type Caller, signUp } from "../support/caller.js";
+import { QUICK, quickly } from "../support/quick.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -76,14 +77,14 @@ const recall = (session: ClientHttp2Session) =>
   post(session, "/recall", JSON_TYPE, Buffer.from('{"query":"a","namespace":"n"}'));
 
 describe("a connection on which bodies were too large", () => {
-  it.each(MISTAKES)("serves on after many of %s", async (_, path, header, body, expected) => {
+  quickly.each(MISTAKES)("serves on after many of %s", async (_, path, header, body, expected) => {
     const session = dial(server.url);
     for (let call = 0; call < CALLS; call++) expect(await post(session, path, header, body)).toBe(expected);
     expect(await recall(session)).toBe("200");
   });
 
   const balancer = haproxy();
-  const reason = process.env.QUICK === undefined ? balancer.missing : "`npm run test:all` has this";
+  const reason = !QUICK ? balancer.missing : "`npm run test:all` has this";
   const missing = reason === undefined ? "" : ` (${reason})`;
   it.skipIf(reason !== undefined)(
     `is shared behind a balancer, and still serves everybody${missing}`,

@@ -3,6 +3,7 @@ import type { OpenEmbedder } from "../../src/embedding/open.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 import { vectorsOf } from "../../src/memory/ports/windows.js";
 import { FACT, inProse, needles, partOf, QUESTION } from "../support/needles.js";
+import { quickly } from "../support/quick.js";
 import { openEmbedder } from "./built.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -26,7 +27,7 @@ describe("a long text", () => {
     expect(partOf(text, best)).toContain(FACT);
   });
 
-  it("has windows in order, over all of it, of one vector each", async () => {
+  quickly("has windows in order, over all of it, of one vector each", async () => {
     const { text } = inProse();
     const { windows = [], vectors } = await embedder.embed({ text, field: "text", owner: "acc" });
     expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
@@ -37,7 +38,7 @@ describe("a long text", () => {
     }
   });
 
-  it("of the most tokens has a bounded number of windows", async () => {
+  quickly("of the most tokens has a bounded number of windows", async () => {
     const text = Array.from({ length: 32_768 }, (_, i) => "!?.,;:-*+="[(i * i) % 10]).join(" ");
     expect(Buffer.byteLength(text)).toBeGreaterThan(65_000);
     const { windows = [], tokens } = await embedder.embed({ text, field: "text", owner: "acc" });
@@ -45,7 +46,7 @@ describe("a long text", () => {
     expect(windows.length).toBeLessThanOrEqual(TEXT_WINDOWS_MAX);
   });
 
-  it("asked as a query has few windows, which cover all of it", async () => {
+  quickly("asked as a query has few windows, which cover all of it", async () => {
     let state = 1;
     const next = () => {
       state = (state * 16_807) % 2_147_483_647;
@@ -59,7 +60,7 @@ describe("a long text", () => {
     expect(windows.at(-1)?.end).toBe(text.length);
   });
 
-  it.each(["!", "a ", "字", "x", "😀"])(
+  quickly.each(["!", "a ", "字", "x", "😀"])(
     "of %j again and again has few windows: alike ones are one",
     async (piece) => {
       const text = piece.repeat(65_536 / Buffer.byteLength(piece));
@@ -70,30 +71,33 @@ describe("a long text", () => {
     },
   );
 
-  it("counts the tokens of the whole text", async () => {
+  quickly("counts the tokens of the whole text", async () => {
     const { tokens } = await embedder.embed({ text: "tea ".repeat(3000), field: "text", owner: "acc" });
     expect(tokens).toBe(3000);
   });
 
-  it("lets queries and other accounts' texts be read in between, and its own account's after it", async () => {
-    const order: string[] = [];
-    const read = (
-      name: string,
-      { field = "text", owner = "acc" }: { field?: "query" | "text"; owner?: string } = {},
-    ) =>
-      embedder
-        .embed({ text: name === "long" ? inProse().text : name, field, owner })
-        .then(() => order.push(name));
-    await Promise.all([
-      read("long"),
-      read("next"),
-      read("other's", { owner: "other" }),
-      read("query", { field: "query" }),
-    ]);
-    expect(order).toEqual(["query", "other's", "long", "next"]);
-  });
+  quickly(
+    "lets queries and other accounts' texts be read in between, and its own account's after it",
+    async () => {
+      const order: string[] = [];
+      const read = (
+        name: string,
+        { field = "text", owner = "acc" }: { field?: "query" | "text"; owner?: string } = {},
+      ) =>
+        embedder
+          .embed({ text: name === "long" ? inProse().text : name, field, owner })
+          .then(() => order.push(name));
+      await Promise.all([
+        read("long"),
+        read("next"),
+        read("other's", { owner: "other" }),
+        read("query", { field: "query" }),
+      ]);
+      expect(order).toEqual(["query", "other's", "long", "next"]);
+    },
+  );
 
-  it("is given up with its caller", async () => {
+  quickly("is given up with its caller", async () => {
     const stop = new AbortController();
     const reading = embedder.embed({
       text: inProse().text,

@@ -40,7 +40,7 @@ export interface KeyFlood extends Compared {
 export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
   const server = await options.start({ PLANS_FILE: plansFile() });
   try {
-    const [quiet, loud] = [await warmed(server, options), await warmed(server, options)];
+    const [quiet, loud] = [await warmed(server, options), await callerOf(server)];
     const before = await loud.used();
     const floods = { times: 0, sent: 0, admitted: 0, refused: 0, ms: 0 };
     const compared = await compare(options, { server, quiet }, async () => {
@@ -86,7 +86,7 @@ export async function crowd({
   });
   try {
     expectFiles(server.pid, idle + slow);
-    const [quiet, other] = [await warmed(server, options), await warmed(server, options)];
+    const [quiet, other] = [await warmed(server, options), await callerOf(server)];
     // A page of these memories is 600 KB.
     const metadata = { note: "x".repeat(10_000) };
     for (let n = 0; n < 60; n++) await stored(other, { text: `large ${n}`, namespace: "n", metadata });
@@ -111,15 +111,17 @@ export async function crowd({
   }
 }
 
-/** Makes a caller with memories, and warms the server up: its memory grows with its first thousands of calls. */
-async function warmed(
-  { url, port }: TestServer,
-  { roundMs }: Pick<FloodOptions, "roundMs">,
-): Promise<Caller> {
-  const busy = await signUp(url);
-  const child = await begin({ kind: "flood", port, key: busy.key, perSecond: WARMING_PER_SECOND });
+/** Warms the server up, whose memory grows with its first thousands of calls, and makes a caller with memories. */
+async function warmed(server: TestServer, { roundMs }: Pick<FloodOptions, "roundMs">): Promise<Caller> {
+  const { key } = await signUp(server.url);
+  const child = await begin({ kind: "flood", port: server.port, key, perSecond: WARMING_PER_SECOND });
   await sleep(Math.min(WARMING_MS, roundMs));
   await end(child);
+  return callerOf(server);
+}
+
+/** Makes a caller with memories, which has called a while. */
+async function callerOf({ url }: TestServer): Promise<Caller> {
   const caller = await signUp(url);
   for (let n = 0; n < 20; n++) await stored(caller, { text: `Ada lives in street ${n}.`, namespace: "n" });
   await callQuietly(caller, 2_000);

@@ -11,6 +11,7 @@ const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url))
 const NAMESPACES = ["a", "b", "c"];
 const CLIENTS_DEFAULT = 4;
 const FILLERS = 8;
+const PAUSE_MS_DEFAULT = 2;
 /**
  * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
  * reach it.
@@ -30,6 +31,8 @@ export interface ReembedOptions {
   /** True if a release with another bundled model wrote the memories, and this one moves them to its own. */
   readonly upgrades?: boolean;
   readonly clients?: number;
+  /** Pause between two calls of a client. */
+  readonly pauseMs?: number;
   /** Share of entries with vectors of the new model at which the first server is killed with -9. */
   readonly killAt?: number;
   readonly seed: number;
@@ -49,7 +52,7 @@ export interface ReembedFigures {
  * @throws Error naming the first call that failed.
  */
 export async function changeModelUnderLoad(options: ReembedOptions): Promise<ReembedFigures> {
-  const { upgrades = false, clients = CLIENTS_DEFAULT } = options;
+  const { upgrades = false, clients = CLIENTS_DEFAULT, pauseMs = PAUSE_MS_DEFAULT } = options;
   const id = upgrades ? "bundled" : OTHER_MODEL;
   const model = options.model ?? { id, env: { MODELS_DIR: otherModelsDir(id) } };
   const env: Readonly<Record<string, string>> = { ...model.env, FREE_CALLS: "1000000000" };
@@ -65,7 +68,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
       for (const server of servers) await server.stop();
       await start();
     }
-    const running = load.run(clients);
+    const running = load.run(clients, pauseMs);
     const begunMs = performance.now();
     const restart = async () => {
       await load.pausedWhile(async () => {
@@ -135,12 +138,12 @@ class Load {
     await inParallel({ times: memories, parallel: FILLERS }, () => this.#store());
   }
 
-  async run(clients: number): Promise<void> {
+  async run(clients: number, pauseMs: number): Promise<void> {
     const client = async () => {
       while (!this.#stopping) {
         await this.#paused;
         await this.#callOnce();
-        await sleep(2);
+        await sleep(pauseMs);
       }
     };
     await Promise.all(Array.from({ length: clients }, client));

@@ -14,7 +14,7 @@ const CLIENTS_OF_EACH = 4;
 const ACCOUNTS = 3;
 const NAMESPACES = ["a", "b", "c", "d"];
 /** Pause between two calls of a client, because other programs run on this machine, too. */
-const PAUSE_MS = 15;
+const PAUSE_MS_DEFAULT = 15;
 /** Time from a replica's readiness to the next one's stop, in which the balancer must notice it. */
 const SETTLE_MS = 2_000;
 const READY_TIMEOUT_MS = 30_000;
@@ -30,6 +30,8 @@ export interface RollingOptions {
   /** Minimum duration of the whole. The restarts are spread over it. */
   readonly durationMs: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Pause between two calls of a client. */
+  readonly pauseMs?: number;
   readonly seed: number;
 }
 
@@ -55,7 +57,7 @@ export async function rollUnderLoad(options: RollingOptions): Promise<RollingFig
   const fleet = new Fleet(options);
   let load: RollingLoad | undefined;
   try {
-    load = await RollingLoad.open(await fleet.start(), options.seed);
+    load = await RollingLoad.open(await fleet.start(), options);
     const running = load.run();
     await Promise.race([restartAll(fleet, options), running]);
     load.stop();
@@ -202,25 +204,29 @@ class RollingLoad {
   private constructor(
     private readonly clients: readonly RetryingClient[],
     private readonly callers: readonly Caller[],
+    private readonly pauseMs: number,
     seed: number,
   ) {
     this.#chance = chanceOf(seed);
   }
 
-  static async open({ url, port }: Balancer, seed: number): Promise<RollingLoad> {
+  static async open(
+    { url, port }: Balancer,
+    { seed, pauseMs = PAUSE_MS_DEFAULT }: Pick<RollingOptions, "seed" | "pauseMs">,
+  ): Promise<RollingLoad> {
     const clients = Array.from({ length: CLIENTS_OF_EACH }, () => [
       httpClient(url),
       grpcClient(`127.0.0.1:${port}`),
     ]).flat();
     const callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(url)));
-    return new RollingLoad(clients, callers, seed);
+    return new RollingLoad(clients, callers, pauseMs, seed);
   }
 
   async run(): Promise<void> {
     const work = async (client: RetryingClient) => {
       while (!this.#stopping) {
         await this.#turn(client);
-        await sleep(PAUSE_MS);
+        await sleep(this.pauseMs);
       }
     };
     await Promise.all(this.clients.map(work)).finally(() => this.stop());

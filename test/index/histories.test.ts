@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { chanceOf } from "../support/chance.js";
+import { QUICK } from "../support/quick.js";
 import { History } from "./history.js";
 
-const QUICK = process.env.QUICK === "1";
 const HISTORIES = QUICK ? 5 : 30;
 const KILLS = QUICK ? 3 : 12;
 const STEPS = 40;

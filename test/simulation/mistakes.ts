@@ -10,7 +10,6 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier takes what is missing in the original for deleted",
-    seed: 27,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -31,7 +30,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
-    seed: 45,
+    seed: 13,
     changes: [
       ["memory/log/namespaces.ts", "await admit();", ""],
       ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
@@ -55,7 +54,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "whoever asks joins the look at the log that is under way",
-    seed: 177,
+    seed: 47,
     changes: [
       [
         "memory/pacing/coalesce.ts",
@@ -82,7 +81,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a copier passes over tombstones",
-    seed: 343,
+    seed: 13,
     changes: [
       ["memory/reembedding/move.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
       ["memory/reembedding/move.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
@@ -90,6 +89,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
+    seed: 10,
     changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new LogEndedError();", ""]],
   },
   {
@@ -108,6 +108,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a drop leaves the copy that another process makes",
+    seed: 124,
     changes: [
       [
         "memory/erasure/erase.ts",
@@ -134,7 +135,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
-    seed: 100,
     changes: [
       [
         "memory/log/replica.ts",
@@ -161,7 +161,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
-    seed: 306,
+    seed: 29,
     changes: [
       [
         "memory/calls/delete-memory.ts",
@@ -172,12 +172,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 42,
+    seed: 112,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 21,
+    seed: 56,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -188,6 +188,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
+    seed: 38,
     changes: [
       [
         "memory/log/appender.ts",
@@ -220,13 +221,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a memory is updated or superseded that was superseded before",
-    seed: 98,
+    seed: 50,
     changes: [
       ["memory/versions/current-version.ts", "supersededBy: last?.id }", "supersededBy: undefined }"],
     ],
   },
   {
     what: "a search shows what has expired",
+    seed: 14,
     changes: [["memory/log/replica.ts", "expire: () => this.#expire(),", "expire: () => {},"]],
   },
   {
@@ -239,15 +241,17 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
+    seed: 359,
     changes: [["memory/search/search.ts", "if (overtaken === undefined) return found;", "return found;"]],
   },
   {
     what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
-    seed: 808,
+    seed: 72,
     changes: [["memory/search/search.ts", "return missing.slice(0, NEW_VERSIONS_MAX);", "return [];"]],
   },
   {
     what: "a store that keeps what is there stays paid",
+    seed: 12,
     changes: [
       [
         "memory/calls/store.ts",
@@ -258,7 +262,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 140,
+    seed: 149,
     changes: [
       [
         "memory/log/appender.ts",
@@ -269,7 +273,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 380,
+    seed: 72,
     changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
   },
   {

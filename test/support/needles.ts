@@ -1,4 +1,5 @@
 import { prose } from "./prose.js";
+import { QUICK } from "./quick.js";
 
 export const FACT = "Grandmother keeps her silver violin in the attic above the old bakery.";
 export const QUESTION = "Where is grandmother's violin?";
@@ -11,13 +12,15 @@ export interface Needle {
   readonly text: string;
 }
 
+const proseOf = () => prose(1200).map((sentence) => `${sentence} `);
+
 /** The needle of prose, in its middle. */
-export const inProse = () => needles().find(({ name }) => name === "prose, the fact at its middle") as Needle;
+export const inProse = (): Needle => needleOf("prose", proseOf(), "middle");
 
 /** Makes long texts of several kinds with one fact in each: at the start, in the middle or at the end. */
 export function needles(): Needle[] {
   const kinds = {
-    prose: prose(1200).map((sentence) => `${sentence} `),
+    prose: proseOf(),
     "sentences without spaces between them": prose(1200),
     "text without any space": [
       "今天天气很好我们去公园散步。",
@@ -28,15 +31,17 @@ export function needles(): Needle[] {
     "emoji and spaces": ["😀 🎉 🍕 ", "👩‍👩‍👧‍👦 🏳️‍🌈 ", "🚲 🌧️ 🎸 "],
   };
   return Object.entries(kinds).flatMap(([kind, pieces], i) =>
-    // The quick tests have one of each kind, at one place after the other.
-    PLACES.filter((_, j) => process.env.QUICK === undefined || j === (i + 1) % PLACES.length).map(
-      (place) => ({
-        name: `${kind}, the fact at its ${place}`,
-        text: withFact(pieces, place),
-      }),
+    // The quick tests have one of each kind, at one place after the other, and the others the rest.
+    PLACES.filter((_, j) => QUICK === (j === (i + 1) % PLACES.length)).map((place) =>
+      needleOf(kind, pieces, place),
     ),
   );
 }
+
+const needleOf = (kind: string, pieces: readonly string[], place: (typeof PLACES)[number]): Needle => ({
+  name: `${kind}, the fact at its ${place}`,
+  text: withFact(pieces, place),
+});
 
 /** Returns the part of a text that a `match` names, in code points. */
 export function partOf(text: string, { start, end }: { start: number; end: number }): string {

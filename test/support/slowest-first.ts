@@ -12,6 +12,7 @@ const SLOWEST = [
   "e2e/admin",
   "simulation/planted",
   "e2e/command-line",
+  "e2e/killed",
   "e2e/durability",
   "e2e/batch",
   "e2e/limits",

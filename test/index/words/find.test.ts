@@ -4,6 +4,7 @@ import { scoreWords } from "../../../src/index/words/score.js";
 import { shareOf, type WordsFound } from "../../../src/memory/ports/index.js";
 import type { Among } from "../../../src/memory/ports/vectors.js";
 import { type Chance, chanceOf } from "../../support/chance.js";
+import { QUICK, quickly } from "../../support/quick.js";
 import { HOSTILE_QUERIES } from "./hostile.js";
 import { Model } from "./model.js";
 import { run } from "./run.js";
@@ -34,7 +35,7 @@ const found = (segments: readonly TestSegment[], text: string, limit = 10): Word
   run(findWords(segments, { text, limit }));
 
 describe("the words of a namespace", () => {
-  test("a search answers the measured numbers", () => {
+  quickly("a search answers the measured numbers", () => {
     const { query, matches } = found(ANA, "What is Ana allergic to?");
     expect(query.ideal).toBeCloseTo(1.45083, 5);
     expect(matches.map(({ sequence }) => sequence)).toEqual([1, 3]);
@@ -51,17 +52,17 @@ describe("the words of a namespace", () => {
     expect(all.map(({ words }) => words)).toEqual([["ana", "allergic"], [], ["ana"]]);
   });
 
-  test("unknown words count in what a memory could have", () => {
+  quickly("unknown words count in what a memory could have", () => {
     const ideal = (text: string) => found(ANA, text).query.ideal;
     expect(ideal("Ana zebra")).toBeGreaterThan(ideal("Ana"));
     expect(ideal("Ana Ana")).toBe(2 * ideal("Ana"));
   });
 
-  test("an unknown identifier takes nothing away", () => {
+  quickly("an unknown identifier takes nothing away", () => {
     expect(found(ANA, "some_name").query.ideal).toBe(found(ANA, "name").query.ideal);
   });
 
-  test("without segments, without rows and without words nothing is found", () => {
+  quickly("without segments, without rows and without words nothing is found", () => {
     for (const segments of [[], filled(), filled("🎉", "…")]) {
       const { query, matches } = found(segments, "Ana");
       expect(matches).toEqual([]);
@@ -71,7 +72,7 @@ describe("the words of a namespace", () => {
     }
   });
 
-  test("equal memories come in the order of the log, and no more than asked for", () => {
+  quickly("equal memories come in the order of the log, and no more than asked for", () => {
     const rows = rowsOf(Array.from({ length: 100 }, () => "the same words"));
     const isOld = ({ sequence }: TextRow) => sequence % 3 > 0;
     const segments = [rows.filter((row) => !isOld(row)), rows.filter(isOld)].map(TestSegment.of);
@@ -81,7 +82,7 @@ describe("the words of a namespace", () => {
     }
   });
 
-  test("log numbers may be far apart", () => {
+  quickly("log numbers may be far apart", () => {
     const segments = [4_000_000_000, 7_000_000_000, 9_000_000_000_000].map((sequence) =>
       TestSegment.of([{ sequence, text: `number ${sequence}` }]),
     );
@@ -90,7 +91,7 @@ describe("the words of a namespace", () => {
     ]);
   });
 
-  test("scores by an earlier search compare, whatever was stored and removed meanwhile", () => {
+  quickly("scores by an earlier search compare, whatever was stored and removed meanwhile", () => {
     const rows = rowsOf(["Ana is in Rome", "Bo is in Berlin", "Ana moved to Berlin"]);
     const segments = rows.map((row) => TestSegment.of([row]));
     const { query, matches } = found(segments, "Ana in Berlin");
@@ -134,13 +135,14 @@ function mergeSome(segments: readonly TestSegment[], { below }: Chance): TestSeg
   return [...segments.filter((_, i) => !isTaken[i]), merged(taken)];
 }
 
-const SEQUENCES = process.env.QUICK === undefined ? 10_000 : 1_000;
+/** Seeds of the sequences: the others go on behind those of the quick tests. */
+const [FIRST, LAST] = QUICK ? [1, 1_000] : [1_001, 8_000];
 
 describe("whatever is stored, merged, removed and asked", () => {
-  test(`order and scores are those of a plain model: ${SEQUENCES} sequences`, {
+  test(`order and scores are those of a plain model: ${LAST - FIRST + 1} sequences`, {
     timeout: 120_000,
   }, () => {
-    for (let seed = 1; seed <= SEQUENCES; seed++) {
+    for (let seed = FIRST; seed <= LAST; seed++) {
       const chance = chanceOf(seed);
       const { next, below } = chance;
       const model = new Model();
@@ -171,7 +173,7 @@ describe("whatever is stored, merged, removed and asked", () => {
     }
   });
 
-  test("many rows take several ranges", () => {
+  quickly("many rows take several ranges", () => {
     const { next } = chanceOf(7);
     const model = new Model();
     const rows = Array.from({ length: 50_000 }, (_, i) => ({
@@ -205,7 +207,7 @@ describe("rows that are removed while others are looked for", () => {
   };
   const text = Array.from({ length: 30 }, (_, i) => `w${i}`).join(" ");
 
-  test("are not found, and change nothing about the others", () => {
+  quickly("are not found, and change nothing about the others", () => {
     for (let seed = 1; seed <= 5; seed++) {
       const { pick } = chanceOf(seed);
       const { rows, segments } = made();
@@ -240,7 +242,7 @@ describe("rows that are removed while others are looked for", () => {
     }
   });
 
-  test("are not scored", () => {
+  quickly("are not scored", () => {
     const { segments } = made();
     const { query, matches } = found(segments, text, 500);
     const sequences = matches.map(({ sequence }) => sequence);
@@ -266,7 +268,7 @@ describe("a query of 64 KiB", () => {
   }));
   const segments = [0, 1, 2, 3, 4].map((i) => TestSegment.of(rows.slice(i * 1000, (i + 1) * 1000)));
 
-  test.each(Object.entries(HOSTILE_QUERIES))("%s lets other work run, and is answered", (_name, text) => {
+  quickly.each(Object.entries(HOSTILE_QUERIES))("%s lets other work run, and is answered", (_name, text) => {
     const longest: number[] = [];
     // Collecting garbage may come into a step, but hardly every time.
     for (let i = 0; i < 5; i++) {
