@@ -2,7 +2,7 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { unavailable } from "../errors.js";
 import type { Clock } from "../memory/pacing/clock.js";
-import { inPieces } from "../memory/pacing/pieces.js";
+import { inTimeSlices } from "../memory/pacing/time-slices.js";
 import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
   Index,
@@ -141,7 +141,7 @@ class SegmentIndexes implements Indexes {
 
   async searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound> {
     const segments = await segmentsOf(of);
-    return inPieces(findWords(segments, query), this.options.clock);
+    return inTimeSlices(findWords(segments, query), this.options.clock);
   }
 
   async scoreWords(
@@ -149,16 +149,16 @@ class SegmentIndexes implements Indexes {
     query: WeighedQuery,
     sequences: readonly number[],
   ): Promise<WordHit[]> {
-    return inPieces(scoreWords(await segmentsOf(of), query, sequences), this.options.clock);
+    return inTimeSlices(scoreWords(await segmentsOf(of), query, sequences), this.options.clock);
   }
 
   async sample(of: readonly Index[]): Promise<readonly number[]> {
-    return inPieces(sampleOf(await segmentsOf(of)), this.options.clock);
+    return inTimeSlices(sampleOf(await segmentsOf(of)), this.options.clock);
   }
 
   async inEventOrder(of: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]> {
     const times = (await segmentsOf(of)).map(({ times }) => times);
-    return inPieces(firstByEventTime(times, among, order), this.options.clock);
+    return inTimeSlices(firstByEventTime(times, among, order), this.options.clock);
   }
 
   async eventTimesOf(of: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>> {
@@ -177,7 +177,7 @@ class SegmentIndexes implements Indexes {
     const selections: Selection[] = [];
     for (const index of of) {
       selections.push(
-        await inPieces(selectRows(await segmentsOf([index]), condition, ids), this.options.clock),
+        await inTimeSlices(selectRows(await segmentsOf([index]), condition, ids), this.options.clock),
       );
     }
     const [first, ...others] = selections;

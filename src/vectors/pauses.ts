@@ -1,13 +1,13 @@
-import { Piece } from "../memory/pacing/bounds.js";
+import { TimeSlice } from "../memory/pacing/bounds.js";
 import { turn } from "../memory/pacing/turn.js";
 
 /** Pauses of a search that looks at many places, so that other work gets its turn. */
 export class Pauses {
-  #piece = new Piece();
+  #timeSlice = new TimeSlice();
 
   async ifDue(): Promise<void> {
-    if (!this.#piece.isOver) return;
+    if (!this.#timeSlice.isOver) return;
     await turn();
-    this.#piece = new Piece();
+    this.#timeSlice = new TimeSlice();
   }
 }

@@ -1,18 +1,18 @@
 const CHARACTERS_MAX = 150;
 const LEAD = 40;
 
-/** Piece of a text around the first of the words. */
+/** Part of a text around the first of the words. */
 export function excerptOf(text: string, words: readonly string[]): string {
   const plain = text.replace(/\s+/g, " ");
   const found = matcher(words)?.exec(plain);
   const start = Math.max((found?.index ?? 0) - LEAD, 0);
   const from = start === 0 ? 0 : plain.indexOf(" ", start) + 1;
-  const piece = plain.slice(from, from + CHARACTERS_MAX);
-  return `${from > 0 ? "… " : ""}${piece}${from + CHARACTERS_MAX < plain.length ? " …" : ""}`;
+  const part = plain.slice(from, from + CHARACTERS_MAX);
+  return `${from > 0 ? "… " : ""}${part}${from + CHARACTERS_MAX < plain.length ? " …" : ""}`;
 }
 
-/** Divides a text so that every second piece is one of the words. */
-export function piecesOf(text: string, words: readonly string[]): readonly string[] {
+/** Divides a text so that every second part is one of the words. */
+export function partsOf(text: string, words: readonly string[]): readonly string[] {
   const found = matcher(words);
   return found === undefined ? [text] : text.split(found);
 }

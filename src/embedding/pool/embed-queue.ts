@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
-import type { Piece, Task } from "./task.js";
+import type { Chunk, Task } from "./task.js";
 
 /** Maximum number of unfinished texts, and of queries: a burst of stores does not turn recalls away. */
 export const WAITING_MAX = 1024;
@@ -11,7 +11,7 @@ export const WAITING_MAX = 1024;
 export const SHARED_MAX = 512;
 
 /**
- * Number of queries' pieces after which one piece of a text gets its turn, so that a burst of recalls
+ * Number of queries' chunks after which one chunk of a text gets its turn, so that a burst of recalls
  * does not stop all stores.
  */
 const QUERIES_IN_A_ROW_MAX = 8;
@@ -54,12 +54,12 @@ export class EmbedQueue {
     this.#lanes[task.input.field].remove(task);
   }
 
-  /** Next piece in turn, or undefined if none waits. */
-  get first(): Piece | undefined {
+  /** Next chunk in turn, or undefined if none waits. */
+  get first(): Chunk | undefined {
     return this.#lanes[this.#turn()].next;
   }
 
-  take(): Piece | undefined {
+  take(): Chunk | undefined {
     const turn = this.#turn();
     this.#queriesInARow = turn === "query" ? this.#queriesInARow + 1 : 0;
     return this.#lanes[turn].take();
@@ -130,7 +130,7 @@ export class EmbedQueue {
 }
 
 /**
- * A queue of texts of one kind that wait for the model or are being read. Accounts take turns, a piece
+ * A queue of texts of one kind that wait for the model or are being read. Accounts take turns, a chunk
  * each. An account's texts are read one after the other, in the order of arrival.
  */
 class Lane {
@@ -142,7 +142,7 @@ class Lane {
     return this.#size;
   }
 
-  /** Number of texts with a piece that waits for a reader. */
+  /** Number of texts with a chunk that waits for a reader. */
   get waiting(): number {
     return this.tasks.filter(({ next }) => next !== undefined).length;
   }
@@ -175,23 +175,23 @@ class Lane {
     if (tasks.length === 0) this.#turns.delete(owner);
   }
 
-  /** Next piece in turn, or undefined if none waits. */
-  get next(): Piece | undefined {
+  /** Next chunk in turn, or undefined if none waits. */
+  get next(): Chunk | undefined {
     for (const tasks of this.#turns.values()) {
-      const piece = firstOf(tasks)?.next;
-      if (piece !== undefined) return piece;
+      const chunk = firstOf(tasks)?.next;
+      if (chunk !== undefined) return chunk;
     }
     return undefined;
   }
 
-  /** Takes the piece whose turn it is; its account has its next turn after all others. */
-  take(): Piece | undefined {
+  /** Takes the chunk whose turn it is; its account has its next turn after all others. */
+  take(): Chunk | undefined {
     for (const [owner, tasks] of this.#turns) {
-      const piece = firstOf(tasks)?.take();
-      if (piece === undefined) continue;
+      const chunk = firstOf(tasks)?.take();
+      if (chunk === undefined) continue;
       this.#turns.delete(owner);
       this.#turns.set(owner, tasks);
-      return piece;
+      return chunk;
     }
     return undefined;
   }
@@ -208,7 +208,7 @@ class Lane {
   }
 }
 
-/** Finds the first text with a waiting piece: readers may have all the pieces of an earlier one. */
+/** Finds the first text with a waiting chunk: readers may have all the chunks of an earlier one. */
 function firstOf(tasks: readonly Task[]): Task | undefined {
   return tasks.find(({ next }) => next !== undefined);
 }

@@ -12,7 +12,7 @@ import type { Question, Reading } from "../encode/encoder.js";
 import { Abandoned } from "./abandoned.js";
 import { EmbedQueue } from "./embed-queue.js";
 import type { MainThread } from "./main-thread.js";
-import { type Piece, Task } from "./task.js";
+import { type Chunk, Task } from "./task.js";
 
 /** Model time that the average covers, so that a change of the machine's load shows soon. */
 const AVERAGED_MS = 5_000;
@@ -80,8 +80,8 @@ export interface PoolOptions {
 /** The work of one reader, or of the main thread. */
 interface Work {
   readonly thread: EmbeddingThread;
-  /** The piece that it reads, and possibly the next one. */
-  readonly pieces: Piece[];
+  /** The chunk that it reads, and possibly the next one. */
+  readonly chunks: Chunk[];
   /** Time at which it began to read the first one. */
   begunMs: number;
 }
@@ -135,7 +135,7 @@ export class Pool {
    * Reads a text, in windows if it is long.
    *
    * @throws MemoryError `unavailable`, `resource_exhausted` or `internal`; the signal's reason as soon
-   * as it is aborted, while a reader finishes its piece for no caller.
+   * as it is aborted, while a reader finishes its chunk for no caller.
    */
   async read(input: EmbedInput): Promise<Embedding> {
     const { signal } = input;
@@ -190,26 +190,26 @@ export class Pool {
   #readHere(task: Task): void {
     const read = this.#here?.prepare(task, this.#pace.msPerCost);
     if (read === undefined) return;
-    const piece = this.#waiting.take();
-    if (piece !== undefined) this.#track(this.#run(piece, { work: idle("main"), read }));
+    const chunk = this.#waiting.take();
+    if (chunk !== undefined) this.#track(this.#run(chunk, { work: idle("main"), read }));
   }
 
   #next(): void {
-    for (let piece = this.#waiting.first; piece !== undefined; piece = this.#waiting.first) {
-      const reader = this.#readerFor(piece);
+    for (let chunk = this.#waiting.first; chunk !== undefined; chunk = this.#waiting.first) {
+      const reader = this.#readerFor(chunk);
       if (reader === undefined) return;
       this.#waiting.take();
-      const { text, task } = piece;
+      const { text, task } = chunk;
       const read = () => reader.read({ text, field: task.input.field }, task.input);
-      this.#track(this.#run(piece, { work: this.#readers.get(reader) as Work, read }));
+      this.#track(this.#run(chunk, { work: this.#readers.get(reader) as Work, read }));
     }
   }
 
   /** Chooses an idle reader, else one that reads a short text. */
-  #readerFor({ text }: Piece): Reader | undefined {
+  #readerFor({ text }: Chunk): Reader | undefined {
     let ahead: Reader | undefined;
-    for (const [reader, { pieces }] of this.#readers) {
-      const [reading, ...others] = pieces;
+    for (const [reader, { chunks }] of this.#readers) {
+      const [reading, ...others] = chunks;
       if (reading === undefined) return reader;
       const units = reading.text.length + text.length;
       if (others.length === 0 && units <= AHEAD_UNITS_MAX) ahead ??= reader;
@@ -217,40 +217,40 @@ export class Pool {
     return ahead;
   }
 
-  async #run(piece: Piece, { work, read }: { work: Work; read: () => Promise<Reading> }): Promise<void> {
-    work.pieces.push(piece);
-    piece.attempts++;
-    if (work.pieces.length === 1) begin(work);
+  async #run(chunk: Chunk, { work, read }: { work: Work; read: () => Promise<Reading> }): Promise<void> {
+    work.chunks.push(chunk);
+    chunk.attempts++;
+    if (work.chunks.length === 1) begin(work);
     try {
       const reading = await read();
-      this.#accept(piece, { reading, ms: reading.ms ?? performance.now() - work.begunMs });
+      this.#accept(chunk, { reading, ms: reading.ms ?? performance.now() - work.begunMs });
     } catch (error) {
-      this.#fail(piece, error);
+      this.#fail(chunk, error);
     }
-    work.pieces.splice(work.pieces.indexOf(piece), 1);
+    work.chunks.splice(work.chunks.indexOf(chunk), 1);
     begin(work);
     this.#next();
   }
 
-  #accept(piece: Piece, { reading, ms }: { reading: Reading; ms: number }): void {
-    const { task } = piece;
-    this.#pace.note({ ms, cost: costRead(piece, reading) });
+  #accept(chunk: Chunk, { reading, ms }: { reading: Reading; ms: number }): void {
+    const { task } = chunk;
+    this.#pace.note({ ms, cost: costRead(chunk, reading) });
     task.usedMs += ms;
     if (task.isOver) {
       this.#countAbandoned(task, ms);
       return;
     }
-    task.accept(piece, reading);
+    task.accept(chunk, reading);
     if (task.isOver) this.#waiting.remove(task);
     // The windows give a better estimate than the text's length.
     else if ("parts" in reading) giveUpLate(this.#prospect);
   }
 
-  #fail(piece: Piece, error: unknown): void {
-    const { task } = piece;
+  #fail(chunk: Chunk, error: unknown): void {
+    const { task } = chunk;
     if (task.isOver) return;
-    if (error instanceof WorkerLostError && piece.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
-      task.putBack(piece);
+    if (error instanceof WorkerLostError && chunk.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
+      task.putBack(chunk);
       return;
     }
     this.#waiting.remove(task);
@@ -279,8 +279,8 @@ export class Pool {
 
   #replace(reader: Reader, lost: WorkerLostError): void {
     this.#options.onTrouble?.(lost);
-    // Pieces that it had not begun cannot have killed it.
-    for (const piece of this.#readers.get(reader)?.pieces.slice(1) ?? []) piece.attempts--;
+    // Chunks that it had not begun cannot have killed it.
+    for (const chunk of this.#readers.get(reader)?.chunks.slice(1) ?? []) chunk.attempts--;
     this.#readers.delete(reader);
     this.#stuck.add(reader);
     void reader.ended.then(() => this.#stuck.delete(reader));
@@ -308,17 +308,17 @@ export class Pool {
 }
 
 function idle(thread: EmbeddingThread): Work {
-  return { thread, pieces: [], begunMs: 0 };
+  return { thread, chunks: [], begunMs: 0 };
 }
 
-/** Tells the first piece's caller that it is being read. */
+/** Tells the first chunk's caller that it is being read. */
 function begin(work: Work): void {
   work.begunMs = performance.now();
-  work.pieces[0]?.task.input.onBegin?.(work.thread);
+  work.chunks[0]?.task.input.onBegin?.(work.thread);
 }
 
 /** Returns the cost of what a reader did: cutting a text costs less than reading it. */
-function costRead({ text, cost }: Piece, reading: Reading): number {
+function costRead({ text, cost }: Chunk, reading: Reading): number {
   return "vector" in reading ? cost : cuttingCostOf(text);
 }
 

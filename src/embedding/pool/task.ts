@@ -16,8 +16,8 @@ export interface Read extends Part {
   readonly vector: Float32Array;
 }
 
-/** A piece for a reader: a whole text, or one window of a long one. */
-export interface Piece extends Part {
+/** A chunk for a reader: a whole text, or one window of a long one. */
+export interface Chunk extends Part {
   readonly task: Task;
   readonly text: string;
   readonly cost: number;
@@ -25,7 +25,7 @@ export interface Piece extends Part {
   attempts: number;
   vector?: Float32Array;
   /** Windows that are read in its place. */
-  inner?: readonly Piece[];
+  inner?: readonly Chunk[];
 }
 
 /** Callbacks that tell a task's caller of its end. */
@@ -34,25 +34,25 @@ interface Outcome {
   reject(error: unknown): void;
 }
 
-/** The state of one text in the model: its unread pieces and the results of the others. */
+/** The state of one text in the model: its unread chunks and the results of the others. */
 export class Task {
   readonly arrivedMs = performance.now();
   /** Time that readers have used for it. */
   usedMs = 0;
-  /** Estimated cost of the unread pieces. */
+  /** Estimated cost of the unread chunks. */
   cost: number;
   #isOver = false;
   #tokens = 0;
   #unread = 1;
-  readonly #root: Piece;
-  /** Pieces that no reader has, in reverse order: the next one is last. */
-  readonly #ready: Piece[];
+  readonly #root: Chunk;
+  /** Chunks that no reader has, in reverse order: the next one is last. */
+  readonly #ready: Chunk[];
 
   constructor(
     readonly input: EmbedInput,
     private readonly outcome: Outcome,
   ) {
-    this.#root = this.#piece({ start: 0, end: input.text.length });
+    this.#root = this.#chunk({ start: 0, end: input.text.length });
     this.#ready = [this.#root];
     this.cost = this.#root.cost;
   }
@@ -62,27 +62,27 @@ export class Task {
     return this.#isOver;
   }
 
-  /** Next piece in the order of the text; undefined when readers have all that is left. */
-  get next(): Piece | undefined {
+  /** Next chunk in the order of the text; undefined when readers have all that is left. */
+  get next(): Chunk | undefined {
     return this.#ready.at(-1);
   }
 
-  take(): Piece | undefined {
+  take(): Chunk | undefined {
     return this.#ready.pop();
   }
 
-  /** Puts a piece back, to be read again before all others. */
-  putBack(piece: Piece): void {
-    this.#ready.push(piece);
+  /** Puts a chunk back, to be read again before all others. */
+  putBack(chunk: Chunk): void {
+    this.#ready.push(chunk);
   }
 
-  /** Takes in the result of a piece; the last one ends the task. */
-  accept(piece: Piece, reading: Reading): void {
-    this.cost -= piece.cost;
-    if (piece === this.#root) this.#tokens = reading.tokens;
-    if ("vector" in reading) piece.vector = reading.vector;
-    else this.#divide(piece, reading.parts);
-    this.#unread += (piece.inner?.length ?? 0) - 1;
+  /** Takes in the result of a chunk; the last one ends the task. */
+  accept(chunk: Chunk, reading: Reading): void {
+    this.cost -= chunk.cost;
+    if (chunk === this.#root) this.#tokens = reading.tokens;
+    if ("vector" in reading) chunk.vector = reading.vector;
+    else this.#divide(chunk, reading.parts);
+    this.#unread += (chunk.inner?.length ?? 0) - 1;
     if (this.#unread > 0) return;
     this.#isOver = true;
     this.outcome.resolve(this.#embedding());
@@ -93,17 +93,17 @@ export class Task {
     this.outcome.reject(error);
   }
 
-  #divide(piece: Piece, parts: readonly Part[]): void {
-    const { text, start } = piece;
+  #divide(chunk: Chunk, parts: readonly Part[]): void {
+    const { text, start } = chunk;
     const inner = unlike(text, parts).map((part) =>
-      this.#piece({ start: start + part.start, end: start + part.end }),
+      this.#chunk({ start: start + part.start, end: start + part.end }),
     );
-    piece.inner = inner;
+    chunk.inner = inner;
     this.#ready.push(...inner.toReversed());
     for (const { cost } of inner) this.cost += cost;
   }
 
-  #piece({ start, end }: Part): Piece {
+  #chunk({ start, end }: Part): Chunk {
     const text = this.input.text.slice(start, end);
     return { task: this, start, end, text, cost: costOf(text), attempts: 0 };
   }
@@ -111,19 +111,19 @@ export class Task {
   #embedding(): Embedding {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
-    const read = leavesOf(this.#root) as (Piece & { vector: Float32Array })[];
+    const read = leavesOf(this.#root) as (Chunk & { vector: Float32Array })[];
     const most = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
-    const pieces = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
-    const positions = pieces.flatMap(({ start, end }) => [start, end]);
+    const chunks = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
+    const positions = chunks.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;
-    const windows = pieces.map(({ start, end }) => ({ start: at(start), end: at(end) }));
-    return { vectors: endToEnd(pieces.map(({ vector }) => vector)), windows, tokens };
+    const windows = chunks.map(({ start, end }) => ({ start: at(start), end: at(end) }));
+    return { vectors: endToEnd(chunks.map(({ vector }) => vector)), windows, tokens };
   }
 }
 
-function leavesOf(piece: Piece): Piece[] {
-  return piece.inner?.flatMap(leavesOf) ?? [piece];
+function leavesOf(chunk: Chunk): Chunk[] {
+  return chunk.inner?.flatMap(leavesOf) ?? [chunk];
 }
 
 /**

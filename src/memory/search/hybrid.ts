@@ -1,5 +1,5 @@
 import type { Recency } from "../input/recency.js";
-import { Piece } from "../pacing/bounds.js";
+import { TimeSlice } from "../pacing/bounds.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
@@ -143,7 +143,7 @@ async function scoreAll(
 ): Promise<Scoring[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: Scoring[] = [];
-  let piece = new Piece();
+  let timeSlice = new TimeSlice();
   for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
     const slice = await log.fetch({ logId, sequences: rest, what: "all" });
     rest = slice.rest;
@@ -155,10 +155,10 @@ async function scoreAll(
       if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
       all.push({ scored: score(vectors, { ...each, pairs }), isNear, share, matched });
       const isEnd = slice.found.length === 0 && rest.length > 0;
-      if (!piece.isOver && !isEnd) continue;
+      if (!timeSlice.isOver && !isEnd) continue;
       await clock.yield();
       signal?.throwIfAborted();
-      piece = new Piece();
+      timeSlice = new TimeSlice();
     }
   }
   return all;

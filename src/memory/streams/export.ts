@@ -6,7 +6,7 @@ import { authorizeFree } from "../input/authorize.js";
 import type { JsonObject } from "../input/json-object.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Generations } from "../models/generations.js";
-import { Piece } from "../pacing/bounds.js";
+import { TimeSlice } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf, generationOf } from "../ports/generation.js";
@@ -122,7 +122,7 @@ class Exporting {
     const what = this.request.includeVectors ? "all" : "text";
     const reader = new LogReader(this.ports.log, { logId, after: 0, what });
     while (reader.after < last) {
-      let piece = new Piece();
+      let timeSlice = new TimeSlice();
       const entries = await this.#read(reader, Math.min(READ_MANY, last - reader.after));
       const readMs = this.ports.clock.nowMs();
       for (const [i, { sequence, entry }] of entries.entries()) {
@@ -132,9 +132,9 @@ class Exporting {
         if (entry.op !== "store" || ended.has(sequence) || !this.#isWanted(entry)) continue;
         this.#count++;
         yield this.#hashed(lineOf(entry));
-        if (!piece.isOver) continue;
+        if (!timeSlice.isOver) continue;
         await this.ports.clock.yield();
-        piece = new Piece();
+        timeSlice = new TimeSlice();
       }
     }
   }

@@ -1,6 +1,6 @@
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
-import { Piece } from "../pacing/bounds.js";
+import { TimeSlice } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { baseOf } from "../ports/generation.js";
 import type { Entry, Log, Scope, Sequenced } from "../ports/log.js";
@@ -120,7 +120,7 @@ class Watching {
 
   async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
     const { stream, signal } = this.watched;
-    let piece = new Piece();
+    let timeSlice = new TimeSlice();
     const { entries, complete, dropped } = await stream.read(reader, { limit: READ_MANY, signal });
     if (dropped) {
       this.#leave();
@@ -132,9 +132,9 @@ class Watching {
       const isOld = i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS;
       if (isOld || this.#isOver) return;
       yield* this.#changed(reader, entry);
-      if (!piece.isOver) continue;
+      if (!timeSlice.isOver) continue;
       await this.ports.clock.yield();
-      piece = new Piece();
+      timeSlice = new TimeSlice();
     }
     if (complete) await this.#grown(reader);
     else await this.ports.clock.yield();

@@ -152,14 +152,14 @@ function digestOf(
     const groups: string[] = [];
     const rowsTo = ROWS_FROM + of.rows * of.rowBytes;
     const groupBytes = rowsPerGroup(of) * of.rowBytes;
-    // A million rows are a gigabyte: it is read in large pieces, into the same memory.
-    const piece = Math.max(1, Math.floor(HASH_CHUNK_BYTES / groupBytes)) * groupBytes;
-    for (const bytes of pieces(fd, { from: ROWS_FROM, to: rowsTo, piece })) {
+    // A million rows are a gigabyte: it is read in large chunks, into the same memory.
+    const chunkBytes = Math.max(1, Math.floor(HASH_CHUNK_BYTES / groupBytes)) * groupBytes;
+    for (const bytes of chunks(fd, { from: ROWS_FROM, to: rowsTo, chunkBytes })) {
       for (let at = 0; at < bytes.length; at += groupBytes) {
         groups.push(sha256Of(bytes.subarray(at, at + groupBytes)));
       }
     }
-    for (const bytes of pieces(fd, { from: rowsTo, to: of.bytes, piece: HASH_CHUNK_BYTES })) {
+    for (const bytes of chunks(fd, { from: rowsTo, to: of.bytes, chunkBytes: HASH_CHUNK_BYTES })) {
       frame.update(bytes);
     }
     return { frame: frame.digest("base64"), groups };
@@ -168,12 +168,12 @@ function digestOf(
   }
 }
 
-function* pieces(
+function* chunks(
   fd: number,
-  { from, to, piece }: { from: number; to: number; piece: number },
+  { from, to, chunkBytes }: { from: number; to: number; chunkBytes: number },
 ): Generator<Buffer> {
-  const memory = Buffer.allocUnsafe(piece);
-  for (let at = from; at < to; at += piece) {
-    yield readInto(memory.subarray(0, Math.min(piece, to - at)), fd, at);
+  const memory = Buffer.allocUnsafe(chunkBytes);
+  for (let at = from; at < to; at += chunkBytes) {
+    yield readInto(memory.subarray(0, Math.min(chunkBytes, to - at)), fd, at);
   }
 }

@@ -52,7 +52,7 @@ async function jsonOf(file: Blob): Promise<unknown> {
   }
 }
 
-/** Decodes a file piece by piece, without its byte order mark. @throws Unreadable if it is not UTF-8 */
+/** Decodes a file chunk by chunk, without its byte order mark. @throws Unreadable if it is not UTF-8 */
 async function* textOf(file: Blob): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   // Not every browser can iterate over a stream.

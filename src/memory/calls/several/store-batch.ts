@@ -10,7 +10,7 @@ import { parseTimeOfYears } from "../../input/event-time.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
 import { canonicalMetadata } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
-import { mapInPieces } from "../../pacing/pieces.js";
+import { mapInTimeSlices } from "../../pacing/time-slices.js";
 import type { Kept } from "../../ports/claims.js";
 import type { Scope } from "../../ports/log.js";
 import type { Redacted } from "../../secrets/handle-secrets.js";
@@ -80,7 +80,7 @@ async function tellOf(
   { results, replayed }: StoredBatch,
   parsed: readonly Parsed[],
 ): Promise<StoredBatch> {
-  const told = await mapInPieces(results, clock, (result, i) => {
+  const told = await mapInTimeSlices(results, clock, (result, i) => {
     const { text = "", redacted } = parsed[i] ?? {};
     return "stored" in result ? { ...result, unreadShare: generations.unreadShare(text), redacted } : result;
   });
@@ -101,7 +101,7 @@ async function parseMemories(
     throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
   }
   const nowMs = clock.wallMs();
-  return mapInPieces(memories, clock, (memory, i) =>
+  return mapInTimeSlices(memories, clock, (memory, i) =>
     ofItem(`memories[${i}]`, () => ({
       ...parseContents(memory, { onSecret }),
       eventAtMs: parseTimeOfYears("event_time", memory.eventAtMs),
@@ -126,7 +126,7 @@ async function storeIdempotently(
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
-  const content = await mapInPieces(parsed, clock, ({ text, metadata }) => [
+  const content = await mapInTimeSlices(parsed, clock, ({ text, metadata }) => [
     text,
     canonicalMetadata(metadata),
   ]);

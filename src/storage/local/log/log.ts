@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
-import { inSlices, Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
+import { inSlices, SLICE_BYTES_MAX, Slice, TimeSlice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
 import { turn } from "../../../memory/pacing/turn.js";
 import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
@@ -156,15 +156,19 @@ export class LocalLog implements Log {
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     while (this.#rest !== undefined) await this.#rest;
     const slice = new Slice<Entry<W>>(limit);
-    const piece = new Piece();
+    const timeSlice = new TimeSlice();
     let complete = false;
     // At least one entry is read, however late this process is: a call that asks for one must get it.
-    for (let sequence = from; !complete && !slice.isFull && !(piece.isOver && sequence > from); sequence++) {
+    for (
+      let sequence = from;
+      !complete && !slice.isFull && !(timeSlice.isOver && sequence > from);
+      sequence++
+    ) {
       const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
-    if (piece.isOver) this.#restNow();
+    if (timeSlice.isOver) this.#restNow();
     return this.#settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
@@ -180,15 +184,15 @@ export class LocalLog implements Log {
     while (this.#rest !== undefined) await this.#rest;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
-    const piece = new Piece();
+    const timeSlice = new TimeSlice();
     let looked = 0;
     // At least one is read, as above.
-    while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
+    while (looked < downwards.length && !slice.isFull && !(timeSlice.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
       const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
-    if (piece.isOver) this.#restNow();
+    if (timeSlice.isOver) this.#restNow();
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 

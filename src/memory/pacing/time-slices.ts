@@ -1,25 +1,25 @@
-import { Piece } from "./bounds.js";
+import { TimeSlice } from "./bounds.js";
 import type { Clock } from "./clock.js";
 
 /** Runs work that yields often, and lets other work run whenever it has held the main thread for long enough. */
-export async function inPieces<T>(work: Generator<void, T>, clock: Pick<Clock, "yield">): Promise<T> {
-  let piece = new Piece();
+export async function inTimeSlices<T>(work: Generator<void, T>, clock: Pick<Clock, "yield">): Promise<T> {
+  let timeSlice = new TimeSlice();
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    if (!piece.isOver) continue;
+    if (!timeSlice.isOver) continue;
     await clock.yield();
-    piece = new Piece();
+    timeSlice = new TimeSlice();
   }
 }
 
-/** Works on each item as `inPieces` does; answers the results in order. */
-export function mapInPieces<T, R>(
+/** Works on each item as `inTimeSlices` does; answers the results in order. */
+export function mapInTimeSlices<T, R>(
   items: readonly T[],
   clock: Pick<Clock, "yield">,
   work: (item: T, i: number) => R,
 ): Promise<R[]> {
-  return inPieces(eachOf(items, work), clock);
+  return inTimeSlices(eachOf(items, work), clock);
 }
 
 function* eachOf<T, R>(items: readonly T[], work: (item: T, i: number) => R): Generator<void, R[]> {
