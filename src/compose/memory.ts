@@ -40,7 +40,7 @@ export function openMemory(
   const log = announced(storage.log, news);
   const vectors = openVectors(config, {
     dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
-    steps: telemetry.steps,
+    timer: telemetry.timer,
     onChecked: ({ found, of }) => {
       telemetry.metrics?.recallChecked.inc(of);
       telemetry.metrics?.recallFound.inc(found);
@@ -56,7 +56,7 @@ export function openMemory(
     recent,
     exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
-    steps: telemetry.steps,
+    timer: telemetry.timer,
     onCaughtUp: (entries) => telemetry.metrics?.caughtUp.inc(entries),
     onLost: (logId, { sequence, entry }) => {
       telemetry.metrics?.lostEntries.inc();

@@ -1,5 +1,5 @@
 import { unavailable } from "../errors.js";
-import type { SharedStep, Steps } from "../memory/ports/steps.js";
+import type { SharedStep, StepTimer } from "../memory/ports/step-timer.js";
 import type { Mark, Restored } from "../memory/ports/vectors.js";
 import type { IndexThread } from "./index-thread.js";
 import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
@@ -28,7 +28,7 @@ export interface SegmentsOptions {
   readonly segmentRowsMax: number;
   /** Share of a core that sealing few memories may take: what is in no hurry waits. */
   readonly sealingShare: number;
-  readonly steps: Steps<SharedStep>;
+  readonly timer: StepTimer<SharedStep>;
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -179,7 +179,7 @@ export class Segments {
       const after = base?.files.after ?? this.#end;
       const { signal } = this.#closing;
       const sealing = { of, base, after, chunks, gone: this.#removed, signal };
-      const written = await this.options.steps.time("seal", () => this.options.sealer.seal(sealing));
+      const written = await this.options.timer.time("seal", () => this.options.sealer.seal(sealing));
       const sealed = new Segment(of, written, this.#removed);
       this.#all = [...this.#all.slice(0, of.segment), sealed, ...this.#all.slice(of.segment + 1)];
       drop = true;

@@ -1,4 +1,4 @@
-import { type SharedStep, type Steps, untimed } from "../memory/ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../memory/ports/step-timer.js";
 import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../memory/ports/vectors.js";
 import { InMemoryIndex } from "./in-memory-index.js";
 import { openIndexThread } from "./index-thread.js";
@@ -40,7 +40,7 @@ export interface UsearchOptions {
   readonly segmentRowsMax?: number;
   readonly backlogBytesMax?: number;
   readonly sealingShare?: number;
-  readonly steps?: Steps<SharedStep>;
+  readonly timer?: StepTimer<SharedStep>;
   /** Called when a segment cannot be written or searched; it is tried again. */
   readonly onTrouble?: (error: unknown) => void;
   /** Called when a served search was compared with an exact one. */
@@ -80,7 +80,7 @@ export function openUsearch({
     segmentRowsMax: SEGMENT_ROWS_MAX,
     backlogBytesMax: BACKLOG_BYTES_MAX,
     sealingShare: SEALING_SHARE,
-    steps: untimed,
+    timer: NO_TIMINGS,
     onTrouble: () => {},
     onChecked: () => {},
     ...options,

@@ -46,7 +46,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a recall does not wait until its replica has caught up with the log",
     changes: [
-      ["memory/calls/recall.ts", 'steps.time("catch_up", () => replica.current())', "Promise.resolve()"],
+      ["memory/calls/recall.ts", 'timer.time("catch_up", () => replica.current())', "Promise.resolve()"],
     ],
   },
   {
@@ -251,7 +251,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/calls/store.ts",
-        'if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));',
+        'if (!isPaid(answered, storeOptions)) await timer.time("refund", () => quota.refund(caller));',
         "",
       ],
     ],

@@ -3,7 +3,7 @@ import type { Namespaces } from "../log/namespaces.js";
 import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import type { CallStep, Steps } from "../ports/steps.js";
+import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { OnSecret } from "../secrets/handle-secrets.js";
 
 /** Order of results: by meaning alone, or by meaning and words together. */
@@ -34,5 +34,5 @@ export interface PaidRequest extends NamespaceRequest {
   readonly signal?: AbortSignal | undefined;
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
+  readonly timer?: StepTimer<CallStep> | undefined;
 }

@@ -13,7 +13,7 @@ import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log, Scope } from "../ports/log.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
 import { rank, rankInTime } from "../search/score.js";
@@ -102,7 +102,7 @@ type RecallPorts = Ports & { readonly log: Log };
  * if there is no memory `likeId`.
  */
 export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
-  const { caller, steps = untimed } = request;
+  const { caller, timer = NO_TIMINGS } = request;
   const { texts, isList, likeId } = parseQuestion(request);
   const [scope, ...others] = scopesOf(request);
   const topK = parseTopK(request.topK, ports.topKMax);
@@ -120,11 +120,11 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   }
 
   const calls = Math.max(1, texts.length);
-  const charging = { quota: ports.quota, caller, steps, signal: request.signal, calls };
+  const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
   return withinQuota(charging, async ({ paid, signal }) => {
     const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
     const embed = (generation: Generation, text: string) =>
-      steps.time("embed", (onBegin) => {
+      timer.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
         return ports.generations.embed(generation, { ...asked, text, field: "query", signal, onBegin });
       });
@@ -142,7 +142,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
         minScore,
         recency,
         includeSuperseded,
-        steps,
+        timer,
         queriesIn,
         isList,
         paid,
@@ -202,7 +202,7 @@ interface Searching {
   readonly recency: Recency | undefined;
   readonly includeSuperseded: boolean;
   readonly filter: Filter | undefined;
-  readonly steps: Steps<CallStep>;
+  readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (generation: Generation) => readonly Query[];
   /** True if results say which of the queries they fit. */
   readonly isList: boolean;
@@ -246,17 +246,17 @@ async function searchAll(
 function searchIn(
   ports: RecallPorts,
   scope: Scope,
-  { topK, mode, explain, minScore, recency, includeSuperseded, filter, steps, ...of }: Searching,
+  { topK, mode, explain, minScore, recency, includeSuperseded, filter, timer, ...of }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
   const { paid, signal } = of;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
     const queries = of.queriesIn(generationOf(replica.logId));
-    const current = steps.time("catch_up", () => replica.current());
+    const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
-      const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
-      const asked = { among, includeSuperseded, steps };
+      const among = filter && (await search.select(filter, { includeSuperseded, signal, timer }));
+      const asked = { among, includeSuperseded, timer };
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;

@@ -1,7 +1,7 @@
 import type { Similar } from "../idempotency/idempotency.js";
 import type { Replica } from "../log/replica.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
-import type { CallStep, Steps } from "../ports/steps.js";
+import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { likeness, rank, scoreOf } from "../search/score.js";
 import { LogAdvancedError, type LogView } from "../versions/condition.js";
@@ -29,7 +29,7 @@ interface SimilarTo {
   readonly decides: boolean;
   /** Ids of memories on which it does not depend, because it supersedes them in any case. */
   readonly except: readonly string[];
-  readonly steps: Steps<CallStep>;
+  readonly timer: StepTimer<CallStep>;
   readonly signal: AbortSignal;
 }
 
@@ -94,13 +94,13 @@ export class SimilarMemories {
   }
 
   async #search(): Promise<void> {
-    const { memory, above, decides, steps, signal } = this.to;
+    const { memory, above, decides, timer, signal } = this.to;
     const wanted = decides ? WANTED_TO_DECIDE : WANTED;
-    await steps.time("catch_up", () => this.replica.current());
+    await timer.time("catch_up", () => this.replica.current());
     // Before the search, which may see more: what is compared twice does no harm.
     this.#until = this.replica.applied;
     const vectors = vectorsOf(memory);
-    const query = { vectors, wanted, limit: wanted + SPARE_CANDIDATES, steps, signal };
+    const query = { vectors, wanted, limit: wanted + SPARE_CANDIDATES, timer, signal };
     const ranked = rank(await this.replica.searching((search) => search.nearest(query)), wanted);
     const near = ranked.filter(({ score }) => score >= above);
     this.#isCut = near.length === wanted;

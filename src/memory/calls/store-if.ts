@@ -8,7 +8,7 @@ import type { StoreOutcome } from "../ports/claims.js";
 import { generationOf } from "../ports/generation.js";
 import type { Entry, Erased, Projected, Scope, Stored } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
-import type { CallStep, Steps } from "../ports/steps.js";
+import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { checkStore, decideStore } from "../versions/deciding-stores.js";
 import { etagOf } from "../versions/etag.js";
@@ -74,13 +74,13 @@ interface ConditionalWriting {
   /** Id of the memory if it is a new one, and of the operation in any case. */
   readonly id: string;
   readonly appending: Appending;
-  readonly steps: Steps<CallStep>;
+  readonly timer: StepTimer<CallStep>;
   readonly signal: AbortSignal;
 }
 
 /** Appends a memory if the namespace's memories allow it, and erases the version that it replaces. */
 export async function writeIf(ports: StoreIfPorts, writing: ConditionalWriting): Promise<Answered> {
-  const { scope, storeOptions, id, appending, steps, signal } = writing;
+  const { scope, storeOptions, id, appending, timer, signal } = writing;
   const { namespaces, clock } = ports;
   const nowMs = clock.wallMs();
   const { similarAbove: above, conditions, onSimilar } = storeOptions;
@@ -92,14 +92,14 @@ export async function writeIf(ports: StoreIfPorts, writing: ConditionalWriting):
       similar = await SimilarMemories.search(replica, {
         ...of,
         except: conditions.supersedes,
-        steps,
+        timer,
         signal,
       });
     }
     return conditionalOf(memory, { storeOptions, nowMs, similar });
   };
   const { admit, idempotent } = appending;
-  const changed = await steps.time("append", () =>
+  const changed = await timer.time("append", () =>
     namespaces.change(scope, { conditionFor, admit, idempotent }),
   );
   // A store creates the namespace, so there is an outcome.

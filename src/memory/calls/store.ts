@@ -12,7 +12,7 @@ import { scopeOf } from "../input/namespace.js";
 import type { Appending } from "../log/namespaces.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import type { Redacted } from "../secrets/handle-secrets.js";
 import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
 import type { PaidRequest, Ports } from "./ports.js";
@@ -70,7 +70,7 @@ export async function store(ports: StoreIfPorts, request: StoreRequest): Promise
   return { ...outcome, unreadShare, redacted };
 }
 
-interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {
+interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "timer"> {
   readonly text: string;
   readonly metadata: string;
   readonly eventAtMs: number | undefined;
@@ -90,16 +90,16 @@ function isPaid({ outcome }: Answered, storeOptions: StoreOptions | undefined): 
 }
 
 async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answered> {
-  const { caller, text, metadata, eventAtMs, scope, attempt, storeOptions, steps = untimed } = writing;
+  const { caller, text, metadata, eventAtMs, scope, attempt, storeOptions, timer = NO_TIMINGS } = writing;
   const { quota, generations, namespaces } = ports;
   // What is there already, or forbids the store, costs neither a call nor the model's time.
   const view = storeOptions && (await viewNow(ports, { caller, scope }));
   const kept = storeOptions && view && (await findExisting(view, { storeOptions, attempt }));
   if (kept !== undefined) return kept;
-  return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
+  return withinQuota({ quota, caller, timer, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = onceEach((generation: Generation) =>
-      steps.time("embed", (onBegin) => generations.embed(generation, { ...asked, signal, onBegin })),
+      timer.time("embed", (onBegin) => generations.embed(generation, { ...asked, signal, onBegin })),
     );
     await Promise.all([embed(namespaces.generationOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();
@@ -117,18 +117,18 @@ async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answe
     };
     const admit = () => quota.verify(caller);
     const appending = { memoryIn, admit, idempotent: attempt !== undefined };
-    if (storeOptions === undefined) return append(ports, { scope, appending, steps });
-    const answered = await writeIf(ports, { scope, storeOptions, id, appending, steps, signal });
-    if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));
+    if (storeOptions === undefined) return append(ports, { scope, appending, timer });
+    const answered = await writeIf(ports, { scope, storeOptions, id, appending, timer, signal });
+    if (!isPaid(answered, storeOptions)) await timer.time("refund", () => quota.refund(caller));
     return answered;
   });
 }
 
 async function append(
   { namespaces }: Ports,
-  { scope, appending, steps }: { scope: Scope; appending: Appending; steps: Steps<CallStep> },
+  { scope, appending, timer }: { scope: Scope; appending: Appending; timer: StepTimer<CallStep> },
 ): Promise<Answered> {
-  return answerOf(await steps.time("append", () => namespaces.append(scope, appending)));
+  return answerOf(await timer.time("append", () => namespaces.append(scope, appending)));
 }
 
 /** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */

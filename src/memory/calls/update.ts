@@ -15,7 +15,7 @@ import { weightOf } from "../pacing/bounds.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Scope, Stored } from "../ports/log.js";
-import { untimed } from "../ports/steps.js";
+import { NO_TIMINGS } from "../ports/step-timer.js";
 import { findMemory } from "../reading/fetch.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
 import { noSuchMemory } from "../versions/current-version.js";
@@ -171,7 +171,7 @@ async function once(
 }
 
 async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown> {
-  const { caller, wanted, steps = untimed } = writing;
+  const { caller, wanted, timer = NO_TIMINGS } = writing;
   const { quota } = ports;
   const tokens = await check(ports, writing);
   const { text } = wanted;
@@ -179,10 +179,10 @@ async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown
     writing.onFreeWrite?.(tokens * BYTES_PER_TOKEN);
     return appendVersion(ports, writing, async () => undefined);
   }
-  return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
+  return withinQuota({ quota, caller, timer, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = (generation: Generation) =>
-      steps.time("embed", (onBegin) => ports.generations.embed(generation, { ...asked, signal, onBegin }));
+      timer.time("embed", (onBegin) => ports.generations.embed(generation, { ...asked, signal, onBegin }));
     return appendVersion(ports, writing, async (generation) => {
       const [embedded] = await Promise.all([embed(generation), paid]);
       signal.throwIfAborted();
@@ -213,8 +213,8 @@ export async function appendVersion(
     etag,
     wanted,
     attempt,
-    steps = untimed,
-  }: Pick<Writing, "scope" | "id" | "etag" | "wanted" | "attempt" | "steps">,
+    timer = NO_TIMINGS,
+  }: Pick<Writing, "scope" | "id" | "etag" | "wanted" | "attempt" | "timer">,
   textIn: (generation: Generation) => Promise<(Embedding & { text: string }) | undefined>,
 ): Promise<Shown> {
   const { namespaces, clock, log } = ports;
@@ -235,7 +235,7 @@ export async function appendVersion(
       },
     };
   };
-  const changed = await steps.time("append", () =>
+  const changed = await timer.time("append", () =>
     namespaces.change(scope, { conditionFor, idempotent: attempt !== undefined }),
   );
   if (changed === undefined) throw noSuchMemory();

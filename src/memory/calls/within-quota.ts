@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import type { Caller, Quota } from "../ports/quota.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 
 export interface ChargeOptions {
   readonly quota: Quota;
   readonly caller: Caller;
-  readonly steps?: Steps<CallStep> | undefined;
+  readonly timer?: StepTimer<CallStep> | undefined;
   /** Aborted when the caller stops waiting. */
   readonly signal?: AbortSignal | undefined;
   /** Number of calls that the work costs, one by default. */
@@ -24,13 +24,13 @@ export interface ChargeOptions {
  * anything, and stops when `signal` is aborted: the charge was refused, or the caller stopped waiting.
  */
 export async function withinQuota<T>(
-  { quota, caller, steps = untimed, signal, calls = 1, kept = () => 0 }: ChargeOptions,
+  { quota, caller, timer = NO_TIMINGS, signal, calls = 1, kept = () => 0 }: ChargeOptions,
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const either = new AbortController();
   // Each text of a batch listens, which is no leak.
   setMaxListeners(0, either.signal);
-  const paid = steps.time("charge", () => quota.charge(caller, calls));
+  const paid = timer.time("charge", () => quota.charge(caller, calls));
   paid.catch((reason) => either.abort(reason));
   // `AbortSignal.any` costs several times as much, for each call.
   const follow = () => either.abort(signal?.reason);
@@ -42,7 +42,7 @@ export async function withinQuota<T>(
     // If the charge was refused, that error is the answer, whatever the aborted work threw.
     await paid;
     const refunded = calls - kept();
-    if (refunded > 0) await steps.time("refund", () => quota.refund(caller, refunded));
+    if (refunded > 0) await timer.time("refund", () => quota.refund(caller, refunded));
     throw error;
   } finally {
     signal?.removeEventListener("abort", follow);

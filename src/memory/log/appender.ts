@@ -2,7 +2,7 @@ import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
 import { LogEndedError, type Replica } from "./replica.js";
 
@@ -43,7 +43,7 @@ interface PendingAppend {
 interface AppenderOptions {
   readonly log: Log;
   readonly clock: Clock;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
   /** Counter that all appenders of a process share. */
   readonly allWaiting?: WaitingBytes | undefined;
   /** True if no other process can write to the log. */
@@ -233,8 +233,8 @@ export class Appender {
     const { logId, applied } = this.replica;
     const from = applied + 1;
     try {
-      const { log, steps = untimed } = this.options;
-      const inserted = await steps.time("write", () => log.append({ logId, from, entries }));
+      const { log, timer = NO_TIMINGS } = this.options;
+      const inserted = await timer.time("write", () => log.append({ logId, from, entries }));
       const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
       // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
       // reports that itself, and is replaced.

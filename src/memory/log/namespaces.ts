@@ -4,7 +4,7 @@ import { WaitingBytes } from "../pacing/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Lost, Scope, Sequenced, Stored } from "../ports/log.js";
-import type { SharedStep, Steps } from "../ports/steps.js";
+import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
 import { leave } from "./leave.js";
@@ -25,7 +25,7 @@ export interface NamespacesOptions extends MaintenanceOptions {
   readonly indexMemoryBytesMax: number;
   /** True if no other process can use this database. */
   readonly exclusive?: boolean | undefined;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
   /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
@@ -296,21 +296,21 @@ export class Namespaces {
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { log, vectors, indexes, clock, steps, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } =
+    const { log, vectors, indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } =
       this.#options;
     const replica = new Replica(logId, {
       log,
       vectors,
       indexes,
       clock,
-      steps,
+      timer,
       buildingBytesMax: BUILDING_SHARE * indexMemoryBytesMax,
       onCaughtUp,
       onTrouble,
       ...(onLost && { onLost }),
     });
     const { exclusive } = this.#options;
-    const appender = new Appender(replica, { log, clock, steps, exclusive, allWaiting: this.#allWaiting });
+    const appender = new Appender(replica, { log, clock, timer, exclusive, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }
 

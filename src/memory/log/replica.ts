@@ -14,7 +14,7 @@ import {
   type Stored,
   type Tail,
 } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { RowCounts, VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Covered, Restoration } from "../reading/restoration.js";
@@ -49,7 +49,7 @@ export interface ReplicaOptions {
   readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly clock: Clock;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
   /**
    * Called with the number of entries read from the log: at the start, or because another process wrote them.
    */
@@ -353,7 +353,7 @@ export class Replica {
   }
 
   #time<T>(step: SharedStep, work: () => Promise<T>): Promise<T> {
-    return (this.options.steps ?? untimed).time(step, work);
+    return (this.options.timer ?? NO_TIMINGS).time(step, work);
   }
 
   async #catchUp(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Clock } from "../pacing/clock.js";
 import type { Gap, Index, RestoredIndex } from "../ports/index.js";
 import { isMemory, type Log } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
 import { shownOf } from "../versions/showing.js";
 
@@ -14,7 +14,7 @@ export interface RestorationOptions {
   readonly vectors: Pick<VectorIndex, "restore" | "reset">;
   readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill">;
   readonly clock: Clock;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
 }
 
 /** Numbers of the last entries that the files of each part cover; 0 without files. */
@@ -74,8 +74,8 @@ export class Restoration {
   }
 
   async #restoreVectors(): Promise<number> {
-    const { vectors, steps = untimed } = this.options;
-    this.#restoredVectors ??= { kept: await steps.time("restore", () => vectors.restore()) };
+    const { vectors, timer = NO_TIMINGS } = this.options;
+    this.#restoredVectors ??= { kept: await timer.time("restore", () => vectors.restore()) };
     const { kept } = this.#restoredVectors;
     if (kept === undefined) return 0;
     if (!(await this.#isOurs(kept))) {
@@ -87,8 +87,8 @@ export class Restoration {
   }
 
   async #restoreIndex(): Promise<number> {
-    const { index, steps = untimed } = this.options;
-    this.#restoredIndex ??= { kept: await steps.time("restore", () => index.restore()) };
+    const { index, timer = NO_TIMINGS } = this.options;
+    this.#restoredIndex ??= { kept: await timer.time("restore", () => index.restore()) };
     const { kept } = this.#restoredIndex;
     if (kept === undefined) return 0;
     for (const mark of kept.marks) {

@@ -7,7 +7,7 @@ import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import type { EventOrder, Happened } from "../ports/event-order.js";
 import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { fetchAll } from "../reading/fetch.js";
 import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
@@ -62,7 +62,7 @@ interface Showing {
 }
 
 interface Timed {
-  readonly steps?: Steps<CallStep> | undefined;
+  readonly timer?: StepTimer<CallStep> | undefined;
 }
 
 export interface SelectOptions extends Showing, Timed {
@@ -131,9 +131,9 @@ export class Search {
 
   /** Selects the memories that match a filter; it sees all that `current` has seen. */
   select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
-    const { signal, steps = untimed, includeSuperseded = false } = options;
+    const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
     this.#condition = condition;
-    return steps.time("filter", async () => {
+    return timer.time("filter", async () => {
       const ids = await this.#locate(condition, includeSuperseded);
       const { indexes } = await this.#sources({ includeSuperseded });
       signal?.throwIfAborted();
@@ -150,14 +150,14 @@ export class Search {
 
   /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
   matchWords({
-    steps = untimed,
+    timer = NO_TIMINGS,
     text,
     among,
     wanted = WORD_CANDIDATES,
     ...showing
   }: MatchWordsOptions): Promise<WordMatches> {
     const { indexes: all, guard } = this.of;
-    return steps.time("words", async () => {
+    return timer.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
       const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
@@ -174,20 +174,20 @@ export class Search {
    * Finds the `limit` memories nearest to any of a query's vectors, with their scores, in no particular
    * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
-  async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    const { searched, ...found } = await steps.time("search", () => this.#searchShown(query));
+  async nearest({ timer = NO_TIMINGS, ...query }: NearestOptions): Promise<Scored[]> {
+    const { searched, ...found } = await timer.time("search", () => this.#searchShown(query));
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
+    return timer.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
   }
 
   /**
    * Scores the memories of which the best `wanted` by their scores and ages are wanted, in no particular order. Some
    * that are not among these may be missing.
    */
-  async nearestInTime({ steps = untimed, ...query }: InTimeOptions): Promise<Scored[]> {
-    const { searched, ...found } = await steps.time("search", () => this.#searchInTime(query));
+  async nearestInTime({ timer = NO_TIMINGS, ...query }: InTimeOptions): Promise<Scored[]> {
+    const { searched, ...found } = await timer.time("search", () => this.#searchInTime(query));
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", async () => {
+    return timer.time("fetch", async () => {
       const { vectors, signal } = query;
       const of = { vectors, signal, error: found.error, newVersions };
       const needed = mayBeBestInTime(found);
@@ -202,16 +202,16 @@ export class Search {
   }
 
   /** Places the memories that are best by meaning and by words together. */
-  async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
+  async placed({ timer = NO_TIMINGS, ...query }: PlacedOptions): Promise<Placement> {
     const { recency } = query;
     const near = { ...query, limit: Math.max(NEAR_CANDIDATES, query.wanted), spare: NEAR_SPARE };
-    const { searched, fits, ...found } = await steps.time("search", async () =>
+    const { searched, fits, ...found } = await timer.time("search", async () =>
       recency === undefined ? await this.#searchShown(near) : await this.#nearInTime({ ...query, recency }),
     );
     const wordMatches = await query.wordMatches;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", () =>
+    return timer.time("fetch", () =>
       placeBest({ ...searched, fits }, { ...query, ...found, wordMatches, newVersions }),
     );
   }
@@ -330,7 +330,7 @@ export class Search {
    * are less near than the last one found, and age adds the weight at most. Each step finds some times as many, so all
    * steps together take little longer than the last, which finds all memories at most: some ten thousand.
    */
-  async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "steps">) {
+  async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "timer">) {
     const { guard, indexes: all } = this.of;
     for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
       const { isExact, ...shown } = await this.#searchShown({ ...query, limit });
@@ -342,7 +342,7 @@ export class Search {
   }
 
   /** Finds the nearest memories for an order by words as well, and those that age can bring among the best. */
-  async #nearInTime(query: Omit<InTimeOptions, "steps">) {
+  async #nearInTime(query: Omit<InTimeOptions, "timer">) {
     const found = await this.#searchInTime(query);
     const nearest = [...found.nearby].slice(0, RECENCY_CANDIDATES);
     const { searched, fits, error, times } = found;

@@ -237,6 +237,6 @@ function tellReplayed(call: Call, replayed: boolean): void {
   if (replayed) call.setHeader("idempotent-replayed", "true");
 }
 
-function common({ caller, signal, deadlineMs, steps }: Call) {
-  return { caller, signal, deadlineMs, steps };
+function common({ caller, signal, deadlineMs, timer }: Call) {
+  return { caller, signal, deadlineMs, timer };
 }

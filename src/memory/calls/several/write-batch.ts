@@ -37,7 +37,7 @@ export interface Written {
  * @throws MemoryError if the plan cannot pay for them, the caller stops waiting, or none could be stored.
  */
 export async function writeBatch(ports: StoreIfPorts, batch: Batch): Promise<Written> {
-  const { caller, items, attempt, scope, steps } = batch;
+  const { caller, items, attempt, scope, timer } = batch;
   const { quota } = ports;
   const known = attempt?.isFirst === false ? await knownBefore(ports, batch, attempt.stored) : NONE;
   const left = items.filter(({ id }) => !known.has(id));
@@ -55,7 +55,7 @@ export async function writeBatch(ports: StoreIfPorts, batch: Batch): Promise<Wri
   };
   const calls = unwritten.length;
   if (calls > 0) {
-    const charging = { quota, caller, steps, signal: batch.signal, calls, kept: () => writing.fresh.length };
+    const charging = { quota, caller, timer, signal: batch.signal, calls, kept: () => writing.fresh.length };
     await withinQuota(charging, async ({ paid, signal }) => {
       await writing.run(paid, signal);
       refuseIfNone();

@@ -5,7 +5,7 @@ import { mapSome } from "../../pacing/map-some.js";
 import type { Embedding } from "../../ports/embedder.js";
 import type { Generation } from "../../ports/generation.js";
 import type { Stored } from "../../ports/log.js";
-import { untimed } from "../../ports/steps.js";
+import { NO_TIMINGS } from "../../ports/step-timer.js";
 import type { Conditional } from "../../versions/condition.js";
 import { answerOf } from "../store.js";
 import { asMemory, conditionalOf, finishByOptions, type StoreIfPorts } from "../store-if.js";
@@ -84,14 +84,14 @@ export class Writing {
     group: readonly BatchItem[],
     { generation, signal }: { generation: Generation; signal: AbortSignal },
   ): Promise<Embedded[]> {
-    const { caller, deadlineMs, steps = untimed } = this.batch;
+    const { caller, deadlineMs, timer = NO_TIMINGS } = this.batch;
     const untilMs = deadlineMs === undefined ? undefined : this.#embedUntilMs;
     const asked = { field: "text", owner: caller.accountId, deadlineMs: untilMs, signal } as const;
     const embed = async (text: string, onBegin: () => void) => {
       if (this.ports.clock.nowMs() > this.#beginUntilMs) throw tooLate();
       return this.ports.generations.embed(generation, { ...asked, text, onBegin });
     };
-    return steps.time("embed", (onBegin) =>
+    return timer.time("embed", (onBegin) =>
       mapSome(group, EMBEDDING_MAX, async ({ text }): Promise<Embedded> => {
         const [settled] = await Promise.allSettled([embed(text, onBegin)]);
         return settled;
@@ -103,7 +103,7 @@ export class Writing {
     group: readonly BatchItem[],
     { embedded, generation, signal }: { embedded: Embedded[]; generation: Generation; signal: AbortSignal },
   ): Promise<void> {
-    const { caller, scope, attempt, steps = untimed } = this.batch;
+    const { caller, scope, attempt, timer = NO_TIMINGS } = this.batch;
     const { namespaces, quota, clock } = this.ports;
     const settled = new Map<string, PromiseSettledResult<Changed>>();
     const nowMs = clock.wallMs();
@@ -121,7 +121,7 @@ export class Writing {
     const admit = () => quota.verify(caller);
     const appending = { memoriesIn, admit, idempotent: attempt !== undefined, settled };
     try {
-      await steps.time("append", () => namespaces.appendAll(scope, appending));
+      await timer.time("append", () => namespaces.appendAll(scope, appending));
     } finally {
       for (const item of group) await this.#note(item, settled.get(item.id));
     }

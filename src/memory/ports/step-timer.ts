@@ -16,10 +16,10 @@ export type SharedStep = (typeof SHARED_STEPS)[number];
 export type Step = CallStep | SharedStep;
 
 /** The port to the timing of steps. It passes the work's outcome on unchanged. */
-export interface Steps<S extends Step = Step> {
+export interface StepTimer<S extends Step = Step> {
   /** @param work may call its argument when it has waited and begins */
   time<T>(step: S, work: (onBegin: () => void) => Promise<T>): Promise<T>;
 }
 
 const ignore = () => {};
-export const untimed: Steps = { time: (_step, work) => work(ignore) };
+export const NO_TIMINGS: StepTimer = { time: (_step, work) => work(ignore) };
