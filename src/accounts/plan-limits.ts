@@ -20,7 +20,7 @@ type Holder = Pick<Authenticated, "keyHash" | "accountId">;
 
 /**
  * Holds each key and each account to the rate and the concurrency of its plan. It counts in this process alone,
- * so each replica admits that much.
+ * so each replica allows that much.
  */
 export class PlanLimits {
   readonly #rates = new Map<Plan, { readonly keys: Buckets; readonly accounts: Buckets }>();

@@ -11,8 +11,8 @@ export interface SignUpLimits {
 }
 
 /**
- * Counts attempts to sign up, in this process alone: with replicas, each admits as many. A limit of n an hour
- * admits n at once, and then one each nth of an hour.
+ * Counts attempts to sign up, in this process alone: with replicas, each allows as many. A limit of n an hour
+ * allows n at once, and then one each nth of an hour.
  */
 export class SignUpLimit {
   readonly #networks: Buckets;
@@ -40,7 +40,7 @@ export class SignUpLimit {
   }
 }
 
-/** Rate that admits the whole limit at once, then spreads it over the hour. */
+/** Rate that allows the whole limit at once, then spreads it over the hour. */
 function hourly(perHour: number): Rate {
   return { perSecond: perHour / HOUR_SECONDS, burst: perHour };
 }

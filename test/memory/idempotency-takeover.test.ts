@@ -118,7 +118,11 @@ describe("a store whose owner died", () => {
       write: async ({ memoryId: id, confirm }) => {
         const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
         const memoryIn = () => confirm().then(() => entry);
-        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+        await stalled.namespaces.append(scopeOf("a"), {
+          memoryIn,
+          authenticate: async () => {},
+          idempotent: true,
+        });
         return entry;
       },
       undo: async () => {},

@@ -60,7 +60,7 @@ export const writing = (
       await confirmed?.();
       return entry;
     };
-    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+    await room.namespaces.append(scopeOf("a"), { memoryIn, authenticate: async () => {}, idempotent: true });
     written.push(text);
     await after?.();
     return entry;

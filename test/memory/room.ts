@@ -139,7 +139,7 @@ export class Room {
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {
-    const appending = { memoryIn: async () => memory, admit: async () => {}, idempotent: false };
+    const appending = { memoryIn: async () => memory, authenticate: async () => {}, idempotent: false };
     await this.namespaces.append(scopeOf(namespace), appending);
   }
 

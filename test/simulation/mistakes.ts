@@ -33,7 +33,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
     seed: 45,
     changes: [
-      ["memory/log/namespaces.ts", "await admit();", ""],
+      ["memory/log/namespaces.ts", "await authenticate();", ""],
       ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
     ],
   },

@@ -20,10 +20,10 @@ const AVERAGED_MS = 5_000;
 const FIRST_MS = 500;
 
 /**
- * Share of a call's remaining time within which a text must be expected to be done to be admitted. The
+ * Share of a call's remaining time within which a text must be expected to be done to be accepted. The
  * rest is left for later arrivals, because other accounts take turns too.
  */
-const ADMITTED_SHARE = 0.7;
+const ACCEPTED_SHARE = 0.7;
 /** Share of a call's time after which a text is given up; the rest is for storing its memory. */
 const USABLE_SHARE = 0.9;
 /**
@@ -35,7 +35,7 @@ const CERTAIN_SHARE = 0.7;
 const RETRY_MS = { min: 1_000, max: 30_000 };
 
 /** The waiting texts, and the time that all readers together need for a cost of 1. */
-interface Prospect {
+interface QueueEstimate {
   readonly waiting: EmbedQueue;
   readonly msPerCost: number;
 }
@@ -98,7 +98,7 @@ export class Pool {
   readonly #underWay = new Set<Promise<void>>();
   #here: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #looking = setInterval(() => giveUpLate(this.#prospect), LOOK_MS).unref();
+  readonly #looking = setInterval(() => giveUpLate(this.#estimate), LOOK_MS).unref();
 
   private constructor(options: PoolOptions) {
     this.#options = options;
@@ -124,7 +124,7 @@ export class Pool {
   }
 
   /** The waiting texts, and the speed of all readers together. */
-  get #prospect(): Prospect {
+  get #estimate(): QueueEstimate {
     return {
       waiting: this.#waiting,
       msPerCost: this.#pace.msPerCost / Math.max(1, this.#readers.size),
@@ -148,7 +148,7 @@ export class Pool {
       const task = new Task(input, { resolve, reject });
       breakOff = () => this.#breakOff(task);
       begin = () => this.#begin(task);
-      admit(task, this.#prospect);
+      checkLoad(task, this.#estimate);
       this.#waiting.add(task);
     });
     signal?.addEventListener("abort", breakOff);
@@ -243,7 +243,7 @@ export class Pool {
     task.accept(chunk, reading);
     if (task.isOver) this.#waiting.remove(task);
     // The windows give a better estimate than the text's length.
-    else if ("parts" in reading) giveUpLate(this.#prospect);
+    else if ("parts" in reading) giveUpLate(this.#estimate);
   }
 
   #fail(chunk: Chunk, error: unknown): void {
@@ -335,21 +335,21 @@ function stopping(): MemoryError {
 }
 
 /**
- * Refuses a text that would not be done before its call's deadline. If nothing else waits it is admitted
+ * Refuses a text that would not be done before its call's deadline. If nothing else waits it is accepted
  * anyway: otherwise an estimate that is too high would never be corrected.
  *
  * @throws MemoryError `unavailable` (MODEL_BUSY).
  */
-function admit(task: Task, { waiting, msPerCost }: Prospect): void {
+function checkLoad(task: Task, { waiting, msPerCost }: QueueEstimate): void {
   const { deadlineMs, owner } = task.input;
   if (deadlineMs === undefined || owner === SERVICE || waiting.size === 0) return;
   const untilMs = waiting.costUntil(task) * msPerCost;
-  const allowedMs = (deadlineMs - task.arrivedMs) * ADMITTED_SHARE;
+  const allowedMs = (deadlineMs - task.arrivedMs) * ACCEPTED_SHARE;
   if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
 }
 
-/** Gives up admitted texts that can no longer be done in time. */
-function giveUpLate({ waiting, msPerCost }: Prospect): void {
+/** Gives up accepted texts that can no longer be done in time. */
+function giveUpLate({ waiting, msPerCost }: QueueEstimate): void {
   const nowMs = performance.now();
   const allowedMs = ({ input, arrivedMs }: Task) => {
     const { deadlineMs = Number.POSITIVE_INFINITY } = input;

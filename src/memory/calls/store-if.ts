@@ -98,9 +98,9 @@ export async function writeIf(ports: StoreIfPorts, writing: ConditionalWriting):
     }
     return conditionalOf(memory, { storeOptions, nowMs, similar });
   };
-  const { admit, idempotent } = appending;
+  const { authenticate, idempotent } = appending;
   const changed = await timer.time("append", () =>
-    namespaces.change(scope, { conditionFor, admit, idempotent }),
+    namespaces.change(scope, { conditionFor, authenticate, idempotent }),
   );
   // A store creates the namespace, so there is an outcome.
   const answered = await finishByOptions(ports, { changed: changed as Changed, id });

@@ -115,8 +115,8 @@ async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answe
       await attempt?.confirm();
       return { ...memory, ...embedded };
     };
-    const admit = () => quota.verify(caller);
-    const appending = { memoryIn, admit, idempotent: attempt !== undefined };
+    const authenticate = () => quota.verify(caller);
+    const appending = { memoryIn, authenticate, idempotent: attempt !== undefined };
     if (storeOptions === undefined) return append(ports, { scope, appending, timer });
     const answered = await writeIf(ports, { scope, storeOptions, id, appending, timer, signal });
     if (!isPaid(answered, storeOptions)) await timer.time("refund", () => quota.refund(caller));

@@ -37,13 +37,13 @@ export interface Appending {
   /** Makes the memory for the log's model generation; called again if the namespace gets another log. */
   memoryIn(generation: Generation): Promise<Stored>;
   /** Refuses callers whose account was closed. */
-  admit(): Promise<void>;
+  authenticate(): Promise<void>;
   /** True if another attempt may have stored the same memory before. */
   readonly idempotent: boolean;
 }
 
 /** Memories to append together. */
-export interface AppendingAll extends Pick<Appending, "admit" | "idempotent"> {
+export interface AppendingAll extends Pick<Appending, "authenticate" | "idempotent"> {
   /**
    * Makes the memories, or the conditions under which they are appended, for the log's model generation; called
    * again if the namespace gets another log.
@@ -58,7 +58,7 @@ export interface Changing {
   /** Makes the condition for the namespace's present log; called again if the namespace gets another log. */
   conditionFor(replica: Replica): Promise<Conditional>;
   /** Refuses callers whose account was closed; left out for a change that creates no namespace. */
-  admit?(): Promise<void>;
+  authenticate?(): Promise<void>;
   /** True if another attempt may have made the same change before. */
   readonly idempotent: boolean;
 }
@@ -119,21 +119,24 @@ export class Namespaces {
    * Appends a memory that is made for the namespace's model generation, and creates the namespace if needed.
    * Answers the entry as the log has it. Errors as `Appender.append`.
    */
-  async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
+  async append(scope: Scope, { memoryIn, authenticate, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {
       await this.#expectRoom(replica);
       const memory = await memoryIn(generationOf(replica.logId));
       return appender.append(memory, { once: idempotent });
     };
-    return (await this.#following(scope, this.#creating(scope, admit), work)) as Entry<"head">;
+    return (await this.#following(scope, this.#creating(scope, authenticate), work)) as Entry<"head">;
   }
 
   /**
    * Appends memories like `append`, in their order. Each has an outcome of its own, which `settled` has when
    * this ends, also by an error.
    */
-  async appendAll(scope: Scope, { memoriesIn, admit, idempotent, settled }: AppendingAll): Promise<void> {
-    await this.#following(scope, this.#creating(scope, admit), async ({ replica, appender }) => {
+  async appendAll(
+    scope: Scope,
+    { memoriesIn, authenticate, idempotent, settled }: AppendingAll,
+  ): Promise<void> {
+    await this.#following(scope, this.#creating(scope, authenticate), async ({ replica, appender }) => {
       await this.#expectRoom(replica);
       const all = await memoriesIn(generationOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
@@ -155,9 +158,9 @@ export class Namespaces {
    * Makes a change that the namespace's memories may refuse; undefined if the namespace does not exist, and the
    * change creates none. Errors as `Appender.append`.
    */
-  change(scope: Scope, { conditionFor, admit, idempotent }: Changing): Promise<Changed | undefined> {
+  change(scope: Scope, { conditionFor, authenticate, idempotent }: Changing): Promise<Changed | undefined> {
     const find = () => this.#options.log.find(scope);
-    const resolve = admit === undefined ? find : this.#creating(scope, admit);
+    const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
     return this.#following(scope, resolve, async ({ replica, appender }) => {
       await this.#expectRoom(replica);
       const conditional = await conditionFor(replica);
@@ -224,13 +227,13 @@ export class Namespaces {
   }
 
   /** Makes the function that finds or creates the log of a store. */
-  #creating(scope: Scope, admit: () => Promise<void>): () => Promise<string> {
+  #creating(scope: Scope, authenticate: () => Promise<void>): () => Promise<string> {
     const { log, generations } = this.#options;
     return async () => {
       const logId = await log.create(scope, generations.newest);
       // After the name is created, not before: a process that closes the account either finds this name, or
       // refuses the store here.
-      await admit();
+      await authenticate();
       return logId;
     };
   }
@@ -241,7 +244,7 @@ export class Namespaces {
     work: (open: Open) => Promise<T>,
   ): Promise<T | undefined> {
     for (let i = 0; i < LOG_IDS_MAX; i++) {
-      const open = this.#lookUp(scope) ?? (await this.#admit(scope, resolve));
+      const open = this.#lookUp(scope) ?? (await this.#openNamespace(scope, resolve));
       if (open === undefined) return undefined;
       try {
         return await this.#using(open, async ({ replica }) => {
@@ -282,7 +285,7 @@ export class Namespaces {
     return undefined;
   }
 
-  async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
+  async #openNamespace(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
     const logId = await resolve();
     if (logId === undefined) return undefined;
     await this.#options.generations.find(generationOf(logId));

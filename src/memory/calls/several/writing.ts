@@ -118,8 +118,8 @@ export class Writing {
       await attempt?.confirm();
       return made(vectors);
     };
-    const admit = () => quota.verify(caller);
-    const appending = { memoriesIn, admit, idempotent: attempt !== undefined, settled };
+    const authenticate = () => quota.verify(caller);
+    const appending = { memoriesIn, authenticate, idempotent: attempt !== undefined, settled };
     try {
       await timer.time("append", () => namespaces.appendAll(scope, appending));
     } finally {
