@@ -1,6 +1,6 @@
 /**
  * Fixed cost of a run, and of cutting a long text, in units of the time for one token. Measured with the
- * bundled model; `ReadingSpeed` measures what a unit takes on another model or machine.
+ * bundled model; `Throughput` measures what a unit takes on another model or machine.
  */
 export const RUN_COST = 12;
 const CUTTING_COST = 0.07;

@@ -93,7 +93,7 @@ export class Pool {
   /** Readers that are lost but have not ended. */
   readonly #stuck = new Set<Reader>();
   readonly #waiting = new EmbedQueue();
-  readonly #pace = new ReadingSpeed();
+  readonly #throughput = new Throughput();
   readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();
   #here: MainThread | undefined;
@@ -127,7 +127,7 @@ export class Pool {
   get #estimate(): QueueEstimate {
     return {
       waiting: this.#waiting,
-      msPerCost: this.#pace.msPerCost / Math.max(1, this.#readers.size),
+      msPerCost: this.#throughput.msPerCost / Math.max(1, this.#readers.size),
     };
   }
 
@@ -184,11 +184,11 @@ export class Pool {
 
   #isForHere(task: Task): boolean {
     const isNext = task.next !== undefined && this.#waiting.size === 1;
-    return isNext && this.#here?.suits(task, this.#pace.msPerCost) === true;
+    return isNext && this.#here?.suits(task, this.#throughput.msPerCost) === true;
   }
 
   #readHere(task: Task): void {
-    const read = this.#here?.prepare(task, this.#pace.msPerCost);
+    const read = this.#here?.prepare(task, this.#throughput.msPerCost);
     if (read === undefined) return;
     const chunk = this.#waiting.take();
     if (chunk !== undefined) this.#track(this.#run(chunk, { work: idle("main"), read }));
@@ -234,7 +234,7 @@ export class Pool {
 
   #accept(chunk: Chunk, { reading, ms }: { reading: Reading; ms: number }): void {
     const { task } = chunk;
-    this.#pace.note({ ms, cost: costRead(chunk, reading) });
+    this.#throughput.note({ ms, cost: costRead(chunk, reading) });
     task.usedMs += ms;
     if (task.isOver) {
       this.#countAbandoned(task, ms);
@@ -273,7 +273,7 @@ export class Pool {
     const reader = await this.#options.start();
     reader.onLost = (lost) => this.#replace(reader, lost);
     this.#readers.set(reader, idle("worker"));
-    this.#pace.begin(reader.msPerCost ?? 0);
+    this.#throughput.begin(reader.msPerCost ?? 0);
     this.#next();
   }
 
@@ -376,7 +376,7 @@ function busy({ untilMs, allowedMs }: { untilMs: number; allowedMs: number }): M
 }
 
 /** Moving average of the time that a reader needs for one unit of `costOf`. */
-class ReadingSpeed {
+class Throughput {
   #ms = 0;
   #cost = 0;
 
