@@ -9,7 +9,7 @@ import { count } from "./memory/input/count.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
-import type { Generation } from "./memory/ports/generation.js";
+import type { ModelVersion } from "./memory/ports/model-version.js";
 import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";
 import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
@@ -151,10 +151,10 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
       model === undefined
         ? { operation: "reembed abandon", given: {} }
         : { operation: "reembed pin", given: { model: await identityOf(config, String(model)) } };
-    const { generation } = (await adminClient.ask(request)) as { generation: Generation };
-    const after = await follow(look, { generation, show: (line) => progress.show(line) });
+    const { modelVersion } = (await adminClient.ask(request)) as { modelVersion: ModelVersion };
+    const after = await follow(look, { modelVersion, show: (line) => progress.show(line) });
     progress.end();
-    const changed = after.pinned?.generation === generation;
+    const changed = after.pinned?.modelVersion === modelVersion;
     return {
       lines: [...linesOf(after), `set MODEL=${after.pinned?.model.id} from now on`],
       json: after,

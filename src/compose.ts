@@ -5,7 +5,7 @@ import { audited } from "./compose/audit-log.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
-import { describeNewest, type Models, openGenerations, openMoving } from "./compose/models.js";
+import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
@@ -85,13 +85,13 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const common = { config, logger, telemetry, models, closers };
   const readiness = new Readiness();
   let calls = { running: 0 };
-  const { generations, first } = await openGenerations(storage.systemRecords, {
+  const { modelVersions, first } = await openModelVersions(storage.systemRecords, {
     ...common,
     ...{ readiness, running: () => calls.running },
   });
   const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
   const memory = openMemory(config, {
-    ...{ ...options, storage, generations, telemetry },
+    ...{ ...options, storage, modelVersions, telemetry },
     ...{ quota: counting.quota, calls: counting.calls },
   });
   openMoving(memory, common);
@@ -102,7 +102,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
     calls: counting.calls,
-    model: () => describeNewest(generations),
+    model: () => describeNewest(modelVersions),
     parseNamespace,
     parseExpiry,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),

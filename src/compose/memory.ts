@@ -4,7 +4,7 @@ import type { Config } from "../config/config.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
-import type { Generations } from "../memory/models/generations.js";
+import type { ModelVersions } from "../memory/models/model-versions.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import type { Quota } from "../memory/ports/quota.js";
@@ -20,7 +20,7 @@ import { warn } from "./warn.js";
 interface MemoryOptions {
   readonly logger: FastifyBaseLogger;
   readonly storage: Storage;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly quota: Quota;
   readonly calls: Pick<Calls, "erase">;
   readonly closers: Closers;
@@ -31,7 +31,7 @@ export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
 export function openMemory(
   config: Config,
-  { storage, generations, quota, calls, logger, closers, telemetry }: MemoryOptions,
+  { storage, modelVersions, quota, calls, logger, closers, telemetry }: MemoryOptions,
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
@@ -39,7 +39,7 @@ export function openMemory(
   const news = new News(clock);
   const log = announced(storage.log, news);
   const vectors = openVectors(config, {
-    dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
+    dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
     timer: telemetry.timer,
     onChecked: ({ found, of }) => {
       telemetry.metrics?.recallChecked.inc(of);
@@ -50,7 +50,7 @@ export function openMemory(
   closers.push(() => vectors.close());
   const onIndexTrouble = onTrouble("index", "an index file cannot be written; it is tried again");
   const indexes = openIndexFiles(config, { onTrouble: onIndexTrouble });
-  const common = { log, generations, erasures, clock, vectors, indexes };
+  const common = { log, modelVersions, erasures, clock, vectors, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,

@@ -54,9 +54,9 @@ export async function startServers(config: Config, options: ServersOptions) {
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
   });
-  const { generations, namespaces } = memory;
+  const { modelVersions, namespaces } = memory;
   watchGauges(telemetry, {
-    ...{ readiness, generations, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
+    ...{ readiness, modelVersions, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
     droppedLines: options.droppedLines,
     shares: {
       ...calls.shares,

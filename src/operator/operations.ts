@@ -63,8 +63,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   backup: backUp,
   address: addressOf,
   "reembed look": look,
-  "reembed pin": async (ports, { model }) => ({ generation: await pin(ports, model as ModelIdentity) }),
-  "reembed abandon": async (ports) => ({ generation: await abandon(ports) }),
+  "reembed pin": async (ports, { model }) => ({ modelVersion: await pin(ports, model as ModelIdentity) }),
+  "reembed abandon": async (ports) => ({ modelVersion: await abandon(ports) }),
 };
 
 /**

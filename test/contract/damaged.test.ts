@@ -191,7 +191,7 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
   const { log, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pin({
     after: undefined,
-    to: { generation: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
+    to: { modelVersion: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
   });
   const scope = aScope();
   const logId = await log.create(scope);

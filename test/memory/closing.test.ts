@@ -8,7 +8,7 @@ import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Leftovers } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { aMemory } from "../contract/samples.js";
-import { generationsOf, modelOf } from "./models.js";
+import { modelOf, modelVersionsOf } from "./models.js";
 import { House, plainVectors } from "./room.js";
 
 let house: House;
@@ -29,7 +29,7 @@ async function setUp() {
     embed: () => held.then(() => model.embed({ text: "", field: "text", owner: "acc" })),
   };
   const room = house.room({
-    generations: generationsOf(embedder),
+    modelVersions: modelVersionsOf(embedder),
     vectors: plainVectors(() => ({})).vectors,
   });
   const { accounts, claims, log } = house.storage;

@@ -565,7 +565,7 @@ describe("compacting the local database", () => {
     await recent.touch(scopeOf("ä b"), 5);
     await systemRecords.pin({
       after: undefined,
-      to: { generation: "", model: { id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS } },
+      to: { modelVersion: "", model: { id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS } },
     });
     await usage.add([]);
     const secret = memory(100, { text: SECRET });

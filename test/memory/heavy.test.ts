@@ -5,7 +5,7 @@ import { listMemories } from "../../src/memory/calls/several/list.js";
 import { store } from "../../src/memory/calls/store.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
-import { generationsOf } from "./models.js";
+import { modelVersionsOf } from "./models.js";
 import { CALLER, House } from "./room.js";
 
 const DIMENSIONS = 384;
@@ -49,8 +49,10 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
 async function heavyHouse(memories: number, tailRowsMax: number) {
   const house = await House.open({ dimensions: DIMENSIONS, tailRowsMax });
   houses.push(house);
-  const generations = generationsOf(modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)));
-  const { ports } = house.room({ generations });
+  const modelVersions = modelVersionsOf(
+    modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)),
+  );
+  const { ports } = house.room({ modelVersions });
   const charges = { charged: 0, refunded: 0, counted: 0 };
   const quota = {
     charge: async () => void charges.charged++,

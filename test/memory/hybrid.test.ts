@@ -5,7 +5,7 @@ import { recall } from "../../src/memory/calls/recall.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { HybridModel } from "./hybrid-model.js";
-import { generationsOf } from "./models.js";
+import { modelVersionsOf } from "./models.js";
 import { CALLER, House, type Room } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => house.close());
 
 const newRoom = ({ indexes } = unsavedIndexes()) =>
-  house.room({ generations: generationsOf(toyEmbedder), indexes });
+  house.room({ modelVersions: modelVersionsOf(toyEmbedder), indexes });
 
 let stored = 0;
 /** Appends a memory; returns its id. */

@@ -12,7 +12,7 @@ import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
-import { generationsOf } from "./models.js";
+import { modelVersionsOf } from "./models.js";
 import { CALLER, House, type Room, until } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
@@ -45,8 +45,8 @@ function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
     ...{ fileBytesMin: 1, quietMs },
     onTrouble: (error) => troubles.push(error),
   });
-  const generations = generationsOf(toyEmbedder);
-  return { room: house.room({ generations, indexes, ...(log && { log }) }), indexes };
+  const modelVersions = modelVersionsOf(toyEmbedder);
+  return { room: house.room({ modelVersions, indexes, ...(log && { log }) }), indexes };
 }
 
 async function recallBoth(room: Room, query: string) {
@@ -145,7 +145,7 @@ describe("the files of a log's index", () => {
 
   it("are erased by the sweep if another process dropped the namespace", async () => {
     const { logId } = await kept();
-    const other = house.room({ generations: generationsOf(toyEmbedder) });
+    const other = house.room({ modelVersions: modelVersionsOf(toyEmbedder) });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
     const { room, indexes } = roomOf();
     expect(await indexes.kept()).toEqual([logId]);
@@ -159,7 +159,7 @@ describe("the files of a log's index", () => {
     if (use === "used") await recallBoth(room, "number77");
     const files = new KeptFiles(room.ports);
     await files.catchUp();
-    const other = house.room({ generations: generationsOf(toyEmbedder) });
+    const other = house.room({ modelVersions: modelVersionsOf(toyEmbedder) });
     for (const i of [77, 78]) {
       await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
       await files.catchUp();

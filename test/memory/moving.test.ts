@@ -3,20 +3,20 @@ import { endCopy } from "../../src/memory/erasure/erase.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { newOperationId } from "../../src/memory/input/id.js";
 import { verify } from "../../src/memory/log/verify.js";
-import type { Generations } from "../../src/memory/models/generations.js";
-import { inGeneration } from "../../src/memory/ports/generation.js";
+import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Dropped, Log } from "../../src/memory/ports/log.js";
+import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { NOTHING, tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { generationsOf, modelOf } from "./models.js";
+import { modelOf, modelVersionsOf } from "./models.js";
 import { House, plainVectors, type Room, scopeOf, until } from "./room.js";
 
 const OLD = modelOf([1, 0], "old");
 const NEW = modelOf([0, 1], "new");
-const FIRST: Pinned = { generation: "", model: OLD.model };
+const FIRST: Pinned = { modelVersion: "", model: OLD.model };
 const before = [FIRST];
 const never = new AbortController().signal;
 const anEnd = (): Dropped => ({ op: "drop", opId: newOperationId() });
@@ -31,8 +31,8 @@ beforeEach(async () => {
 afterEach(() => house.close());
 
 /** Makes the room of a process that has the new model, or the given ones. */
-const roomOf = (generations: Generations = generationsOf(NEW, { before })): Room =>
-  house.room({ generations, vectors: plainVectors(() => ({})).vectors });
+const roomOf = (modelVersions: ModelVersions = modelVersionsOf(NEW, { before })): Room =>
+  house.room({ modelVersions, vectors: plainVectors(() => ({})).vectors });
 
 /** Makes a model that holds back the texts that it is told to. */
 function slowly(until: Promise<void>, onText: () => void = () => {}) {
@@ -41,7 +41,7 @@ function slowly(until: Promise<void>, onText: () => void = () => {}) {
     if (field === "text") await until;
     return NEW.embed({ field, ...input });
   };
-  return generationsOf({ ...NEW, embed }, { before });
+  return modelVersionsOf({ ...NEW, embed }, { before });
 }
 
 const find = async (namespace: string) => (await house.storage.log.find(scopeOf(namespace))) ?? "";
@@ -56,7 +56,7 @@ describe("a log that moves to another model", () => {
     expect(await move(room, "a")).toBe(true);
     expect(await move(room, "a")).toBe(false);
     const logId = await find("a");
-    expect(logId).toBe(inGeneration(from, "e1"));
+    expect(logId).toBe(inModelVersion(from, "e1"));
     const { found } = await house.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
     const { vectors } = await NEW.embed({ text: "", field: "text", owner: "" });
     expect(found).toEqual(
@@ -85,7 +85,10 @@ describe("a log that moves to another model", () => {
     const from = await house.write("a", oldMemories(5));
     const moving = move(roomOf(slowly(asleep, () => began++)), "a");
     await until(() => began > 0);
-    const room = house.room({ generations: generationsOf(OLD), vectors: plainVectors(() => ({})).vectors });
+    const room = house.room({
+      modelVersions: modelVersionsOf(OLD),
+      vectors: plainVectors(() => ({})).vectors,
+    });
     const late = aMemory({ vectors: Float32Array.of(1, 0) });
     await room.append("a", late);
     const { log } = house.storage;
@@ -140,14 +143,14 @@ describe("a change that is given up", () => {
       if (--left === 0) throw new Error("killed");
     });
     await expect(move(roomOf(dying), "a")).rejects.toThrow("killed");
-    const copy = inGeneration(from, "e1");
+    const copy = inModelVersion(from, "e1");
     // A busy machine reads fewer entries at a time, so the copy may be shorter than 64.
     const { sequence = 0 } = (await house.storage.log.last(copy)) ?? {};
     expect(sequence).toBeGreaterThan(0);
     expect(sequence).toBeLessThan(70);
     return { from, copy };
   }
-  const givenUp = () => generationsOf(OLD, { before: [FIRST, { generation: "e1", model: NEW.model }] });
+  const givenUp = () => modelVersionsOf(OLD, { before: [FIRST, { modelVersion: "e1", model: NEW.model }] });
 
   it("leaves the log where it is, and nothing of the copy", async () => {
     const { from, copy } = await copyInPart();
@@ -169,14 +172,14 @@ describe("a change that is given up", () => {
       wake = resolve;
     });
     let asked = 0;
-    const pins = [FIRST, { generation: "e1", model: NEW.model }];
-    const slow = generationsOf(NEW, {
+    const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
+    const slow = modelVersionsOf(NEW, {
       before,
       systemRecords: {
         models: async () => {
           // The second question is the one right before the move; its answer comes late.
           if (++asked === 2) await asleep;
-          return asked > 2 ? [...pins, { generation: "e2", model: OLD.model }] : pins;
+          return asked > 2 ? [...pins, { modelVersion: "e2", model: OLD.model }] : pins;
         },
       },
     });
@@ -198,14 +201,14 @@ describe("a change that is given up", () => {
       wake = resolve;
     });
     let asked = 0;
-    const pins = [FIRST, { generation: "e1", model: NEW.model }];
-    const slow = generationsOf(NEW, {
+    const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
+    const slow = modelVersionsOf(NEW, {
       before,
       systemRecords: {
         models: async () => {
           // The second question is the one right before the move; its answer comes late.
           if (++asked === 2) await asleep;
-          return asked > 2 ? [...pins, { generation: "e2", model: OLD.model }] : pins;
+          return asked > 2 ? [...pins, { modelVersion: "e2", model: OLD.model }] : pins;
         },
       },
     });
@@ -228,7 +231,7 @@ describe("a process", () => {
     const loading = new Promise<void>((resolve) => {
       load = resolve;
     });
-    const generations = generationsOf(OLD, {
+    const modelVersions = modelVersionsOf(OLD, {
       systemRecords: { models: async () => pins },
       openModel: async () => {
         await loading;
@@ -236,15 +239,15 @@ describe("a process", () => {
       },
     });
     const moved: [string, number][] = [];
-    const room = roomOf(generations);
+    const room = roomOf(modelVersions);
     const onTrouble = (error: unknown) => expect(error).toBeUndefined();
     const onMoved = ({ id }: { id: string }, count: number) => moved.push([id, count]);
     const moving = new Moving({ ...room.ports, onTrouble, onMoved });
-    pins = [FIRST, { generation: "e1", model: NEW.model }];
+    pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
     for (let i = 0; i < 3; i++) await moving.step();
     expect(await find("a")).not.toContain("x");
     load();
-    await until(() => generations.has("e1"));
+    await until(() => modelVersions.has("e1"));
     await moving.step();
     await until(() => moved.length > 0);
     expect(moved).toEqual([["new", 3]]);
@@ -257,18 +260,18 @@ describe("a process", () => {
 
   it("that knows only the model before loads that of a log which has moved, and reads and writes there", async () => {
     await house.write("a", oldMemories(2));
-    const pins = [FIRST, { generation: "e1", model: NEW.model }];
-    const generations = generationsOf(OLD, {
+    const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
+    const modelVersions = modelVersionsOf(OLD, {
       systemRecords: { models: async () => pins },
       openModel: async () => ({ ...NEW, close: async () => {} }),
     });
-    const room = roomOf(generations);
+    const room = roomOf(modelVersions);
     expect(await room.size("a")).toBe(2);
     await move(roomOf(), "a");
-    expect(generations.has("e1")).toBe(false);
+    expect(modelVersions.has("e1")).toBe(false);
     expect(await room.size("a")).toBe(2);
     const asked = { text: "t", field: "text", owner: "acc" } as const;
-    const { vectors } = await generations.embed("e1", asked);
+    const { vectors } = await modelVersions.embed("e1", asked);
     await room.append("a", aMemory({ vectors }));
     expect(await room.recall("a", vectors, 10)).toHaveLength(3);
   });

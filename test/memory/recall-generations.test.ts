@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { recall } from "../../src/memory/calls/recall.js";
-import type { OpenModel } from "../../src/memory/models/generations.js";
+import type { OpenModel } from "../../src/memory/models/model-versions.js";
 import { aMemory } from "../contract/samples.js";
-import { generationsOf, modelOf } from "./models.js";
+import { modelOf, modelVersionsOf } from "./models.js";
 import { CALLER, DIMENSIONS, House, scopeOf } from "./room.js";
 
 let house: House;
@@ -31,21 +31,21 @@ function noting(at: number, id: string): OpenModel & { readonly texts: string[] 
 
 it("a recall of namespaces of two models embeds its query once by each, and orders all by score", async () => {
   const [old, now] = [noting(0, "old"), noting(1, "now")];
-  const generations = generationsOf(now, {
-    before: [{ generation: "", model: old.model }],
+  const modelVersions = modelVersionsOf(now, {
+    before: [{ modelVersion: "", model: old.model }],
     openModel: async () => old,
   });
-  const room = house.room({ generations });
+  const room = house.room({ modelVersions });
   const { log } = house.storage;
   const near = (at: number, share: number) =>
     Float32Array.from(axis(at), (value, i) => value * share + Number(i === 5) * Math.sqrt(1 - share ** 2));
-  for (const [name, generation, vectors] of [
+  for (const [name, modelVersion, vectors] of [
     ["old", "", near(0, 0.9)],
     ["now", "e1", near(1, 0.8)],
     ["also now", "e1", near(1, 0.7)],
     ["also old", "", near(0, 0.6)],
   ] as const) {
-    const logId = await log.create(scopeOf(name), generation);
+    const logId = await log.create(scopeOf(name), modelVersion);
     await log.append({ logId, from: 1, entries: [aMemory({ text: name, vectors })] });
   }
   const ports = { ...room.ports, idempotency: undefined as never };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
-import type { Generations } from "../../src/memory/models/generations.js";
+import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
@@ -17,7 +17,7 @@ import type { Usearch } from "../../src/vectors/usearch.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "../vectors/built.js";
 import type { Point } from "../vectors/clouds.js";
-import { oneGeneration } from "./models.js";
+import { oneModelVersion } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
@@ -98,7 +98,7 @@ export interface RoomOptions {
   readonly indexes?: Indexes;
   readonly indexMemoryBytesMax?: number;
   readonly clock?: Clock;
-  readonly generations?: Generations;
+  readonly modelVersions?: ModelVersions;
 }
 
 /** Room of one process. */
@@ -116,13 +116,13 @@ export class Room {
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
-    generations = oneGeneration(DIMENSIONS),
+    modelVersions = oneModelVersion(DIMENSIONS),
   }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
     this.log = log;
     const { erasures, calls } = storage;
     this.namespaces = new Namespaces({
       log,
-      generations,
+      modelVersions,
       erasures,
       vectors,
       indexes,
@@ -135,7 +135,7 @@ export class Room {
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    this.ports = { log, vectors, indexes, clock, namespaces, quota, generations, erasures, eraseCalls };
+    this.ports = { log, vectors, indexes, clock, namespaces, quota, modelVersions, erasures, eraseCalls };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {

@@ -8,7 +8,7 @@ import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";
-import { generationsOf } from "./models.js";
+import { modelVersionsOf } from "./models.js";
 import { CALLER, House, type Room } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder } from "./toy-embedder.js";
 
@@ -27,7 +27,7 @@ const long = (word: string) => `ana has a cat at home ${`${word} `.repeat(6)}and
 /** Opens a process over the database. */
 function open(changes: Partial<Log> = {}) {
   const log = withChanges(house.storage.log, changes);
-  const room: Room = house.room({ log, generations: generationsOf(toyEmbedder) });
+  const room: Room = house.room({ log, modelVersions: modelVersionsOf(toyEmbedder) });
   let charged = 0;
   const quota = {
     ...room.ports.quota,

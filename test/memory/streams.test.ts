@@ -5,8 +5,8 @@ import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
 import { SLICE_BYTES_MAX } from "../../src/memory/pacing/bounds.js";
 import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
-import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
+import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { type ExportPorts, exportMemories } from "../../src/memory/streams/export.js";
 import type { LogReader } from "../../src/memory/streams/log-reader.js";
@@ -235,7 +235,7 @@ it("a move to another model is seen by nobody, and loses nothing that the origin
   await next();
   expect(await words(1)).toEqual(["mem_1: text of mem_1"]);
   // The watch is slow: the namespace moves, and its original is erased, before it reads on.
-  const to = inGeneration(from, "2");
+  const to = inModelVersion(from, "2");
   await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
   await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
   await log.rename(scope, { from, to });
@@ -476,7 +476,7 @@ it("an export goes on in the copy when the namespace moves", async () => {
   const lines = exporting(ports);
   await lines.next();
   await lines.next();
-  const to = inGeneration(from, "2");
+  const to = inModelVersion(from, "2");
   await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
   await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
   await log.rename(scopeOf("n"), { from, to });

@@ -74,7 +74,7 @@ describe("updating a memory", () => {
   it("keeps the vector of a text that does not change, and embeds nothing", async () => {
     const logId = await house.write("a", memories(3));
     const room = house.room();
-    Object.assign(room.ports.generations, { embed: () => Promise.reject(new Error("must not embed")) });
+    Object.assign(room.ports.modelVersions, { embed: () => Promise.reject(new Error("must not embed")) });
     await update(room, 2, { metadata: { a: 1 } });
     const last = (await read(logId)).at(-1)?.entry as Stored;
     expect(last).toMatchObject({ id: idOf(2), text: "text 2", metadata: '{"a":1}', replaces: 2 });

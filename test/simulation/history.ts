@@ -2,8 +2,8 @@ import { MemoryError } from "../../src/errors.js";
 import type { BatchResult } from "../../src/memory/calls/several/batch.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
-import { generationOf } from "../../src/memory/ports/generation.js";
 import { type Entry, forgottenBy, isEnd } from "../../src/memory/ports/log.js";
+import { modelVersionOf } from "../../src/memory/ports/model-version.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -325,7 +325,7 @@ export class History {
     for (const [logId, log] of db.logs) {
       this.#checkLog(logId, { log, living: living.has(logId) });
       this.#checkCompared(logId, log);
-      this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(generationOf(logId)) });
+      this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(modelVersionOf(logId)) });
     }
     for (const name of db.heads.keys()) {
       const [accountId = ""] = name.split(" ");

@@ -111,7 +111,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/erasure/erase.ts",
-        "for (const copy of generations.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);",
+        "for (const copy of modelVersions.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);",
         "",
       ],
     ],
@@ -119,7 +119,11 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a store is embedded by the newest model, whichever log it goes to",
     changes: [
-      ["memory/calls/store.ts", "await embed(generation);", "await embed(namespaces.generationOf(scope));"],
+      [
+        "memory/calls/store.ts",
+        "await embed(modelVersion);",
+        "await embed(namespaces.modelVersionOf(scope));",
+      ],
     ],
   },
   {
@@ -127,8 +131,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/calls/recall.ts",
-        "queriesIn(generationOf(replica.logId))",
-        "queriesIn(ports.generations.newest)",
+        "queriesIn(modelVersionOf(replica.logId))",
+        "queriesIn(ports.modelVersions.newest)",
       ],
     ],
   },

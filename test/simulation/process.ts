@@ -15,7 +15,7 @@ import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
-import { Generations, type OpenModel } from "../../src/memory/models/generations.js";
+import { ModelVersions, type OpenModel } from "../../src/memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
@@ -152,13 +152,13 @@ export class Process implements Client {
 
   async #furnish(pins: readonly Pinned[], first: OpenModel): Promise<Room> {
     const clock = this.db.time.clockOf(this);
-    const generations = new Generations(new Pins(pins), first, {
+    const modelVersions = new ModelVersions(new Pins(pins), first, {
       systemRecords: systemRecordsOf(this.db, this),
       clock,
       openModel: (model) => this.#load(model),
       onTrouble: () => {},
     });
-    const room = roomOf(this.db, this, { generations, exclusive: this.options.exclusive });
+    const room = roomOf(this.db, this, { modelVersions, exclusive: this.options.exclusive });
     const { namespaces } = room;
     if (this.options.followsModel) {
       void this.#keepMoving(new Moving({ ...room, onTrouble: () => {}, onMoved: () => {} }));
@@ -218,7 +218,7 @@ type Room = ReturnType<typeof roomOf>;
 function roomOf(
   db: Database,
   process: Client,
-  { generations, exclusive }: { generations: Generations; exclusive: boolean },
+  { modelVersions, exclusive }: { modelVersions: ModelVersions; exclusive: boolean },
 ) {
   const clock = db.time.clockOf(process);
   const log = logOf(db, process);
@@ -239,7 +239,7 @@ function roomOf(
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
   const { indexes } = unsavedIndexes({}, () => Promise.resolve());
   const derived = { vectors, indexes, indexMemoryBytesMax };
-  const namespaces = new Namespaces({ log, erasures, generations, clock, recent, ...derived });
+  const namespaces = new Namespaces({ log, erasures, modelVersions, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
   const quota: Quota = {
     charge: (caller, calls) => charge(accounts, caller, calls),
@@ -256,7 +256,7 @@ function roomOf(
     indexes,
     erasures,
     eraseCalls: () => db.request(process, () => {}),
-    generations,
+    modelVersions,
     quota,
     accounts,
     recent,

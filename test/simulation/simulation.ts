@@ -331,7 +331,7 @@ class Schedule {
     if (present === undefined) return;
     const next = { ...present.model, id: String(models.length + 1) };
     const model = before !== undefined && this.time.chance(0.5) ? before.model : next;
-    this.#db.models = [...models, { generation: `e${models.length}`, model }];
+    this.#db.models = [...models, { modelVersion: `e${models.length}`, model }];
   }
 
   #kill(): void {

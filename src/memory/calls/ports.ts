@@ -1,6 +1,6 @@
 import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
-import type { Generations } from "../models/generations.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
@@ -10,7 +10,7 @@ import type { OnSecret } from "../secrets/handle-secrets.js";
 export type RecallMode = "cosine" | "hybrid";
 
 export interface Ports {
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly quota: Quota;
   readonly namespaces: Namespaces;
   readonly idempotency: Idempotency;

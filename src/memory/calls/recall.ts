@@ -11,8 +11,8 @@ import { countShown } from "../log/counting.js";
 import { mapSome } from "../pacing/map-some.js";
 import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
-import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log, Scope } from "../ports/log.js";
+import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
@@ -123,16 +123,16 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
   return withinQuota(charging, async ({ paid, signal }) => {
     const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
-    const embed = (generation: Generation, text: string) =>
+    const embed = (modelVersion: ModelVersion, text: string) =>
       timer.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
-        return ports.generations.embed(generation, { ...asked, text, field: "query", signal, onBegin });
+        return ports.modelVersions.embed(modelVersion, { ...asked, text, field: "query", signal, onBegin });
       });
-    const queriesIn = queriesBy((generation) => {
-      if (like === undefined) return texts.map((text) => ({ text, embedding: embed(generation, text) }));
+    const queriesIn = queriesBy((modelVersion) => {
+      if (like === undefined) return texts.map((text) => ({ text, embedding: embed(modelVersion, text) }));
       const { text, embedding } = like;
-      const isStored = generation === like.generation;
-      return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(generation, text) }];
+      const isStored = modelVersion === like.modelVersion;
+      return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
     const searching = {
       ...{
@@ -151,7 +151,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       filter: likeId === undefined ? filter : without(filter, likeId),
     };
     const { found, logs } = await searchAll(ports, [scope, ...others], searching);
-    const queries = logs[0]?.queries ?? queriesIn(ports.generations.newest);
+    const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
     const { results: fit, omitted } = fitting(found, { minFit, explain });
@@ -180,16 +180,16 @@ interface Query {
   readonly embedding: Promise<Embedding>;
 }
 
-/** Makes the queries once for each model generation that is met. */
-function queriesBy(make: (generation: Generation) => readonly Query[]) {
-  const made = new Map<Generation, readonly Query[]>();
-  return (generation: Generation): readonly Query[] => {
-    const known = made.get(generation);
+/** Makes the queries once for each model version that is met. */
+function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
+  const made = new Map<ModelVersion, readonly Query[]>();
+  return (modelVersion: ModelVersion): readonly Query[] => {
+    const known = made.get(modelVersion);
     if (known !== undefined) return known;
-    const queries = make(generation);
+    const queries = make(modelVersion);
     // The log's end decides first: a log that has moved does not need its model any more.
     for (const { embedding } of queries) embedding.catch(() => {});
-    made.set(generation, queries);
+    made.set(modelVersion, queries);
     return queries;
   };
 }
@@ -203,7 +203,7 @@ interface Searching {
   readonly includeSuperseded: boolean;
   readonly filter: Filter | undefined;
   readonly timer: StepTimer<CallStep>;
-  readonly queriesIn: (generation: Generation) => readonly Query[];
+  readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
   /** True if results say which of the queries they fit. */
   readonly isList: boolean;
   readonly paid: Promise<void>;
@@ -251,7 +251,7 @@ function searchIn(
   const { paid, signal } = of;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
-    const queries = of.queriesIn(generationOf(replica.logId));
+    const queries = of.queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {

@@ -5,8 +5,8 @@ import type { Appending, Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { StoreOutcome } from "../ports/claims.js";
-import { generationOf } from "../ports/generation.js";
 import type { Entry, Erased, Projected, Scope, Stored } from "../ports/log.js";
+import { modelVersionOf } from "../ports/model-version.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional, LogView } from "../versions/condition.js";
@@ -86,7 +86,7 @@ export async function writeIf(ports: StoreIfPorts, writing: ConditionalWriting):
   const { similarAbove: above, conditions, onSimilar } = storeOptions;
   let similar: SimilarMemories | undefined;
   const conditionFor = async (replica: Replica): Promise<Conditional> => {
-    const memory = await appending.memoryIn(generationOf(replica.logId));
+    const memory = await appending.memoryIn(modelVersionOf(replica.logId));
     if (above !== undefined) {
       const of = { log: ports.log, memory, above, decides: onSimilar !== "store" };
       similar = await SimilarMemories.search(replica, {

@@ -10,8 +10,8 @@ import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Appending } from "../log/namespaces.js";
-import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
+import type { ModelVersion } from "../ports/model-version.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import type { Redacted } from "../secrets/handle-secrets.js";
 import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
@@ -51,7 +51,7 @@ export async function store(ports: StoreIfPorts, request: StoreRequest): Promise
   const eventAtMs = parseTimeOfYears("event_time", request.eventAtMs);
   const askedOptions = parseStoreOptions(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const unreadShare = ports.generations.unreadShare(text);
+  const unreadShare = ports.modelVersions.unreadShare(text);
   // Any two texts that the model can hardly read may be alike to it: none is given up for another.
   const storeOptions =
     askedOptions && unreadShare !== undefined
@@ -91,17 +91,17 @@ function isPaid({ outcome }: Answered, storeOptions: StoreOptions | undefined): 
 
 async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answered> {
   const { caller, text, metadata, eventAtMs, scope, attempt, storeOptions, timer = NO_TIMINGS } = writing;
-  const { quota, generations, namespaces } = ports;
+  const { quota, modelVersions, namespaces } = ports;
   // What is there already, or forbids the store, costs neither a call nor the model's time.
   const view = storeOptions && (await viewNow(ports, { caller, scope }));
   const kept = storeOptions && view && (await findExisting(view, { storeOptions, attempt }));
   if (kept !== undefined) return kept;
   return withinQuota({ quota, caller, timer, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
-    const embed = onceEach((generation: Generation) =>
-      timer.time("embed", (onBegin) => generations.embed(generation, { ...asked, signal, onBegin })),
+    const embed = onceEach((modelVersion: ModelVersion) =>
+      timer.time("embed", (onBegin) => modelVersions.embed(modelVersion, { ...asked, signal, onBegin })),
     );
-    await Promise.all([embed(namespaces.generationOf(scope)), paid]);
+    await Promise.all([embed(namespaces.modelVersionOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();
     const memory = {
       ...({ op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const),
@@ -109,9 +109,9 @@ async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answe
     };
     // If it is too late for the caller, it is too late for the log.
     signal.throwIfAborted();
-    const memoryIn = async (generation: Generation) => {
+    const memoryIn = async (modelVersion: ModelVersion) => {
       // The namespace may have moved to another model meanwhile.
-      const embedded = await embed(generation);
+      const embedded = await embed(modelVersion);
       await attempt?.confirm();
       return { ...memory, ...embedded };
     };

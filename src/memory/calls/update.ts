@@ -13,8 +13,8 @@ import { type Mask, merged, parseMask, withKeys } from "../input/update-mask.js"
 import type { Replica } from "../log/replica.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { Embedding } from "../ports/embedder.js";
-import { type Generation, generationOf } from "../ports/generation.js";
 import type { Scope, Stored } from "../ports/log.js";
+import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import { NO_TIMINGS } from "../ports/step-timer.js";
 import { findMemory } from "../reading/fetch.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
@@ -181,10 +181,12 @@ async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown
   }
   return withinQuota({ quota, caller, timer, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
-    const embed = (generation: Generation) =>
-      timer.time("embed", (onBegin) => ports.generations.embed(generation, { ...asked, signal, onBegin }));
-    return appendVersion(ports, writing, async (generation) => {
-      const [embedded] = await Promise.all([embed(generation), paid]);
+    const embed = (modelVersion: ModelVersion) =>
+      timer.time("embed", (onBegin) =>
+        ports.modelVersions.embed(modelVersion, { ...asked, signal, onBegin }),
+      );
+    return appendVersion(ports, writing, async (modelVersion) => {
+      const [embedded] = await Promise.all([embed(modelVersion), paid]);
       signal.throwIfAborted();
       return { ...embedded, text };
     });
@@ -215,14 +217,14 @@ export async function appendVersion(
     attempt,
     timer = NO_TIMINGS,
   }: Pick<Writing, "scope" | "id" | "etag" | "wanted" | "attempt" | "timer">,
-  textIn: (generation: Generation) => Promise<(Embedding & { text: string }) | undefined>,
+  textIn: (modelVersion: ModelVersion) => Promise<(Embedding & { text: string }) | undefined>,
 ): Promise<Shown> {
   const { namespaces, clock, log } = ports;
   const opId = attempt?.memoryId ?? newMemoryId();
   const nowMs = clock.wallMs();
   let written: Stored | undefined;
   const conditionFor = async ({ logId }: Replica) => {
-    const text = await textIn(generationOf(logId));
+    const text = await textIn(modelVersionOf(logId));
     await attempt?.confirm();
     const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };
     return {

@@ -3,12 +3,12 @@ import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/ap
 import type { LeavePorts } from "../log/leave.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
-import type { Generations } from "../models/generations.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
-import { baseOf } from "../ports/generation.js";
 import type { Indexes } from "../ports/index.js";
 import type { Deleted, Log, Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import type { Vectors } from "../ports/vectors.js";
 
 interface BurialPorts extends LeavePorts {
@@ -30,7 +30,7 @@ export interface ErasurePorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly clock: Clock;
   /** Erases the records of calls in a namespace that began at this time or before. */
   eraseCalls(scope: Scope, untilMs: number): Promise<void>;
@@ -65,16 +65,16 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "indexes" | "generations">;
+export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "indexes" | "modelVersions">;
 
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
 export async function eraseEntry(
-  { log, vectors, indexes, generations }: EntryErasurePorts,
+  { log, vectors, indexes, modelVersions }: EntryErasurePorts,
   { logIds, sequence }: { logIds: readonly string[]; sequence: number },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
-  // them the log that has the tombstone: its model generation may be unknown to this process.
-  const family = logIds.flatMap((logId) => generations.pins.familyOf(logId));
+  // them the log that has the tombstone: its model version may be unknown to this process.
+  const family = logIds.flatMap((logId) => modelVersions.pins.familyOf(logId));
   for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
     for (const files of [vectors, indexes]) await files.wipe(each, [sequence]);
@@ -84,7 +84,7 @@ export async function eraseEntry(
 /** Erases a whole log; answers false if it is too early for that. */
 async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
   const { scope, logId } = erasure;
-  const { log, generations } = ports;
+  const { log, modelVersions } = ports;
   const end = (await log.last(logId))?.entry.op;
   // A drop whose log was never sealed did not happen: only its record is removed.
   if (end !== "drop" && end !== "moved") return true;
@@ -98,9 +98,9 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   }
   await release(ports, erasure);
   // Whoever copies it has found it by its name, so it is known by now for which models.
-  await generations.refresh();
+  await modelVersions.refresh();
   await eraseEntries(log, logId);
-  for (const copy of generations.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
+  for (const copy of modelVersions.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
   return true;
 }
 

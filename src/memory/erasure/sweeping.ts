@@ -1,7 +1,7 @@
 import { every } from "../../every.js";
 import { leave } from "../log/leave.js";
-import { baseOf } from "../ports/generation.js";
 import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import { drop } from "./drop.js";
 import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
 import { KeptFiles } from "./kept-files.js";

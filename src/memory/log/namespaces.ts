@@ -1,9 +1,9 @@
 import { unavailable } from "../../errors.js";
-import type { Generations } from "../models/generations.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import { WaitingBytes } from "../pacing/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
-import { type Generation, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Lost, Scope, Sequenced, Stored } from "../ports/log.js";
+import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
@@ -19,7 +19,7 @@ const BUILDING_SHARE = 1.5;
 
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly erasures: Erasures;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
@@ -34,8 +34,8 @@ export interface NamespacesOptions extends MaintenanceOptions {
 
 /** A memory to append. */
 export interface Appending {
-  /** Makes the memory for the log's model generation; called again if the namespace gets another log. */
-  memoryIn(generation: Generation): Promise<Stored>;
+  /** Makes the memory for the log's model version; called again if the namespace gets another log. */
+  memoryIn(modelVersion: ModelVersion): Promise<Stored>;
   /** Refuses callers whose account was closed. */
   authenticate(): Promise<void>;
   /** True if another attempt may have stored the same memory before. */
@@ -45,10 +45,10 @@ export interface Appending {
 /** Memories to append together. */
 export interface AppendingAll extends Pick<Appending, "authenticate" | "idempotent"> {
   /**
-   * Makes the memories, or the conditions under which they are appended, for the log's model generation; called
+   * Makes the memories, or the conditions under which they are appended, for the log's model version; called
    * again if the namespace gets another log.
    */
-  memoriesIn(generation: Generation): Promise<readonly (Stored | Conditional)[]>;
+  memoriesIn(modelVersion: ModelVersion): Promise<readonly (Stored | Conditional)[]>;
   /** Outcomes by the operations' ids; those of which are known are not appended again. */
   readonly settled: Map<string, PromiseSettledResult<Changed>>;
 }
@@ -116,13 +116,13 @@ export class Namespaces {
   }
 
   /**
-   * Appends a memory that is made for the namespace's model generation, and creates the namespace if needed.
+   * Appends a memory that is made for the namespace's model version, and creates the namespace if needed.
    * Answers the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, authenticate, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {
       await this.#expectRoom(replica);
-      const memory = await memoryIn(generationOf(replica.logId));
+      const memory = await memoryIn(modelVersionOf(replica.logId));
       return appender.append(memory, { once: idempotent });
     };
     return (await this.#following(scope, this.#creating(scope, authenticate), work)) as Entry<"head">;
@@ -138,7 +138,7 @@ export class Namespaces {
   ): Promise<void> {
     await this.#following(scope, this.#creating(scope, authenticate), async ({ replica, appender }) => {
       await this.#expectRoom(replica);
-      const all = await memoriesIn(generationOf(replica.logId));
+      const all = await memoriesIn(modelVersionOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
       const appended = appender.appendAll(memories, { once: idempotent });
@@ -169,13 +169,13 @@ export class Namespaces {
     });
   }
 
-  /** Guesses the model generation that a memory will be appended in. */
-  generationOf(scope: Scope): Generation {
-    const { generations } = this.#options;
+  /** Guesses the model version that a memory will be appended in. */
+  modelVersionOf(scope: Scope): ModelVersion {
+    const { modelVersions } = this.#options;
     const open = this.#open.get(scope);
-    const generation = open ? generationOf(open.replica.logId) : generations.newest;
+    const modelVersion = open ? modelVersionOf(open.replica.logId) : modelVersions.newest;
     // A model that is not loaded any more has no logs, even if this process has not noticed that yet.
-    return generations.has(generation) ? generation : generations.newest;
+    return modelVersions.has(modelVersion) ? modelVersion : modelVersions.newest;
   }
 
   /** Erases the index of a dropped log. */
@@ -228,9 +228,9 @@ export class Namespaces {
 
   /** Makes the function that finds or creates the log of a store. */
   #creating(scope: Scope, authenticate: () => Promise<void>): () => Promise<string> {
-    const { log, generations } = this.#options;
+    const { log, modelVersions } = this.#options;
     return async () => {
-      const logId = await log.create(scope, generations.newest);
+      const logId = await log.create(scope, modelVersions.newest);
       // After the name is created, not before: a process that closes the account either finds this name, or
       // refuses the store here.
       await authenticate();
@@ -249,7 +249,7 @@ export class Namespaces {
       try {
         return await this.#using(open, async ({ replica }) => {
           // A log whose model is not loaded any more has probably moved, and needs no model then.
-          if (!this.#options.generations.has(generationOf(replica.logId))) await replica.current();
+          if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
           return work(open);
         });
       } catch (error) {
@@ -288,7 +288,7 @@ export class Namespaces {
   async #openNamespace(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
     const logId = await resolve();
     if (logId === undefined) return undefined;
-    await this.#options.generations.find(generationOf(logId));
+    await this.#options.modelVersions.find(modelVersionOf(logId));
     // Only one index may use a log's files.
     while (this.#maintenance.isClosing(logId)) await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.

@@ -1,7 +1,7 @@
 import type { Erasures, LogErasure } from "../ports/erasures.js";
-import { baseOf } from "../ports/generation.js";
 import type { Indexes } from "../ports/index.js";
 import { type Entry, forgottenBy, isEnd, type Log, type Sequenced, type Stored } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import type { Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { allLogIds, allNames } from "./walk.js";
@@ -111,7 +111,7 @@ async function verifyLog(
     if (complete) break;
     from += entries.length;
   }
-  // Copies in other model generations are erased with the original.
+  // Copies in other model versions are erased with the original.
   const erasing = pending.filter((each) => baseOf(each.logId) === baseOf(logId));
   const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
   for (const target of walk.targets)

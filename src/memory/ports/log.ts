@@ -5,7 +5,7 @@
  */
 
 import type { Window } from "./embedder.js";
-import type { Generation } from "./generation.js";
+import type { ModelVersion } from "./model-version.js";
 
 /** A namespace of an account: names are unique within an account. */
 export interface Scope {
@@ -143,10 +143,10 @@ export interface Log {
   find(scope: Scope): Promise<string | undefined>;
 
   /**
-   * Finds the living log of a namespace, or creates one: in the given model generation, by default in the
+   * Finds the living log of a namespace, or creates one: in the given model version, by default in the
    * first.
    */
-  create(scope: Scope, generation?: Generation): Promise<string>;
+  create(scope: Scope, modelVersion?: ModelVersion): Promise<string>;
 
   /**
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and stops at

@@ -5,12 +5,12 @@ import { parseFilter } from "../filter/parse.js";
 import { authorizeFree } from "../input/authorize.js";
 import type { JsonObject } from "../input/json-object.js";
 import { scopeOf } from "../input/namespace.js";
-import type { Generations } from "../models/generations.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import { TimeSlice } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Filter } from "../ports/condition.js";
-import { baseOf, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Projected, Stored } from "../ports/log.js";
+import { baseOf, modelVersionOf } from "../ports/model-version.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { isExpired } from "../versions/current-version.js";
@@ -34,7 +34,7 @@ export interface ExportPorts {
   readonly log: Log;
   readonly quota: Quota;
   readonly clock: Clock;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly streams: OpenStreams;
 }
 
@@ -105,7 +105,7 @@ class Exporting {
   #header(living: LivingLog | undefined) {
     const { namespace } = this.request;
     const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
-    const model = living && this.ports.generations.pins.modelOf(generationOf(living.logId));
+    const model = living && this.ports.modelVersions.pins.modelOf(modelVersionOf(living.logId));
     return {
       format: EXPORT_FORMAT,
       version: EXPORT_VERSION,

@@ -106,8 +106,8 @@ export function nameTopic({ accountId, namespace }: Scope): string {
 export function announced(log: Log, news: Pick<News, "note">): Log {
   return {
     find: (scope) => log.find(scope),
-    create: async (scope, generation) => {
-      const logId = await log.create(scope, generation);
+    create: async (scope, modelVersion) => {
+      const logId = await log.create(scope, modelVersion);
       news.note(nameTopic(scope));
       return logId;
     },

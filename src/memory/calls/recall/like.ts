@@ -1,8 +1,8 @@
 import type { Clock } from "../../pacing/clock.js";
 import type { Condition, Filter } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
-import { type Generation, generationOf } from "../../ports/generation.js";
 import type { Log, Scope, Stored } from "../../ports/log.js";
+import { type ModelVersion, modelVersionOf } from "../../ports/model-version.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { findMemories } from "../../reading/fetch.js";
 import { noSuchMemory } from "../../versions/current-version.js";
@@ -12,7 +12,7 @@ export interface Like {
   readonly text: string;
   /** Its stored vectors, of the model of its log. It has no tokens, because none are read. */
   readonly embedding: Embedding;
-  readonly generation: Generation;
+  readonly modelVersion: ModelVersion;
 }
 
 /**
@@ -28,8 +28,8 @@ export async function findLike(
   const logId = await ports.log.find(scope);
   const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
   if (!found) throw noSuchMemory();
-  const generation = generationOf(logId);
-  return { text: found.text, embedding: { ...asQuery(found), tokens: 0 }, generation };
+  const modelVersion = modelVersionOf(logId);
+  return { text: found.text, embedding: { ...asQuery(found), tokens: 0 }, modelVersion };
 }
 
 /** Narrows a filter to all memories but one. */

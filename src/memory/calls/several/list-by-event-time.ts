@@ -13,8 +13,8 @@ import {
 import { byteLengthOf } from "../../pacing/bounds.js";
 import { ALWAYS, type Filter } from "../../ports/condition.js";
 import type { Happened } from "../../ports/event-order.js";
-import { baseOf } from "../../ports/generation.js";
 import type { Scope } from "../../ports/log.js";
+import { baseOf } from "../../ports/model-version.js";
 import type { Shown } from "../../versions/showing.js";
 import type { NamespaceRequest } from "../ports.js";
 import { digestOf } from "./digest.js";

@@ -14,8 +14,8 @@ import {
 import { byteLengthOf } from "../../pacing/bounds.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Filter } from "../../ports/condition.js";
-import { baseOf } from "../../ports/generation.js";
 import type { Log } from "../../ports/log.js";
+import { baseOf } from "../../ports/model-version.js";
 import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { endOf, type LogEnd } from "../end-of.js";
@@ -88,7 +88,7 @@ export async function listMemories(
 }
 
 function placeIn(end: LogEnd, [base, place]: string[]): number {
-  // A copy in another model generation has the same numbers.
+  // A copy in another model version has the same numbers.
   if (base !== baseOf(end.logId)) throw badToken();
   return Math.min(parsePlace(place), end.last + 1);
 }

@@ -76,13 +76,15 @@ export async function storeBatch(ports: StoreIfPorts, request: StoreBatchRequest
 
 /** Adds which texts the model can hardly read, and what was redacted. */
 async function tellOf(
-  { generations, clock }: StoreIfPorts,
+  { modelVersions, clock }: StoreIfPorts,
   { results, replayed }: StoredBatch,
   parsed: readonly Parsed[],
 ): Promise<StoredBatch> {
   const told = await mapInTimeSlices(results, clock, (result, i) => {
     const { text = "", redacted } = parsed[i] ?? {};
-    return "stored" in result ? { ...result, unreadShare: generations.unreadShare(text), redacted } : result;
+    return "stored" in result
+      ? { ...result, unreadShare: modelVersions.unreadShare(text), redacted }
+      : result;
   });
   return { results: told, replayed };
 }

@@ -11,8 +11,8 @@ import { badToken, pageToken, parsePageToken, parsePlace } from "../../input/pag
 import { merged } from "../../input/update-mask.js";
 import { mapSome } from "../../pacing/map-some.js";
 import type { Filter } from "../../ports/condition.js";
-import { baseOf } from "../../ports/generation.js";
 import type { Scope } from "../../ports/log.js";
+import { baseOf } from "../../ports/model-version.js";
 import type { Quota } from "../../ports/quota.js";
 import { findMemories } from "../../reading/fetch.js";
 import { noSuchMemory } from "../../versions/current-version.js";

@@ -3,8 +3,8 @@ import type { Answered } from "../../idempotency/idempotency.js";
 import type { Changed } from "../../log/namespaces.js";
 import { mapSome } from "../../pacing/map-some.js";
 import type { Embedding } from "../../ports/embedder.js";
-import type { Generation } from "../../ports/generation.js";
 import type { Stored } from "../../ports/log.js";
+import type { ModelVersion } from "../../ports/model-version.js";
 import { NO_TIMINGS } from "../../ports/step-timer.js";
 import type { Conditional } from "../../versions/condition.js";
 import { answerOf } from "../store.js";
@@ -64,13 +64,13 @@ export class Writing {
     let appending: Promise<void> = Promise.resolve();
     try {
       for (const group of inGroups(this.batch.items)) {
-        const generation = namespaces.generationOf(this.batch.scope);
-        const embedded = await this.#embed(group, { generation, signal });
+        const modelVersion = namespaces.modelVersionOf(this.batch.scope);
+        const embedded = await this.#embed(group, { modelVersion, signal });
         await appending;
         await paid;
         // If it is too late for the caller, it is too late for the log.
         signal.throwIfAborted();
-        appending = this.#append(group, { embedded, generation, signal });
+        appending = this.#append(group, { embedded, modelVersion, signal });
         // It is awaited below, when the next group is embedded.
         appending.catch(() => {});
       }
@@ -82,14 +82,14 @@ export class Writing {
 
   async #embed(
     group: readonly BatchItem[],
-    { generation, signal }: { generation: Generation; signal: AbortSignal },
+    { modelVersion, signal }: { modelVersion: ModelVersion; signal: AbortSignal },
   ): Promise<Embedded[]> {
     const { caller, deadlineMs, timer = NO_TIMINGS } = this.batch;
     const untilMs = deadlineMs === undefined ? undefined : this.#embedUntilMs;
     const asked = { field: "text", owner: caller.accountId, deadlineMs: untilMs, signal } as const;
     const embed = async (text: string, onBegin: () => void) => {
       if (this.ports.clock.nowMs() > this.#beginUntilMs) throw tooLate();
-      return this.ports.generations.embed(generation, { ...asked, text, onBegin });
+      return this.ports.modelVersions.embed(modelVersion, { ...asked, text, onBegin });
     };
     return timer.time("embed", (onBegin) =>
       mapSome(group, EMBEDDING_MAX, async ({ text }): Promise<Embedded> => {
@@ -101,7 +101,11 @@ export class Writing {
 
   async #append(
     group: readonly BatchItem[],
-    { embedded, generation, signal }: { embedded: Embedded[]; generation: Generation; signal: AbortSignal },
+    {
+      embedded,
+      modelVersion,
+      signal,
+    }: { embedded: Embedded[]; modelVersion: ModelVersion; signal: AbortSignal },
   ): Promise<void> {
     const { caller, scope, attempt, timer = NO_TIMINGS } = this.batch;
     const { namespaces, quota, clock } = this.ports;
@@ -111,10 +115,10 @@ export class Writing {
       group.flatMap((item, i) => this.#memoryOf(item, { embedded: vectors[i] as Embedded, nowMs }));
     // A namespace comes into being with a memory only.
     if (made(embedded).length === 0) return;
-    const memoriesIn = async (wanted: Generation) => {
+    const memoriesIn = async (wanted: ModelVersion) => {
       // The namespace may have moved to another model meanwhile.
       const vectors =
-        wanted === generation ? embedded : await this.#embed(group, { generation: wanted, signal });
+        wanted === modelVersion ? embedded : await this.#embed(group, { modelVersion: wanted, signal });
       await attempt?.confirm();
       return made(vectors);
     };

@@ -3,7 +3,6 @@ import type { Database, RootDatabase } from "lmdb";
 import { inSlices, SLICE_BYTES_MAX, Slice, TimeSlice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
 import { turn } from "../../../memory/pacing/turn.js";
-import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
 import type {
   Entry,
   Expiring,
@@ -23,6 +22,7 @@ import type {
   SupersedingOrExpiring,
   Tail,
 } from "../../../memory/ports/log.js";
+import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
 import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
 import { Entries } from "./entries.js";
 
@@ -64,13 +64,13 @@ export class LocalLog implements Log {
     return reading(() => this.#names.get(keyOf(scope)));
   }
 
-  async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
+  async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
     const found = await this.find(scope);
     if (found !== undefined) return found;
     return durably(this.#names, () => {
       const others = this.#names.get(keyOf(scope));
       if (others !== undefined) return others;
-      const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+      const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
       this.#name(scope, logId);
       return logId;
     });

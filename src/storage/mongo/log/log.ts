@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
 import { inSlices } from "../../../memory/pacing/bounds.js";
-import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
 import {
   type Entry,
   type Expiring,
@@ -21,6 +20,7 @@ import {
   type SupersedingOrExpiring,
   type Tail,
 } from "../../../memory/ports/log.js";
+import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
 import { DUPLICATE_KEY, findOrInsert } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
@@ -74,8 +74,8 @@ export class MongoLog implements Log {
   }
 
   /** Finds a name's log or creates one; concurrent calls all get the same log. */
-  async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
-    const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+  async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
+    const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
     return (await withTimeout(findOrInsert(this.#names, { _id: nameId(scope), logId }))).logId;
   }
 

@@ -2,7 +2,7 @@ import { failedPrecondition, unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
-import type { Generation } from "../ports/generation.js";
+import type { ModelVersion } from "../ports/model-version.js";
 import type { SystemRecords } from "../ports/system-records.js";
 import { describe, isSame, Pins } from "./pin.js";
 
@@ -19,7 +19,7 @@ export interface OpenModel extends Embedder {
   close(): Promise<void>;
 }
 
-export interface GenerationsOptions {
+export interface ModelVersionsOptions {
   readonly systemRecords: Pick<SystemRecords, "models">;
   readonly clock: Clock;
   /** Loads a model that a database has, of whichever revision there is. */
@@ -42,10 +42,10 @@ interface Loading {
 }
 
 /**
- * The models that a database was pinned to, by the generation of the logs that have their vectors. The pinned one is
+ * The models that a database was pinned to, by the model version of the logs that have their vectors. The pinned one is
  * loaded ahead, any other when a call meets a log of it.
  */
-export class Generations {
+export class ModelVersions {
   /**
    * Reads the database's models as they are when this is called, or later: another process may be ahead. It begins
    * to load the pinned one, and closes those that nobody uses any more.
@@ -62,17 +62,17 @@ export class Generations {
   constructor(
     public pins: Pins,
     first: OpenModel | undefined,
-    private readonly options: GenerationsOptions,
+    private readonly options: ModelVersionsOptions,
   ) {
     if (first === undefined) return;
     const [identity, opened] = [first.model, Promise.resolve(first)];
     this.#loading.push({ identity, opened, model: first, users: 0, atMs: options.clock.nowMs() });
   }
 
-  /** Model generation of new namespaces: the last one whose model is loaded. */
-  get newest(): Generation {
+  /** Model version of new namespaces: the last one whose model is loaded. */
+  get newest(): ModelVersion {
     const { all, present } = this.pins;
-    return (all.findLast(({ model }) => this.#loaded(model)) ?? present).generation;
+    return (all.findLast(({ model }) => this.#loaded(model)) ?? present).modelVersion;
   }
 
   get models(): ModelIdentity[] {
@@ -80,26 +80,26 @@ export class Generations {
   }
 
   /** True if a model is loaded. */
-  has(generation: Generation): boolean {
-    const model = this.pins.modelOf(generation);
+  has(modelVersion: ModelVersion): boolean {
+    const model = this.pins.modelOf(modelVersion);
     return model !== undefined && this.#loaded(model) !== undefined;
   }
 
   /**
-   * Finds a generation's model, and asks the database if this process does not know it.
+   * Finds a model version's model, and asks the database if this process does not know it.
    *
    * @throws MemoryError `unavailable` if the database does not know it either.
    */
-  async find(generation: Generation): Promise<ModelIdentity> {
-    if (this.pins.modelOf(generation) === undefined) await this.refresh();
-    const found = this.pins.modelOf(generation);
-    if (found === undefined) throw unavailable(`the database knows no model ${generation}`);
+  async find(modelVersion: ModelVersion): Promise<ModelIdentity> {
+    if (this.pins.modelOf(modelVersion) === undefined) await this.refresh();
+    const found = this.pins.modelOf(modelVersion);
+    if (found === undefined) throw unavailable(`the database knows no model ${modelVersion}`);
     return found;
   }
 
   /** @throws MemoryError as `Embedder.embed`; `unavailable` also if the model is not loaded in time. */
-  async embed(generation: Generation, input: EmbedInput): Promise<Embedding> {
-    const loading = this.#loadingOf(await this.find(generation));
+  async embed(modelVersion: ModelVersion, input: EmbedInput): Promise<Embedding> {
+    const loading = this.#loadingOf(await this.find(modelVersion));
     loading.users++;
     try {
       const model = loading.model ?? (await this.#arrival(loading, input.signal));
