@@ -111,7 +111,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/erasure/erase.ts",
-        "for (const copy of modelVersions.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);",
+        "for (const copy of modelVersions.pins.logsAcrossModels(logId)) if (copy !== logId) await endCopy(ports, copy);",
         "",
       ],
     ],

@@ -74,7 +74,7 @@ export async function eraseEntry(
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
   // them the log that has the tombstone: its model version may be unknown to this process.
-  const family = logIds.flatMap((logId) => modelVersions.pins.familyOf(logId));
+  const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
   for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
     for (const files of [vectors, indexes]) await files.wipe(each, [sequence]);
@@ -100,7 +100,7 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   // Whoever copies it has found it by its name, so it is known by now for which models.
   await modelVersions.refresh();
   await eraseEntries(log, logId);
-  for (const copy of modelVersions.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
+  for (const copy of modelVersions.pins.logsAcrossModels(logId)) if (copy !== logId) await endCopy(ports, copy);
   return true;
 }
 

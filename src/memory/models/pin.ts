@@ -130,12 +130,12 @@ export class Pins {
   }
 
   /** Ids of a log and of its possible copies. */
-  familyOf(logId: string): string[] {
+  logsAcrossModels(logId: string): string[] {
     return this.all.map(({ modelVersion }) => inModelVersion(logId, modelVersion));
   }
 
   /** Answers the ids of copies of a log that may have been begun for a model which is no longer pinned. */
   staleCopiesOf(logId: string): string[] {
-    return new Pins(this.all.slice(1, -1)).familyOf(logId).filter((copy) => copy !== logId);
+    return new Pins(this.all.slice(1, -1)).logsAcrossModels(logId).filter((copy) => copy !== logId);
   }
 }
