@@ -3,9 +3,9 @@ import { exactSearch, type Index, MetricKind } from "usearch";
 import { handleCalls, Transferred } from "../concurrency/worker-handlers.js";
 import type { RecallMeasured } from "../memory/ports/vectors.js";
 import { type CompactRows, readCompact } from "./among/compact-rows.js";
+import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";
 import { letOthersGoFirst } from "./priority.js";
-import { CHECKED } from "./recall-gauge.js";
 import { rowsOf } from "./segment-rows.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath, type SnapshotManifest } from "./snapshot/manifest.js";
@@ -119,7 +119,7 @@ function searchExactly({ of, stem, vector, count }: Search): Matches {
 }
 
 /** Searches for some of a segment's own vectors by the graph and exactly, and compares. */
-function measure({ of, breadth }: { of: SnapshotOf; breadth: number }): RecallMeasured {
+function measure({ of, expansion }: { of: SnapshotOf; expansion: number }): RecallMeasured {
   const { manifest } = findSnapshot(of) ?? {};
   if (manifest === undefined) return { found: 0, of: 0 };
   const { stem } = manifest;
@@ -127,7 +127,7 @@ function measure({ of, breadth }: { of: SnapshotOf; breadth: number }): RecallMe
   for (const vector of samplesOf(of, stem)) {
     const asked = { of, stem, vector, count: CHECKED };
     const truly = searchExactly(asked).keys;
-    const had = new Set(search({ ...asked, count: breadth }).keys.slice(0, CHECKED));
+    const had = new Set(search({ ...asked, count: expansion }).keys.slice(0, CHECKED));
     count += truly.length;
     for (const key of truly) if (had.has(key)) found++;
   }

@@ -118,13 +118,13 @@ export class Segment {
   }
 
   /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */
-  breadthFor(count: number): number {
+  expansionFor(count: number): number {
     return Math.min(count + Math.min(this.#goneVectors, count), this.files.vectors);
   }
 
   /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */
-  search(vector: Float32Array, breadth: number): Matches {
-    return this.#graph.search(vector, breadth, 1);
+  search(vector: Float32Array, expansion: number): Matches {
+    return this.#graph.search(vector, expansion, 1);
   }
 
   /** Adds the first `count` that a search of it found to `hits`. */

@@ -10,11 +10,11 @@ import type {
 import { AmongSearch } from "./among/among-search.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
+import { CHECKED, compare, EXPANSION_HERE_MAX, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
-import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
@@ -33,7 +33,7 @@ export class UsearchIndex implements VectorIndex {
   onLost: () => void = () => {};
   readonly #tail: Tail;
   readonly #segments: Segments;
-  readonly #gauge = new RecallGauge();
+  readonly #tuner = new ExpansionTuner();
   #closed = false;
   /** Outcome of the wipes under way in the files. */
   #wiping: Promise<unknown> = Promise.resolve();
@@ -49,7 +49,7 @@ export class UsearchIndex implements VectorIndex {
     this.#tail = new Tail(of.dimensions);
     this.#segments = new Segments(of, this.#tail, options);
     this.#among = new AmongSearch({
-      ...{ tail: this.#tail, segments: this.#segments, gauge: this.#gauge },
+      ...{ tail: this.#tail, segments: this.#segments, tuner: this.#tuner },
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
       compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
     });
@@ -157,12 +157,12 @@ export class UsearchIndex implements VectorIndex {
         vector,
         count,
         segments: living,
-        breadth: this.#gauge.breadthIn(living.map(({ vectors }) => vectors)),
+        expansion: this.#tuner.expansionIn(living.map(({ vectors }) => vectors)),
       },
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
     });
     const hits = [...graphs.hits];
-    if (living.length > 0 && this.#gauge.isDue(performance.now())) {
+    if (living.length > 0 && this.#tuner.isDue(performance.now())) {
       this.#checkRecall(vector, { segments: living, hits: [...hits] });
     }
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
@@ -172,7 +172,7 @@ export class UsearchIndex implements VectorIndex {
 
   async #searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches> {
     const { vector, count } = asked;
-    if (count > BREADTH_HERE_MAX) {
+    if (count > EXPANSION_HERE_MAX) {
       const matches = await this.#inThread("search", segment, asked);
       if (matches !== undefined) return matches;
     }
@@ -194,7 +194,7 @@ export class UsearchIndex implements VectorIndex {
       }
       return compare(nearest, hits);
     };
-    this.#gauge.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
+    this.#tuner.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
   }
 
   /** Searches a segment in the thread; undefined if its files were replaced meanwhile. */

@@ -1,8 +1,8 @@
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../memory/ports/step-timer.js";
 import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../memory/ports/vectors.js";
+import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { InMemoryIndex } from "./in-memory-index.js";
 import { openIndexThread } from "./index-thread.js";
-import { BREADTH_FIRST, breadthIn } from "./recall-gauge.js";
 import { Sealer } from "./sealer.js";
 import { IndexFiles } from "./snapshot/index-files.js";
 import { findSnapshot } from "./snapshot/snapshot.js";
@@ -97,9 +97,9 @@ export function openUsearch({
     measureRecall: async (logId) => {
       let [found, of] = [0, 0];
       const segments = await files.segmentsOf(logId);
-      const breadth = breadthIn(BREADTH_FIRST, segments.length);
+      const expansion = expansionIn(EXPANSION_FIRST, segments.length);
       for (const segment of segments) {
-        const measured = await thread.call("measure", { of: { ...indexOf(logId), segment }, breadth });
+        const measured = await thread.call("measure", { of: { ...indexOf(logId), segment }, expansion });
         found += measured.found;
         of += measured.of;
       }

@@ -108,13 +108,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a drop leaves the copy that another process makes",
-    changes: [
-      [
-        "memory/erasure/erase.ts",
-        "for (const copy of modelVersions.pins.logsAcrossModels(logId)) if (copy !== logId) await endCopy(ports, copy);",
-        "",
-      ],
-    ],
+    changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
     what: "a store is embedded by the newest model, whichever log it goes to",

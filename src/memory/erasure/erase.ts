@@ -100,7 +100,9 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   // Whoever copies it has found it by its name, so it is known by now for which models.
   await modelVersions.refresh();
   await eraseEntries(log, logId);
-  for (const copy of modelVersions.pins.logsAcrossModels(logId)) if (copy !== logId) await endCopy(ports, copy);
+  for (const copy of modelVersions.pins.logsAcrossModels(logId)) {
+    if (copy !== logId) await endCopy(ports, copy);
+  }
   return true;
 }
 

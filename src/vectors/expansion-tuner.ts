@@ -1,18 +1,18 @@
 import type { Hit, RecallMeasured } from "../memory/ports/vectors.js";
 
-/** Breadth of the first searches of a graph, and its bounds. */
-export const BREADTH_FIRST = 256;
-const BREADTH_MIN = 64;
-const BREADTH_MAX = 1024;
-/** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
-export const BREADTH_HERE_MAX = 512;
-/** Least breadth in each of several graphs. */
-const BREADTH_EACH_MIN = 32;
+/** Expansion (ef) of the first searches of a graph, and its bounds. */
+export const EXPANSION_FIRST = 256;
+const EXPANSION_MIN = 64;
+const EXPANSION_MAX = 1024;
+/** Maximum expansion of a search on the main thread: it takes about 2 ms. Larger ones run in a thread. */
+export const EXPANSION_HERE_MAX = 512;
+/** Least expansion in each of several graphs. */
+const EXPANSION_EACH_MIN = 32;
 /** Share of the nearest vectors that searches should find. */
 const TARGET = 0.995;
 /**
  * Logarithm of what one missed vector widens the searches by. Each one found narrows them by as much less as misses
- * should be rarer, so the breadth stays where the share is the target: it takes no count of checks that is too small
+ * should be rarer, so the expansion stays where the share is the target: it takes no count of checks that is too small
  * to tell .995 from .99.
  */
 const STEP = 0.2;
@@ -25,18 +25,18 @@ export const CHECKED = 10;
 
 /**
  * Measures what searches of the graphs of one index find, by searching a served query again exactly, now and
- * then, and makes searches as broad as they need to be.
+ * then, and sets their expansion as high as it needs to be.
  */
-export class RecallGauge {
-  #breadth = BREADTH_FIRST;
+export class ExpansionTuner {
+  #expansion = EXPANSION_FIRST;
   #nextMs = 0;
   #checking = false;
 
-  /** Breadth of a search in each of some graphs, by their numbers of vectors. */
-  breadthIn(vectors: readonly number[]): number {
+  /** Expansion of a search in each of some graphs, by their numbers of vectors. */
+  expansionIn(vectors: readonly number[]): number {
     // A small graph beside a large one spares the large one nothing.
     const graphs = vectors.reduce((sum, each) => sum + each, 0) / Math.max(1, ...vectors);
-    return breadthIn(this.#breadth, Math.max(1, graphs));
+    return expansionIn(this.#expansion, Math.max(1, graphs));
   }
 
   /** Tells whether a search may be checked now: no check is under way, and the last one is long enough ago. */
@@ -65,14 +65,14 @@ export class RecallGauge {
 
   #note({ found, of }: RecallMeasured): void {
     const excess = of - found - (1 - TARGET) * of;
-    const breadth = this.#breadth * Math.exp(STEP * excess);
-    this.#breadth = Math.max(BREADTH_MIN, Math.min(BREADTH_MAX, breadth));
+    const expansion = this.#expansion * Math.exp(STEP * excess);
+    this.#expansion = Math.max(EXPANSION_MIN, Math.min(EXPANSION_MAX, expansion));
   }
 }
 
-/** Divides a breadth among graphs: together they must find what one would. */
-export function breadthIn(breadth: number, graphs: number): number {
-  return Math.max(BREADTH_EACH_MIN, Math.round(breadth / Math.sqrt(graphs)));
+/** Divides an expansion among graphs: together they must find what one would. */
+export function expansionIn(expansion: number, graphs: number): number {
+  return Math.max(EXPANSION_EACH_MIN, Math.round(expansion / Math.sqrt(graphs)));
 }
 
 /** Counts how many of the nearest vectors a search found; both lists may be in any order. */
