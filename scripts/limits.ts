@@ -20,7 +20,7 @@ import {
   FILTER_PATH_BYTES_MAX,
   FILTER_STRING_BYTES_MAX,
 } from "../src/memory/filter/parse.js";
-import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/idempotency/idempotency.js";
+import { IDEMPOTENCY_TTL_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/idempotency/idempotency.js";
 import { count } from "../src/memory/input/count.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/input/external-id.js";
 import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/input/id.js";
@@ -86,7 +86,7 @@ const REQUESTS: readonly Row[] = [
   [`Path of a filter, of at most ${METADATA_DEPTH_MAX} keys`, bytes(FILTER_PATH_BYTES_MAX), INVALID],
   [
     "`Idempotency-Key`",
-    `${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_KEPT_MS / 3_600_000} hours`,
+    `${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_TTL_MS / 3_600_000} hours`,
     INVALID,
   ],
   ["`email`", bytes(EMAIL_BYTES_MAX), INVALID],

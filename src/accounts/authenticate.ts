@@ -8,7 +8,7 @@ import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, typ
 const KNOWN_KEYS_MAX = 10_000;
 
 /** Time for which an unknown key is refused from memory: a client that repeats one costs its neighbours nothing. */
-const UNKNOWN_KEPT_MS = 10_000;
+const UNKNOWN_TTL_MS = 10_000;
 /**
  * Look-ups of one network in the database that find no key. The burst is also the number of look-ups at a
  * time: a restart makes the keys of many users behind one address new at once.
@@ -16,9 +16,9 @@ const UNKNOWN_KEPT_MS = 10_000;
 const UNKNOWN_KEYS: Rate = { burst: 100, perSecond: 1 };
 
 /** Age after which a key's plan is read again, without a call waiting for it. */
-export const PLAN_KEPT_MS = 30_000;
+export const PLAN_TTL_MS = 30_000;
 /** Age after which a call waits for that reading, so that a change takes effect within a minute. */
-const PLAN_OLD_MS = 2 * PLAN_KEPT_MS;
+const PLAN_OLD_MS = 2 * PLAN_TTL_MS;
 /** Maximum time that a call waits for it; then the known plan applies. */
 const PLAN_WAIT_MS = 1_000;
 
@@ -101,7 +101,7 @@ function lookUps(accounts: Accounts): (hash: string, network: string) => Promise
       return found;
     } catch (error) {
       if (error instanceof MemoryError && error.code === "unauthenticated")
-        unknown.set(hash, performance.now() + UNKNOWN_KEPT_MS);
+        unknown.set(hash, performance.now() + UNKNOWN_TTL_MS);
       else tokens.giveBack(network);
       throw error;
     }
@@ -141,7 +141,7 @@ export function unknownKey(): MemoryError {
 function keepUp(entry: Known, accounts: Accounts): void {
   const nowMs = performance.now();
   const agoMs = nowMs - entry.readAtMs;
-  if (agoMs <= PLAN_KEPT_MS) return;
+  if (agoMs <= PLAN_TTL_MS) return;
   entry.readAtMs = nowMs;
   const reading = readAgain(entry, accounts);
   if (agoMs <= PLAN_OLD_MS) return;

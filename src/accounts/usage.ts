@@ -3,7 +3,7 @@ import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { getAccount } from "./quota.js";
 
-/** Number of days whose counts are kept, today included. */
+/** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
 const USAGE_DAYS_DEFAULT = 30;
 const HOUR_MS = 60 * 60 * 1000;
@@ -77,8 +77,8 @@ export async function usageOf(
   parseWhole("days", days, [1, USAGE_DAYS_MAX]);
   const nowMs = Date.now();
   const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
-  const kept = await usage.read({ accountId, from: dates[0] as string });
-  const byDate = new Map(kept.map((day) => [day.date, day]));
+  const stored = await usage.read({ accountId, from: dates[0] as string });
+  const byDate = new Map(stored.map((day) => [day.date, day]));
   const found = dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
   return days > HOURS_DAYS_MAX ? found.map(({ hours, ...day }) => day) : found;
 }

@@ -107,7 +107,7 @@ class SegmentIndexes implements Indexes {
     return [...held];
   }
 
-  async kept(): Promise<string[]> {
+  async stored(): Promise<string[]> {
     const { folder } = this.options;
     const logIds: string[] = [];
     for (const name of await namesIn(folder)) {

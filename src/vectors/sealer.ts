@@ -55,7 +55,7 @@ export class Sealer {
     }
     signal.throwIfAborted();
     const mark = chunks.at(-1)?.mark ?? base?.mark ?? after;
-    return this.files.keep(of, () => this.thread.call("write", { after, mark, gone: [...gone] }));
+    return this.files.replace(of, () => this.thread.call("write", { after, mark, gone: [...gone] }));
   }
 }
 

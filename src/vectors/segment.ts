@@ -82,7 +82,7 @@ export class Segment {
 
   /** Returns its vectors in compact form, which are read when they are needed first. */
   compactRows(read: () => Promise<CompactRows>): Promise<CompactRows> {
-    this.#compact ??= this.#keep(read).catch((error: unknown) => {
+    this.#compact ??= this.#cacheCompact(read).catch((error: unknown) => {
       this.#compact = undefined;
       throw error;
     });
@@ -102,7 +102,7 @@ export class Segment {
     return true;
   }
 
-  async #keep(read: () => Promise<CompactRows>): Promise<CompactRows> {
+  async #cacheCompact(read: () => Promise<CompactRows>): Promise<CompactRows> {
     const compact = await read();
     this.#compactRows = compact;
     for (const sequence of this.#gone) this.#overwrite(compact, sequence);

@@ -91,7 +91,7 @@ export function openUsearch({
     discard: (logId) => files.erase(logId),
     wipe: (logId, sequences) => files.wipe(logId, sequences),
     holds: (logId, sequences) => files.holds(logId, sequences),
-    kept: () => files.logIds(),
+    stored: () => files.logIds(),
     markOf: (logId) => lastMark(files, indexOf(logId)),
     measureFiles: (logId) => files.measure(logId),
     measureRecall: async (logId) => {

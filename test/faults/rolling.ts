@@ -179,7 +179,7 @@ interface Request {
   readonly [field: string]: unknown;
 }
 
-interface KeptMemory {
+interface StoredMemory {
   readonly caller: Caller;
   readonly sent: Sent;
   readonly id: string;
@@ -194,8 +194,8 @@ class RollingLoad {
   /** Request ids of stores, each with the recall right after it. */
   readonly pairs: [string, string][] = [];
   readonly #chance;
-  readonly #kept: KeptMemory[] = [];
-  readonly #forgotten: KeptMemory[] = [];
+  readonly #kept: StoredMemory[] = [];
+  readonly #forgotten: StoredMemory[] = [];
   #stopping = false;
   #requests = 0;
 
@@ -274,7 +274,7 @@ class RollingLoad {
   }
 
   async #forget(client: RetryingClient): Promise<void> {
-    const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [KeptMemory];
+    const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [StoredMemory];
     const { caller, sent, id } = kept;
     // An attempt whose answer was lost has deleted it already.
     await this.#call(client, "DeleteMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { IDEMPOTENCY_KEPT_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { withChanges } from "../support/with-changes.js";
 import {
   aProcess,
@@ -153,7 +153,7 @@ describe("a store with an idempotency key", () => {
   it("has its key for 24 hours", async () => {
     const idempotency = aProcess();
     const { answered } = await idempotency.run(asked("x"), writing("x"));
-    clock.wallAheadMs += IDEMPOTENCY_KEPT_MS - 1000;
+    clock.wallAheadMs += IDEMPOTENCY_TTL_MS - 1000;
     expect(await idempotency.run(asked("x"), never)).toEqual({ answered, replayed: true });
     clock.wallAheadMs += 1001;
     const again = await idempotency.run(asked("x"), writing("x"));

@@ -5,7 +5,7 @@ import { openIndexes } from "../../src/index/open.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { recall } from "../../src/memory/calls/recall.js";
-import { KeptFiles } from "../../src/memory/erasure/kept-files.js";
+import { StoredFiles } from "../../src/memory/erasure/stored-files.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
@@ -56,7 +56,7 @@ async function recallBoth(room: Room, query: string) {
 }
 
 /** Fills a namespace, and lets a process build its index and keep it in a file. */
-async function kept() {
+async function indexed() {
   const logId = await house.write("a", TEXTS.map(memoryOf));
   const { room, indexes } = roomOf();
   const answer = await recallBoth(room, "number77");
@@ -94,7 +94,7 @@ function countingLog() {
 
 describe("the files of a log's index", () => {
   it("spare the next process reading the texts again", async () => {
-    const { answer } = await kept();
+    const { answer } = await indexed();
     const { log, counted } = countingLog();
     const { room } = roomOf({ log });
     await room.append("a", memoryOf("memory number9999 of group1", 9999));
@@ -106,7 +106,7 @@ describe("the files of a log's index", () => {
   });
 
   it("are not used if they are damaged, and then built from the log", async () => {
-    const { logId, answer } = await kept();
+    const { logId, answer } = await indexed();
     const folder = join(house.dataDir, "index", logId);
     for (const name of readdirSync(folder).filter((each) => each.endsWith(".segment"))) {
       const bytes = readFileSync(join(folder, name));
@@ -121,7 +121,7 @@ describe("the files of a log's index", () => {
   });
 
   it("lose a deleted memory before the delete is answered, whether the index is open or not", async () => {
-    const { logId } = await kept();
+    const { logId } = await indexed();
     const { room, indexes } = roomOf();
     await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     expect(await indexes.holds(logId, [78])).toEqual([]);
@@ -136,28 +136,28 @@ describe("the files of a log's index", () => {
   });
 
   it("are erased with its namespace", async () => {
-    const { logId } = await kept();
+    const { logId } = await indexed();
     const { room, indexes } = roomOf();
     await recallBoth(room, "number77");
     await deleteNamespace(room.ports, { caller: CALLER, namespace: "a", force: true });
-    await until(async () => !(await indexes.kept()).includes(logId));
+    await until(async () => !(await indexes.stored()).includes(logId));
   });
 
   it("are erased by the sweep if another process dropped the namespace", async () => {
-    const { logId } = await kept();
+    const { logId } = await indexed();
     const other = house.room({ modelVersions: modelVersionsOf(toyEmbedder) });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
     const { room, indexes } = roomOf();
-    expect(await indexes.kept()).toEqual([logId]);
+    expect(await indexes.stored()).toEqual([logId]);
     await sweep(room.ports);
-    expect(await indexes.kept()).toEqual([]);
+    expect(await indexes.stored()).toEqual([]);
   });
 
   it.each(["used", "not used"])("lose what another process deletes, %s or not", async (use) => {
-    const { logId } = await kept();
+    const { logId } = await indexed();
     const { room, indexes } = roomOf();
     if (use === "used") await recallBoth(room, "number77");
-    const files = new KeptFiles(room.ports);
+    const files = new StoredFiles(room.ports);
     await files.catchUp();
     const other = house.room({ modelVersions: modelVersionsOf(toyEmbedder) });
     for (const i of [77, 78]) {
@@ -170,7 +170,7 @@ describe("the files of a log's index", () => {
   });
 
   it("are used after a crash amid deletes, without what was deleted", async () => {
-    const { logId } = await kept();
+    const { logId } = await indexed();
     const { room, indexes } = roomOf({ quietMs: HOUR_MS });
     await recallBoth(room, "number77");
     const ids = [78, 178, 278].map(idOf);
@@ -196,7 +196,7 @@ describe("the files of a log's index", () => {
     ["and its files were closed", 5],
     ["and its files are those of a crash", HOUR_MS],
   ])("are not used if the database is an older copy of itself, %s", async (_, quietMs) => {
-    const { logId, answer } = await kept();
+    const { logId, answer } = await indexed();
     await house.close();
     const older = `${house.dataDir}-older`;
     cpSync(house.dataDir, older, { recursive: true });

@@ -183,7 +183,7 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
     },
     openInMemory: () => plainIndex(),
     discard: async (logId) => void discarded.push(logId),
-    kept: async () => [],
+    stored: async () => [],
     markOf: async () => undefined,
     measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     wipe: async () => {},

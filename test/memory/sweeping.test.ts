@@ -10,7 +10,7 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
   // A sweep without anything to erase asks for only this.
   const log = { names: async () => [] };
-  const none = { kept: async () => [] };
+  const none = { stored: async () => [] };
   const ports = { log, erasures: { pending }, vectors: none, words: none } as unknown as LeftoverPorts;
   const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
   await vi.advanceTimersByTimeAsync(180_000);

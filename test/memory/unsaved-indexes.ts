@@ -27,7 +27,7 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => P
     discard: async (logId) => void discarded.push(logId),
     wipe: async (logId, sequences) => void wiped.push({ logId, sequences }),
     holds: async () => [],
-    kept: async () => [],
+    stored: async () => [],
     marksOf: async () => [],
     measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     ...changes,
@@ -37,7 +37,7 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => P
 
 function openUnsaved(
   yieldNow: () => Promise<void>,
-): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf" | "measureFiles"> {
+): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "stored" | "marksOf" | "measureFiles"> {
   const indexes = openIndexes({
     folder: "/nowhere",
     clock: { yield: yieldNow },

@@ -181,7 +181,7 @@ export class History {
     const isFirst = version.storedMs === undefined;
     if (answered.outcome === "KEPT") {
       // The memory that was there is the answer, and this text is stored nowhere.
-      this.#checkKept(answered.id, startedMs);
+      this.#checkPresent(answered.id, startedMs);
       version.refused = isFirst;
       return;
     }
@@ -221,7 +221,7 @@ export class History {
   }
 
   /** Checks that a memory which a store keeps was not gone before. */
-  #checkKept(id: string, startedMs: number): void {
+  #checkPresent(id: string, startedMs: number): void {
     const versions = [...this.#versions.values()].filter((each) => each.id === id);
     // One that was superseded keeps its external id.
     const isGone = (each: Version) => this.#mustNotShow(each, startedMs, { superseded: true });
@@ -233,7 +233,7 @@ export class History {
   #checkMissing(error: unknown, { id, text, span }: { id: string; text: string; span: Span }): void {
     if (!(error instanceof MemoryError && error.code === "not_found")) return;
     const versions = [...this.#versions.values()].filter((each) => each.id === id);
-    if (versions.some((each) => this.#isKept(each, span)))
+    if (versions.some((each) => this.#isPresent(each, span)))
       this.#break(`${text} found no memory at ${span.startedMs}–${span.endedMs}, which is there`);
   }
 
@@ -315,7 +315,7 @@ export class History {
     for (const version of this.#versions.values()) {
       const { id } = version;
       if (version.name !== name || id === undefined || shown.has(id)) continue;
-      if (this.#isKept(version, span)) this.#break(`no version of ${version.text} was shown`);
+      if (this.#isPresent(version, span)) this.#break(`no version of ${version.text} was shown`);
     }
   }
 
@@ -417,7 +417,7 @@ export class History {
     const span = { startedMs: this.time.nowMs, endedMs: this.time.nowMs };
     for (const version of this.#versions.values()) {
       const isLast = version.storedMs !== undefined && !this.#isReplaced(version, span.endedMs);
-      if (!isLast || !this.#isKept(version, span, { superseded: true })) continue;
+      if (!isLast || !this.#isPresent(version, span, { superseded: true })) continue;
       if (!texts.has(version.text)) this.#break(`${version.text} is not in the database any more`);
     }
   }
@@ -467,11 +467,11 @@ export class History {
   }
 
   #mustShow(version: Version, span: Span): boolean {
-    return this.#isKept(version, span) && !this.#isReplaced(version, span.endedMs);
+    return this.#isPresent(version, span) && !this.#isReplaced(version, span.endedMs);
   }
 
   /** Tells whether a memory that was stored by a version must be there, in that version or another. */
-  #isKept(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
+  #isPresent(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
     const { id, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
     if (storedMs === undefined || storedMs > startedMs || expiresMs <= endedMs) return false;
     const isRemoved = this.#removals.some(

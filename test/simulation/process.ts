@@ -229,7 +229,7 @@ function roomOf(
     open: () => indexOfOneModel(db),
     openInMemory: () => indexOfOneModel(db),
     discard: async () => {},
-    kept: async () => [],
+    stored: async () => [],
     markOf: async () => undefined,
     measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     measureRecall: async () => ({ found: 0, of: 0 }),

@@ -4,7 +4,7 @@ import type { Authenticated } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import type { OAuthClient } from "./client.js";
-import type { Grant, Grants, KeptGrant } from "./grants.js";
+import type { Grant, Grants, StoredGrant } from "./grants.js";
 import { placeOf } from "./redirects.js";
 
 const DAY_MS = 86_400_000;
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 export const KEY_DAYS_MAX = 365;
 export const CODE_TTL_MS = 60_000;
 /** Time after a consent in which a code that comes again ends the key that it gave. */
-const KEPT_MS = 60 * 60_000;
+const RETENTION_MS = 60 * 60_000;
 
 export interface GrantingOptions {
   readonly accounts: Accounts;
@@ -58,7 +58,7 @@ export async function consent(
     ...{ codeHash: hashKey(code), accountId, clientId: client.id, ...request },
     ...{ client: clientLabel(client, request), keyName: keyNameOf(client, request) },
     ...{ access, ...namespace, keyTtlMs: days * DAY_MS },
-    ...{ expiresAtMs: nowMs + CODE_TTL_MS, keptUntilMs: nowMs + KEPT_MS },
+    ...{ expiresAtMs: nowMs + CODE_TTL_MS, keptUntilMs: nowMs + RETENTION_MS },
   });
   return code;
 }
@@ -67,7 +67,7 @@ export async function consent(
 export async function findGrant(
   { accounts, grants }: GrantingOptions,
   code: string,
-): Promise<KeptGrant | undefined> {
+): Promise<StoredGrant | undefined> {
   const codeHash = hashKey(code);
   const found = await grants.find(codeHash);
   if (found?.keyId === undefined) return found;

@@ -393,8 +393,8 @@ class Throughput {
   }
 
   note({ ms, cost }: { ms: number; cost: number }): void {
-    const kept = Math.exp(-ms / AVERAGED_MS);
-    this.#ms = this.#ms * kept + ms;
-    this.#cost = this.#cost * kept + cost;
+    const decay = Math.exp(-ms / AVERAGED_MS);
+    this.#ms = this.#ms * decay + ms;
+    this.#cost = this.#cost * decay + cost;
   }
 }

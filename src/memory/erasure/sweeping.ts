@@ -4,7 +4,7 @@ import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import { drop } from "./drop.js";
 import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
-import { KeptFiles } from "./kept-files.js";
+import { StoredFiles } from "./stored-files.js";
 
 const NAMES_MAX = 100;
 
@@ -36,11 +36,11 @@ interface SweepingOptions {
 /** Finishes interrupted erasures, and removes leftovers that no record mentions. */
 export class Sweeper {
   readonly #leftovers: Leftovers;
-  readonly #keptFiles: KeptFiles;
+  readonly #storedFiles: StoredFiles;
 
   constructor(private readonly ports: LeftoverPorts) {
     this.#leftovers = new Leftovers(ports);
-    this.#keptFiles = new KeptFiles(ports);
+    this.#storedFiles = new StoredFiles(ports);
   }
 
   async run(): Promise<number> {
@@ -51,7 +51,7 @@ export class Sweeper {
       eraseReplaced(this.ports),
       eraseExpired(this.ports),
       // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
-      this.ports.exclusive === true ? 0 : this.#keptFiles.catchUp().then(() => 0),
+      this.ports.exclusive === true ? 0 : this.#storedFiles.catchUp().then(() => 0),
     ];
     let found = 0;
     for (const swept of await Promise.allSettled(work)) {
@@ -90,7 +90,7 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 /** Discards index files of logs that another replica has dropped. */
 async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<void> {
   for (const files of [vectors, indexes]) {
-    for (const logId of await files.kept()) {
+    for (const logId of await files.stored()) {
       const last = await log.last(logId);
       if (last === undefined || isEnd(last.entry)) await files.discard(logId);
     }

@@ -9,7 +9,7 @@ import { findMemory } from "../reading/fetch.js";
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Lifetime of a key. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1000;
 
 export interface IdempotentRequest {
   readonly scope: Scope;
@@ -326,7 +326,7 @@ function newClaim(
     memoryId: newMemoryId(),
     owner,
     claimedAtMs,
-    expiresAtMs: claimedAtMs + IDEMPOTENCY_KEPT_MS,
+    expiresAtMs: claimedAtMs + IDEMPOTENCY_TTL_MS,
   };
 }
 

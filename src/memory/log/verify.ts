@@ -50,13 +50,13 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   for await (const logId of allLogIds(ports.log)) {
     await verifyLog(ports, { logId, verified, pending, living });
   }
-  for (const logId of await ports.vectors.kept()) {
+  for (const logId of await ports.vectors.stored()) {
     verified.indexes++;
     const { found, of } = await ports.vectors.measureRecall(logId);
     recall.found += found;
     recall.of += of;
   }
-  for (const logId of new Set([...(await ports.vectors.kept()), ...(await ports.indexes.kept())])) {
+  for (const logId of new Set([...(await ports.vectors.stored()), ...(await ports.indexes.stored())])) {
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);

@@ -29,7 +29,7 @@ export interface Indexes {
   /** Those of these memories that the files of an index hold. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** The logs whose indexes have files. */
-  kept(): Promise<string[]>;
+  stored(): Promise<string[]>;
   /** Positions in the log that the files of an index depend on; empty if it has no whole file. */
   marksOf(logId: string): Promise<readonly Mark[]>;
   /** Measures the files of an index, open or not, without checking that they are whole. */

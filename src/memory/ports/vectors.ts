@@ -22,7 +22,7 @@ export interface Vectors {
   /** Answers those of these memories whose vectors are in the files of the index. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** Lists the logs whose indexes have files. */
-  kept(): Promise<string[]>;
+  stored(): Promise<string[]>;
   /**
    * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
    * among those found, no more broadly than searches are at first.

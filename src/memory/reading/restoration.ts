@@ -26,8 +26,8 @@ export interface Covered {
 /** Fills the indexes of a log from their files, and trusts those only as far as the log confirms them. */
 export class Restoration {
   /** What was read from files, which is read once. */
-  #restoredVectors: { readonly kept: Restored | undefined } | undefined;
-  #restoredIndex: { readonly kept: RestoredIndex | undefined } | undefined;
+  #restoredVectors: { readonly stored: Restored | undefined } | undefined;
+  #restoredIndex: { readonly stored: RestoredIndex | undefined } | undefined;
   /** What the log has confirmed of it. */
   #vectors: number | undefined;
   #index: number | undefined;
@@ -75,29 +75,29 @@ export class Restoration {
 
   async #restoreVectors(): Promise<number> {
     const { vectors, timer = NO_TIMINGS } = this.options;
-    this.#restoredVectors ??= { kept: await timer.time("restore", () => vectors.restore()) };
-    const { kept } = this.#restoredVectors;
-    if (kept === undefined) return 0;
-    if (!(await this.#isOurs(kept))) {
+    this.#restoredVectors ??= { stored: await timer.time("restore", () => vectors.restore()) };
+    const { stored } = this.#restoredVectors;
+    if (stored === undefined) return 0;
+    if (!(await this.#isOurs(stored))) {
       await vectors.reset();
       return 0;
     }
-    for (const sequence of kept.wiped) this.#unconfirmed.vectors.add(sequence);
-    return kept.sequence;
+    for (const sequence of stored.wiped) this.#unconfirmed.vectors.add(sequence);
+    return stored.sequence;
   }
 
   async #restoreIndex(): Promise<number> {
     const { index, timer = NO_TIMINGS } = this.options;
-    this.#restoredIndex ??= { kept: await timer.time("restore", () => index.restore()) };
-    const { kept } = this.#restoredIndex;
-    if (kept === undefined) return 0;
-    for (const mark of kept.marks) {
+    this.#restoredIndex ??= { stored: await timer.time("restore", () => index.restore()) };
+    const { stored } = this.#restoredIndex;
+    if (stored === undefined) return 0;
+    for (const mark of stored.marks) {
       if (await this.#isOurs(mark)) continue;
       await index.reset();
       return 0;
     }
-    for (const sequence of kept.removed) this.#unconfirmed.index.add(sequence);
-    return kept.upto;
+    for (const sequence of stored.removed) this.#unconfirmed.index.add(sequence);
+    return stored.upto;
   }
 
   async #isOurs({ sequence, opId }: Mark): Promise<boolean> {

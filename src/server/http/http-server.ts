@@ -18,7 +18,7 @@ import type { Tls } from "../port/tls.js";
 import {
   answerUnreadable,
   answerUnroutable,
-  NOT_KEPT,
+  NO_STORE,
   sendError,
   shapeFastifyErrors,
 } from "../wire/plain-errors.js";
@@ -103,7 +103,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     reply.headers({
       "x-request-id": request.id,
       "x-content-type-options": "nosniff",
-      "cache-control": NOT_KEPT,
+      "cache-control": NO_STORE,
     });
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
     // A client that keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is

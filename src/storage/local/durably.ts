@@ -13,7 +13,7 @@ const ROOM = "room-for-writes";
 
 const known = new WeakMap<object, Writes>();
 
-/** Time after which a disk that has not kept a few records counts as unavailable. */
+/** Time after which a disk that has not flushed a few records counts as unavailable. */
 export const WRITE_TIMEOUT_MS = 10_000;
 /** Time to wait for the reason of a failed commit, which LMDB gives right after the failure. */
 const CAUSE_TIMEOUT_MS = 1_000;
@@ -51,12 +51,12 @@ export async function committed<T>(db: Database, action: () => T): Promise<T> {
 async function inTransaction<T>(
   db: Database,
   action: () => T,
-  kept: () => Promise<unknown> | undefined,
+  flushed: () => Promise<unknown> | undefined,
   { always = false } = {},
 ): Promise<T> {
   if (!always) writesOf(db).expectWritable();
   try {
-    return await within(WRITE_TIMEOUT_MS, transacted(db, action, kept));
+    return await within(WRITE_TIMEOUT_MS, transacted(db, action, flushed));
   } catch (error) {
     throw error instanceof TookTooLongError
       ? unavailable("the database's disk does not answer", error)
@@ -67,7 +67,7 @@ async function inTransaction<T>(
 async function transacted<T>(
   db: Database,
   action: () => T,
-  kept: () => Promise<unknown> | undefined,
+  flushed: () => Promise<unknown> | undefined,
 ): Promise<T> {
   const writes = writesOf(db);
   const faults = new Set<unknown>();
@@ -80,7 +80,7 @@ async function transacted<T>(
     }
   };
   try {
-    const [result] = await Promise.all([db.transaction(watched), kept()]);
+    const [result] = await Promise.all([db.transaction(watched), flushed()]);
     writes.succeeded();
     return result;
   } catch (error) {

@@ -50,7 +50,7 @@ export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: S
       nearest.offer({ at, place }, similarity);
     });
   }
-  const best = nearest.kept().map(({ item }) => item);
+  const best = nearest.results().map(({ item }) => item);
   return all.flatMap(({ segment }, i) => {
     const [rows, places] = [compacts[i], best.filter(({ at }) => at === i)];
     return rows === undefined ? [] : exactly(rows, { segment, vector, places });

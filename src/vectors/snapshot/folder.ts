@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { draftPath, type Kept, manifestPath, nameOf, ownerOf, readManifest } from "./manifest.js";
+import { draftPath, manifestPath, nameOf, ownerOf, readManifest, type SegmentRef } from "./manifest.js";
 
 // This file looks after the folder of all segments' files, in the main thread.
 
@@ -11,13 +11,13 @@ export interface Use {
 }
 
 /** Makes written files the ones that are kept, by a rename, and then erases the ones before. */
-export async function publish(of: Kept, stem: string): Promise<void> {
+export async function publish(of: SegmentRef, stem: string): Promise<void> {
   await rename(draftPath(of, stem), manifestPath(of));
   await removeFiles(of, (name) => name !== `${nameOf(of)}.json` && !name.startsWith(`${stem}.`));
 }
 
 /** Erases a segment's files, the manifest first: without it, the others are ignored. */
-export async function eraseFiles(of: Kept): Promise<void> {
+export async function eraseFiles(of: SegmentRef): Promise<void> {
   await rm(manifestPath(of), { force: true });
   await removeFiles(of, () => true);
 }
@@ -38,7 +38,7 @@ export async function eraseUnreadable(folder: string): Promise<void> {
   }
 }
 
-function stemOf(of: Kept): string | undefined {
+function stemOf(of: SegmentRef): string | undefined {
   try {
     return readManifest(of).stem;
   } catch {
@@ -61,7 +61,7 @@ export async function usesIn(folder: string): Promise<Map<string, Use>> {
 }
 
 /** Returns the bytes of each of a log's files. */
-export async function sizesOf({ folder, logId }: Omit<Kept, "segment">): Promise<number[]> {
+export async function sizesOf({ folder, logId }: Omit<SegmentRef, "segment">): Promise<number[]> {
   const sizes: number[] = [];
   for (const name of await namesIn(folder)) {
     if (ownerOf(name)?.logId !== logId) continue;
@@ -82,7 +82,7 @@ export async function segmentsIn(folder: string): Promise<Map<string, Set<number
   return segments;
 }
 
-async function removeFiles(of: Kept, which: (name: string) => boolean): Promise<void> {
+async function removeFiles(of: SegmentRef, which: (name: string) => boolean): Promise<void> {
   for (const name of await namesIn(of.folder)) {
     const owner = ownerOf(name);
     if (owner?.logId === of.logId && owner.segment === of.segment && which(name)) {

@@ -19,13 +19,13 @@ import {
   draftPath,
   graphPath,
   journalPath,
-  type Kept,
   keysPath,
   manifestPath,
   nameOf,
   ROWS_FROM,
   readManifest,
   rowsPerGroup,
+  type SegmentRef,
   type SnapshotManifest,
   sha256Of,
   sync,
@@ -37,7 +37,7 @@ import {
 const HASH_CHUNK_BYTES = 1 << 22;
 
 /** A segment, and the shape of its vectors. */
-export interface SnapshotOf extends Kept {
+export interface SnapshotOf extends SegmentRef {
   readonly dimensions: number;
 }
 
@@ -136,7 +136,7 @@ function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
 }
 
 /** Marks a segment as used, so that others are erased before it. */
-export function noteUse(of: Kept): void {
+export function noteUse(of: SegmentRef): void {
   const now = new Date();
   utimesSync(manifestPath(of), now, now);
 }

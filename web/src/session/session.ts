@@ -62,24 +62,24 @@ export function showUnsaved(key: string): void {
 }
 
 /** Returns the key that a tab has kept: a new one, or one of a version that kept the key of each sign-in. */
-export function keptKey(): string | undefined {
+export function storedKey(): string | undefined {
   return read(KEY);
 }
 
 /** Removes the key from the tab. This page shows it until it is left. */
 export function markSaved(): void {
-  forgetKept();
+  forgetStoredKey();
   session.set({ ...session.get(), unsaved: false });
 }
 
-export function forgetKept(): void {
+export function forgetStoredKey(): void {
   write(KEY, undefined);
   write(UNSAVED, undefined);
 }
 
 /** Forgets all of the user. */
 export function forgetAll(notice?: Notice): void {
-  forgetKept();
+  forgetStoredKey();
   session.set({ ...session.get(), ...NO_KEY, signedIn: false, notice });
 }
 

@@ -6,13 +6,13 @@ import { awaitServer } from "./reach";
 import {
   currentSession,
   forgetAll,
-  forgetKept,
+  forgetStoredKey,
   keepUnsaved,
-  keptKey,
   type Notice,
   noteSignedIn,
   noteSignedOut,
   showUnsaved,
+  storedKey,
 } from "./session";
 
 const PATH = `${SERVICE_URL}/session`;
@@ -61,7 +61,7 @@ export async function start(): Promise<void> {
  */
 export async function signIn(key: string, { stay }: { stay: boolean }): Promise<void> {
   await open(key, stay);
-  forgetKept();
+  forgetStoredKey();
   enter();
   tabs.postMessage("in");
 }
@@ -104,17 +104,17 @@ export function leave(notice?: Notice): void {
 
 /** Takes over a key that the tab has kept, once; returns whether that signed in. */
 async function takeOver(): Promise<boolean> {
-  const key = keptKey();
+  const key = storedKey();
   const { unsaved } = currentSession();
   if (key === undefined) return false;
   try {
     if (!(await isSignedIn())) await open(key, false);
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.Unauthenticated) throw error;
-    forgetKept();
+    forgetStoredKey();
     return false;
   }
-  if (!unsaved) forgetKept();
+  if (!unsaved) forgetStoredKey();
   enter();
   return true;
 }

@@ -132,11 +132,11 @@ function isExpired({ expireTime }: Imported): boolean {
 
 function after(progress: Progress, result: StoreBatchResult["result"], place = ""): Progress {
   if (result.case === "error") return refused(progress, `${place}: ${result.value.message}`);
-  const isKept = result.case === "stored" && result.value.outcome === Outcome.KEPT;
+  const isStored = result.case === "stored" && result.value.outcome === Outcome.KEPT;
   const { done, already, stored } = progress;
   return {
     ...{ ...progress, done: done + 1 },
-    ...(isKept ? { already: already + 1 } : { stored: stored + 1 }),
+    ...(isStored ? { already: already + 1 } : { stored: stored + 1 }),
   };
 }
 

@@ -134,9 +134,9 @@ export class LocalLog implements Log {
     for (const slice of inSlices(entries)) {
       const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
       const batch = { logId, from: from + inserted, entries: slice };
-      const kept = await this.#writes.run(bytes, () => this.#append(batch));
-      inserted += kept;
-      if (kept < slice.length) break;
+      const appended = await this.#writes.run(bytes, () => this.#append(batch));
+      inserted += appended;
+      if (appended < slice.length) break;
     }
     return inserted;
   }

@@ -133,9 +133,9 @@ export class MongoLog implements Log {
     for (const slice of inSlices(entries)) {
       const first = from + inserted;
       const records = slice.map((entry, i) => toRecord(numberId(logId, first + i), entry));
-      const kept = await withTimeout(this.#insert(records));
-      inserted += kept;
-      if (kept < slice.length) break;
+      const appended = await withTimeout(this.#insert(records));
+      inserted += appended;
+      if (appended < slice.length) break;
     }
     return inserted;
   }
@@ -298,8 +298,8 @@ export class MongoLog implements Log {
     } catch (error) {
       if (!(error instanceof MongoBulkWriteError)) throw error;
       const [first] = [error.writeErrors].flat();
-      const kept = error.result.getWriteConcernError() === undefined;
-      if (kept && first?.code === DUPLICATE_KEY) return first.index;
+      const isAcknowledged = error.result.getWriteConcernError() === undefined;
+      if (isAcknowledged && first?.code === DUPLICATE_KEY) return first.index;
       throw error;
     }
   }

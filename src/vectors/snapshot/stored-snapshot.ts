@@ -6,13 +6,13 @@ import { findSlots, type Slot } from "./keys-file.js";
 import {
   graphPath,
   journalPath,
-  type Kept,
   keysPath,
   manifestPath,
   parseManifest,
   placeOfGroup,
   ROWS_FROM,
   rowsPerGroup,
+  type SegmentRef,
   type SnapshotManifest,
   sha256Of,
 } from "./manifest.js";
@@ -30,20 +30,20 @@ export interface Measured extends Pick<SnapshotManifest, "after" | "mark" | "vec
  * A snapshot on the disk, in which the main thread overwrites single vectors. Everything here throws
  * when the files are damaged or cannot be read or written.
  */
-export class KeptSnapshot {
+export class StoredSnapshot {
   private constructor(
-    private readonly of: Kept,
+    private readonly of: SegmentRef,
     private readonly manifest: SnapshotManifest,
     private readonly wiped: Wiped,
   ) {}
 
   /** Opens a log's snapshot, and finishes what a crash interrupted; returns undefined if there is none. */
-  static async open(of: Kept): Promise<KeptSnapshot | undefined> {
+  static async open(of: SegmentRef): Promise<StoredSnapshot | undefined> {
     const text = await textIn(manifestPath(of));
     if (text === undefined) return undefined;
     const manifest = parseManifest(text, of);
     const wiped = unwiped(manifest);
-    const snapshot = new KeptSnapshot(of, manifest, wiped);
+    const snapshot = new StoredSnapshot(of, manifest, wiped);
     const last = await readJournal(journalPath(of, manifest.stem), wiped);
     if (last) await snapshot.#onGraph((graph) => snapshot.#zero(graph, last));
     return snapshot;

@@ -1,7 +1,7 @@
 import { unavailable } from "../../errors.js";
 import { eraseFiles, publish } from "./folder.js";
-import { KeptSnapshot, type Measured } from "./kept-snapshot.js";
-import { type Kept, nameOf } from "./manifest.js";
+import { nameOf, type SegmentRef } from "./manifest.js";
+import { type Measured, StoredSnapshot } from "./stored-snapshot.js";
 
 /** Maximum number of segments whose manifest and journal stay in memory: about 30 kB each. */
 const OPEN_MAX = 256;
@@ -13,18 +13,18 @@ interface Next {
 }
 
 /** The files of segments. All work on one segment's files is done in turn, whether its index is open or not. */
-export class Shelf {
+export class SegmentFiles {
   /** Last piece of work on each segment's files, by its name. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Next>();
   /** Open segments by name, the least recently used first. */
-  readonly #open = new Map<string, KeptSnapshot>();
+  readonly #open = new Map<string, StoredSnapshot>();
 
   /** `onLost` is called when files had to be erased because a vector could not be wiped in them. */
-  constructor(private readonly onLost: (of: Kept) => void) {}
+  constructor(private readonly onLost: (of: SegmentRef) => void) {}
 
   /** Runs work after all earlier work on the segment has ended, successfully or not. */
-  inTurn<T>(of: Kept, work: () => Promise<T>): Promise<T> {
+  inTurn<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
     const name = nameOf(of);
     const running = (this.#turns.get(name) ?? Promise.resolve()).then(work);
     this.#occupy(name, running);
@@ -35,20 +35,20 @@ export class Shelf {
    * Replaces a segment's files by those that are being written. Earlier work is done on the old ones, and
    * later work waits for the new ones.
    */
-  async keep(of: Kept, writing: Promise<{ readonly stem: string }>): Promise<void> {
+  async replace(of: SegmentRef, writing: Promise<{ readonly stem: string }>): Promise<void> {
     const name = nameOf(of);
     const written = Promise.all([writing, this.#turns.get(name)]);
     // Wipes from here on must reach the new files.
     this.#next.delete(name);
-    const kept = written.then(async ([{ stem }]) => {
+    const replaced = written.then(async ([{ stem }]) => {
       await publish(of, stem);
       this.#open.delete(name);
     });
-    this.#occupy(name, kept);
-    await kept;
+    this.#occupy(name, replaced);
+    await replaced;
   }
 
-  erase(of: Kept): Promise<void> {
+  erase(of: SegmentRef): Promise<void> {
     return this.inTurn(of, () => this.#eraseNow(of));
   }
 
@@ -58,23 +58,23 @@ export class Shelf {
    *
    * @throws MemoryError `unavailable` when they could not be erased either.
    */
-  wipe(of: Kept, sequences: readonly number[]): Promise<void> {
+  wipe(of: SegmentRef, sequences: readonly number[]): Promise<void> {
     const next = this.#next.get(nameOf(of)) ?? this.#startNext(of);
     for (const sequence of sequences) next.sequences.add(sequence);
     return next.done;
   }
 
   /** Selects the memories whose vectors the segment's files hold. */
-  holds(of: Kept, sequences: readonly number[]): Promise<number[]> {
+  holds(of: SegmentRef, sequences: readonly number[]): Promise<number[]> {
     return this.inTurn(of, async () => (await this.#look(of))?.holds(sequences) ?? []);
   }
 
   /** Measures what a segment's files hold; undefined if they are missing or unreadable. */
-  measure(of: Kept): Promise<Measured | undefined> {
+  measure(of: SegmentRef): Promise<Measured | undefined> {
     return this.inTurn(of, async () => (await this.#look(of).catch(() => undefined))?.measure());
   }
 
-  #startNext(of: Kept): Next {
+  #startNext(of: SegmentRef): Next {
     const name = nameOf(of);
     const sequences = new Set<number>();
     const done = this.inTurn(of, async () => {
@@ -86,7 +86,7 @@ export class Shelf {
     return next;
   }
 
-  async #wipeOrErase(of: Kept, sequences: readonly number[]): Promise<void> {
+  async #wipeOrErase(of: SegmentRef, sequences: readonly number[]): Promise<void> {
     try {
       await (await this.#look(of))?.wipe(sequences);
     } catch (error) {
@@ -95,7 +95,7 @@ export class Shelf {
     }
   }
 
-  async #eraseNow(of: Kept, cause?: unknown): Promise<void> {
+  async #eraseNow(of: SegmentRef, cause?: unknown): Promise<void> {
     this.#open.delete(nameOf(of));
     try {
       await eraseFiles(of);
@@ -104,15 +104,15 @@ export class Shelf {
     }
   }
 
-  async #look(of: Kept): Promise<KeptSnapshot | undefined> {
+  async #look(of: SegmentRef): Promise<StoredSnapshot | undefined> {
     const name = nameOf(of);
-    const kept = this.#open.get(name) ?? (await KeptSnapshot.open(of));
+    const snapshot = this.#open.get(name) ?? (await StoredSnapshot.open(of));
     this.#open.delete(name);
-    if (kept === undefined) return undefined;
-    this.#open.set(name, kept);
+    if (snapshot === undefined) return undefined;
+    this.#open.set(name, snapshot);
     const [oldest] = this.#open.keys();
     if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
-    return kept;
+    return snapshot;
   }
 
   #occupy(name: string, work: Promise<unknown>): void {

@@ -9,7 +9,7 @@ import type { Vectors } from "../ports/vectors.js";
 const READ_MANY = 512;
 const READ_MAX = 20_480;
 
-export interface KeptFilesPorts {
+export interface StoredFilesPorts {
   readonly log: Log;
   readonly vectors: Vectors;
   readonly indexes: Indexes;
@@ -21,18 +21,18 @@ export interface KeptFilesPorts {
  * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody
  * uses here.
  */
-export class KeptFiles {
+export class StoredFiles {
   /** Numbers up to which the removals of logs that are not open were applied. */
   readonly #applied = new Map<string, number>();
 
-  constructor(private readonly ports: KeptFilesPorts) {}
+  constructor(private readonly ports: StoredFilesPorts) {}
 
   /** Applies the removals that are new. A log that is very far behind goes on at the next call. */
   async catchUp(): Promise<void> {
     const { vectors, indexes, namespaces } = this.ports;
-    const kept = new Set([...(await vectors.kept()), ...(await indexes.kept())]);
-    for (const logId of this.#applied.keys()) if (!kept.has(logId)) this.#applied.delete(logId);
-    for (const logId of kept) {
+    const stored = new Set([...(await vectors.stored()), ...(await indexes.stored())]);
+    for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
+    for (const logId of stored) {
       const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
         replica.current().catch((error) => {
           // Whoever uses the namespace next leaves the log that has ended.

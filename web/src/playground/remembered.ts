@@ -1,17 +1,17 @@
 import { useState } from "react";
 import { currentSession } from "../session/session";
 
-const kept = new Map<string, unknown>();
+const remembered = new Map<string, unknown>();
 let owner: number | undefined;
 
 /** A state that outlives its page until somebody else signs in, or the tab is closed or reloaded. */
-export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
+export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
   const { number } = currentSession();
-  if (owner !== number) kept.clear();
+  if (owner !== number) remembered.clear();
   owner = number;
-  const [value, setValue] = useState<T>(() => (kept.has(name) ? (kept.get(name) as T) : initial));
+  const [value, setValue] = useState<T>(() => (remembered.has(name) ? (remembered.get(name) as T) : initial));
   const set = (next: T) => {
-    kept.set(name, next);
+    remembered.set(name, next);
     setValue(next);
   };
   return [value, set];
