@@ -7,7 +7,7 @@ import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";
 import { letOthersGoFirst } from "./priority.js";
 import { rowsOf } from "./segment-rows.js";
-import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
+import { keyOf, parseKey, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath, type SnapshotManifest } from "./snapshot/manifest.js";
 import { findSnapshot, noteUse, type SnapshotOf, type Written, writeSnapshot } from "./snapshot/snapshot.js";
 
@@ -44,7 +44,7 @@ function find(of: SnapshotOf): FoundSegment | undefined {
   if (found === undefined) return undefined;
   noteUse(of);
   const { stem, after, mark, size, vectors } = found.manifest;
-  const places = [...found.wiped.keyOfSlot.values()].map((key) => placeOf(BigInt(key)));
+  const places = [...found.wiped.keyOfSlot.values()].map((key) => parseKey(BigInt(key)));
   const wiped = places.filter(({ window }) => window === 0).map(({ sequence }) => sequence);
   return { stem, after, mark, size, vectors, wiped };
 }
@@ -66,7 +66,7 @@ function copyRows(
 ): void {
   for (const { keys, vectors } of rowsOf(graphPath(of, stem), of.dimensions)) {
     for (const [row, key] of keys.entries()) {
-      if (gone.has(placeOf(key).sequence)) continue;
+      if (gone.has(parseKey(key).sequence)) continue;
       graph.add(key, vectors.slice(row * of.dimensions, (row + 1) * of.dimensions), 1);
     }
   }

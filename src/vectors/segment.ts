@@ -2,7 +2,7 @@ import type { Index } from "usearch";
 import type { Among, Hit, Mark } from "../memory/ports/vectors.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
-import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
+import { keyOf, parseKey, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath } from "./snapshot/manifest.js";
 import { placesOf } from "./snapshot/slots.js";
 import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
@@ -131,7 +131,7 @@ export class Segment {
   collect({ keys, distances }: Matches, count: number, hits: Hit[]): void {
     const end = hits.length + count;
     for (let i = 0; i < keys.length && hits.length < end; i++) {
-      const { sequence, window } = placeOf(keys[i] as bigint);
+      const { sequence, window } = parseKey(keys[i] as bigint);
       if (!this.#gone.has(sequence)) {
         hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
       }

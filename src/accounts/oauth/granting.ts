@@ -5,7 +5,7 @@ import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import type { OAuthClient } from "./client.js";
 import type { Grant, Grants, StoredGrant } from "./grants.js";
-import { placeOf } from "./redirects.js";
+import { destinationOf } from "./redirects.js";
 
 const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */
@@ -113,7 +113,7 @@ async function endReplayed(
 
 /** Names an application by what is known of it: where its document is, or where its codes go. */
 function clientLabel({ host }: OAuthClient, { redirectUri }: Pick<Grant, "redirectUri">): string {
-  return host ?? placeOf(redirectUri).host;
+  return host ?? destinationOf(redirectUri).host;
 }
 
 function keyNameOf(client: OAuthClient, request: Pick<Grant, "redirectUri">): string {

@@ -40,7 +40,7 @@ function bare(uri: string): string {
 }
 
 /** Names where an address leads, for people: a host, this device, or the scheme of an application. */
-export function placeOf(uri: string): { readonly host: string; readonly isLocal: boolean } {
+export function destinationOf(uri: string): { readonly host: string; readonly isLocal: boolean } {
   const { protocol, host } = new URL(uri);
   if (protocol === "https:") return { host, isLocal: false };
   return { host: protocol === "http:" ? host : protocol.slice(0, -1), isLocal: true };

@@ -66,7 +66,7 @@ export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGen
   // A client that has gone may never ask for the next event.
   signal.addEventListener("abort", close);
   try {
-    const begin = await placeOf(ports.log, { scope, from });
+    const begin = await startOf(ports.log, { scope, from });
     yield* new Watching(ports, { ...request, scope, stream }, begin).events();
   } finally {
     signal.removeEventListener("abort", close);
@@ -212,7 +212,7 @@ interface Begin {
   readonly logId?: string;
 }
 
-async function placeOf(
+async function startOf(
   log: Log,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {

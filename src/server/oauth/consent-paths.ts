@@ -1,7 +1,7 @@
 import type { Accounts } from "../../accounts/account.js";
 import { managedBy } from "../../accounts/keys.js";
 import type { Choice } from "../../accounts/oauth/granting.js";
-import { placeOf } from "../../accounts/oauth/redirects.js";
+import { destinationOf } from "../../accounts/oauth/redirects.js";
 import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
@@ -57,7 +57,7 @@ export function consentPaths(options: ConsentOptions): OAuthPath[] {
 /** Describes a request to the user. Without a problem it has no address to go to: the user decides first. */
 function described(read: AuthorizationRequest, { issuer }: ConsentOptions) {
   const { client, redirectUri, readsOnly, problem } = read;
-  const { host, isLocal } = placeOf(redirectUri);
+  const { host, isLocal } = destinationOf(redirectUri);
   return {
     client: { name: client.name, host: client.host ?? "" },
     redirect: { host, is_local: isLocal },

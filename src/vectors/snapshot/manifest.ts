@@ -51,8 +51,8 @@ export function rowsPerGroup({ rowBytes }: Pick<SnapshotManifest, "rowBytes">): 
   return Math.max(1, Math.floor(GROUP_BYTES / rowBytes));
 }
 
-/** Returns the position of a group of rows in the graph's file. */
-export function placeOfGroup(
+/** Returns the byte range of a group of rows in the graph's file. */
+export function rangeOfGroup(
   { rows, rowBytes }: Pick<SnapshotManifest, "rows" | "rowBytes">,
   group: number,
 ): { from: number; bytes: number; firstRow: number } {

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { FREE_KEY, read, readGraphFile, readInto, wipeFree } from "./graph-file.js";
 import { batchIn, note, unwiped, type Wiped } from "./journal.js";
-import { placeOf } from "./keys.js";
+import { parseKey } from "./keys.js";
 import { writeKeys } from "./keys-file.js";
 import {
   draftPath,
@@ -82,7 +82,7 @@ function describe(
   sync(keysPath(of, stem));
   const { bytes, rows, rowBytes } = file;
   const held = file.keys.filter((key) => key !== FREE_KEY);
-  const size = held.filter((key) => placeOf(key).window === 0).length;
+  const size = held.filter((key) => parseKey(key).window === 0).length;
   return { bytes, rows, rowBytes, size, vectors: held.length, keys, ...digestOf(path, file) };
 }
 

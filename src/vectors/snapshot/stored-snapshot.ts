@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, truncate } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Batch, batchIn, lineOf, note, unwiped, type Wiped } from "./journal.js";
-import { placeOf } from "./keys.js";
+import { parseKey } from "./keys.js";
 import { findSlots, type Slot } from "./keys-file.js";
 import {
   graphPath,
@@ -9,8 +9,8 @@ import {
   keysPath,
   manifestPath,
   parseManifest,
-  placeOfGroup,
   ROWS_FROM,
+  rangeOfGroup,
   rowsPerGroup,
   type SegmentRef,
   type SnapshotManifest,
@@ -57,7 +57,7 @@ export class StoredSnapshot {
   /** Selects the memories whose vectors are in the file. */
   async holds(sequences: readonly number[]): Promise<number[]> {
     const slots = await this.#slotsOf(sequences);
-    return [...new Set(slots.map(({ key }) => placeOf(BigInt(key)).sequence))];
+    return [...new Set(slots.map(({ key }) => parseKey(BigInt(key)).sequence))];
   }
 
   /** Overwrites the vectors of some memories with zeros; those that are not in the file are skipped. */
@@ -86,7 +86,7 @@ export class StoredSnapshot {
   async #plan(graph: FileHandle, slots: readonly Slot[]): Promise<Batch> {
     const groups: [number, string][] = [];
     for (const [group, inIt] of this.#byGroup(slots)) {
-      const { from, bytes, firstRow } = placeOfGroup(this.manifest, group);
+      const { from, bytes, firstRow } = rangeOfGroup(this.manifest, group);
       const buffer = Buffer.allocUnsafe(bytes);
       await graph.read(buffer, 0, bytes, from);
       if (sha256Of(buffer) !== this.wiped.groups[group]) throw new Error("the snapshot's rows are damaged");

@@ -24,7 +24,7 @@ import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model
 import { DUPLICATE_KEY, findOrInsert } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
-import { afterAll, idsFrom, nameId, numberId, placeOf, scopeIn, sequenceOf } from "./number.js";
+import { afterAll, idsFrom, nameId, numberId, parseNumberId, scopeIn, sequenceOf } from "./number.js";
 import { EntryReader, numbered } from "./reader.js";
 import { type EntryRecord, projectionOf, toRecord } from "./record.js";
 
@@ -121,7 +121,7 @@ export class MongoLog implements Log {
       const first = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
       const next = await withTimeout(this.#entries.findOne(behind, first));
       if (next === null) break;
-      last = placeOf(next._id).logId;
+      last = parseNumberId(next._id).logId;
       found.push(last);
     }
     return found;
@@ -217,7 +217,7 @@ export class MongoLog implements Log {
     const options = { sort: { expiresAt: 1, _id: 1 }, limit, projection: { expiresAt: 1 } } as const;
     const found = await withTimeout(this.#entries.find(filter, options).toArray());
     return found.map(({ _id, expiresAt }) => ({
-      ...placeOf(_id),
+      ...parseNumberId(_id),
       expiresAtMs: Number(expiresAt?.getTime()),
     }));
   }
@@ -226,7 +226,10 @@ export class MongoLog implements Log {
     const filter = { unerased: { $exists: true } } as const;
     const options = { limit, projection: { unerased: 1 } } as const;
     const found = await withTimeout(this.#entries.find(filter, options).toArray());
-    return found.map(({ _id, unerased }) => ({ logId: placeOf(_id).logId, sequence: Number(unerased) }));
+    return found.map(({ _id, unerased }) => ({
+      logId: parseNumberId(_id).logId,
+      sequence: Number(unerased),
+    }));
   }
 
   async erase({ logId, sequences }: Sequences): Promise<void> {
