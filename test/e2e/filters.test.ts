@@ -1,18 +1,18 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
-import { type Door, doorsOf, type RpcName } from "../support/doors.js";
 import { accountWith, onDatabase, openAccountAt } from "../support/on-database.js";
+import { type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
 import { newDataDir, sharedServer, startServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 120_000;
 const FREE_CALLS = "1000000";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 const namespace = "n";
 
 /** Makes calls of a new account to one namespace. */
-async function accountAt(door: Door) {
-  return callsOf(await openAccountAt(door));
+async function accountAt(protocol: Protocol) {
+  return callsOf(await openAccountAt(protocol));
 }
 
 function callsOf({ key, call: callAnywhere }: ReturnType<typeof accountWith>) {
@@ -33,7 +33,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   const { test } = here;
 
   test("a recall finds what matches, also what was stored or deleted a moment ago", async () => {
-    const { call, store, texts } = await accountAt(here.door);
+    const { call, store, texts } = await accountAt(here.protocol);
     const query = "Where does the cat sleep?";
     await store("The cat sleeps on the radiator.", { source: "chat", turn: 1 });
     await store("A kitten naps near the heater.", { source: "mail", turn: 2 });
@@ -57,7 +57,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("a recall finds what was stored between two times", async () => {
-    const { call, texts, store } = await accountAt(here.door);
+    const { call, texts, store } = await accountAt(here.protocol);
     for (const text of ["one", "two", "three"]) await store(text);
     const { memories } = await call("ListMemories", { order: "OLDEST_FIRST" });
     const [one, two, three] = (memories as JsonObject[]).map(({ created_at }) => String(created_at));
@@ -73,7 +73,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("lists and counts what matches, page by page, in both orders", async () => {
-    const { call, store, count } = await accountAt(here.door);
+    const { call, store, count } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push(await store(`text ${i}`, { even: i % 2 === 0, i }));
     await call("DeleteMemory", { id: ids[4] as string });
@@ -97,7 +97,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("refuses a page token of another filter, order or list", async () => {
-    const { key, call, store } = await accountAt(here.door);
+    const { key, call, store } = await accountAt(here.protocol);
     for (let i = 0; i < 4; i++) await store(`text ${i}`, { i });
     const first = await call("ListMemories", { filter: { i: { $gte: 0 } }, page_size: 1 });
     const page_token = String(first.next_page_token);
@@ -110,7 +110,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
       { filter: { i: { $gte: 0 } }, page_token: String(plain.next_page_token) },
     ];
     for (const request of wrong) {
-      const outcome = await here.door.call("ListMemories", { namespace, ...request }, { key });
+      const outcome = await here.protocol.call("ListMemories", { namespace, ...request }, { key });
       expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     const again = { filter: { i: { $gte: 0 } }, page_token, page_size: 9 };
@@ -118,7 +118,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("deletes what matches in steps, and shows it before", async () => {
-    const { call, store, count } = await accountAt(here.door);
+    const { call, store, count } = await accountAt(here.protocol);
     for (let i = 0; i < 40; i++) await store(`text ${i}`, { old: i < 30, i });
     const filter = { old: true };
     const dry = await call("DeleteMemories", { filter, dry_run: true });
@@ -139,7 +139,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   }, 60_000);
 
   test("updates the metadata of what matches, shows it before, and writes nothing twice", async () => {
-    const { call, store, texts } = await accountAt(here.door);
+    const { call, store, texts } = await accountAt(here.protocol);
     for (let i = 0; i < 30; i++) {
       await store(`text ${i}`, { old: i < 25, i, of: { a: 1, b: [1], "c.d": true }, draft: "x" });
     }
@@ -170,7 +170,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   }, 60_000);
 
   test("updates the metadata of ids, and says which stay as they were", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const [long, plain] = [await store("long", { a: "x".repeat(9_000) }), await store("plain", { a: 1 })];
     const old = await store("old");
     await call("Store", { text: "new", supersedes: [old] });
@@ -191,7 +191,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   }, 60_000);
 
   test("updates more than 256 memories page by page", async () => {
-    const { call, key } = await accountAt(here.door);
+    const { call, key } = await accountAt(here.protocol);
     const many = (length: number) => Array.from({ length }, (_, i) => ({ text: `m ${i}`, metadata: { i } }));
     await call("StoreBatch", { memories: many(200) });
     await call("StoreBatch", { memories: many(80) });
@@ -201,7 +201,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
     const page_token = String(first.next_page_token);
     for (const other of [{ metadata: { done: false } }, { filter: { i: { $gte: 1 } } }]) {
       const request = { namespace, ...change, ...other, page_token };
-      const refused = await here.door.call("UpdateMemories", request, { key });
+      const refused = await here.protocol.call("UpdateMemories", request, { key });
       expect(refused).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     expect(await call("UpdateMemories", { ...change, page_token })).toMatchObject({
@@ -217,9 +217,9 @@ describe("filters in every call", () => {
     server = await sharedServer();
   }, TIMEOUT_MS);
 
-  it.each(DOORS)("mean the same through %s", async (name) => {
-    const door = doorsOf(server.url).find((each) => each.name === name) as Door;
-    const { call, store, texts, count } = await accountAt(door);
+  it.each(PROTOCOLS)("mean the same through %s", async (name) => {
+    const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;
+    const { call, store, texts, count } = await accountAt(protocol);
     for (let i = 0; i < 6; i++) await store(`text ${i}`, { i, list: [i, "x"], "a.b": { $: i } });
     const filter = { $or: [{ i: { $lt: 2 } }, { "a\\.b.\\$": 5 }], list: "x" };
     expect((await texts("Recall", { query: "text", filter })).sort()).toEqual(["text 0", "text 1", "text 5"]);
@@ -233,10 +233,10 @@ describe("filters in every call", () => {
 
 describe("a filter", () => {
   let server: TestServer;
-  let door: Door;
+  let protocol: Protocol;
   beforeAll(async () => {
     server = await sharedServer();
-    door = doorsOf(server.url)[0] as Door;
+    protocol = protocolsOf(server.url)[0] as Protocol;
   }, TIMEOUT_MS);
   const query = "Where does the cat sleep?";
   const filter = { source: "mail" };
@@ -257,7 +257,7 @@ describe("a filter", () => {
   }
 
   it("finds a memory by its present version alone, from the moment it is updated", async () => {
-    const account = await accountAt(door);
+    const account = await accountAt(protocol);
     const { call, store } = account;
     const id = await store("The cat sleeps on the radiator.", { source: "chat" });
     await store("A kitten naps.", { source: "mail" });
@@ -276,7 +276,7 @@ describe("a filter", () => {
   });
 
   it("finds a memory by your own id, also when it is replaced", async () => {
-    const { call, texts } = await accountAt(door);
+    const { call, texts } = await accountAt(protocol);
     const own = { $external_id: { $prefix: "mail/" } };
     await call("Store", { text: "one", external_id: "mail/1" });
     await call("Store", { text: "two", external_id: "chat/1" });
@@ -286,7 +286,7 @@ describe("a filter", () => {
   });
 
   it("leaves superseded memories alone unless they are asked for", async () => {
-    const account = await accountAt(door);
+    const account = await accountAt(protocol);
     const { call, store, count } = account;
     const old = await store("The cat sleeps on the radiator.", { source: "mail" });
     await store("A kitten naps.", { source: "mail" });
@@ -305,13 +305,13 @@ describe("a filter", () => {
     const all = { filter, include_superseded: true };
     expect(await call("DeleteMemories", all)).toMatchObject({ deleted: 1, more: false });
     expect(await count()).toBe(1);
-    expect((await door.call("GetMemory", { namespace, id: old }, { key: account.key })).code).toBe(
+    expect((await protocol.call("GetMemory", { namespace, id: old }, { key: account.key })).code).toBe(
       "not_found",
     );
   });
 
   it("does not find what has expired", async () => {
-    const account = await accountAt(door);
+    const account = await accountAt(protocol);
     const { call, store } = account;
     await store("A kitten naps.", { source: "mail" });
     await call("Store", { text: "The cat sleeps.", metadata: { source: "mail" }, ttl: "1.5s" });
@@ -322,7 +322,7 @@ describe("a filter", () => {
   });
 
   it("that no memory matches says how many there are", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(protocol);
     await store("The cat sleeps.", { source: "mail" });
     const old = await store("A kitten naps.", { source: "mail" });
     await call("Store", { text: "A kitten sleeps.", supersedes: [old] });
@@ -353,7 +353,7 @@ describe("a delete by a filter that is killed", () => {
     async () => {
       const dataDir = newDataDir();
       let server = await startServer({ dataDir, env: { FREE_CALLS } });
-      const first = await accountAt(doorsOf(server.url)[0] as Door);
+      const first = await accountAt(protocolsOf(server.url)[0] as Protocol);
       for (let i = 0; i < 120; i++) await first.store(`text ${i}`, { old: i % 3 !== 0 });
       const filter = { old: true };
       for (const delayMs of [5, 20, 40]) {
@@ -362,7 +362,7 @@ describe("a delete by a filter that is killed", () => {
         await server.kill();
         await dying;
         server = await startServer({ dataDir, env: { FREE_CALLS } });
-        Object.assign(first, callsOf(accountWith(doorsOf(server.url)[0] as Door, first.key)));
+        Object.assign(first, callsOf(accountWith(protocolsOf(server.url)[0] as Protocol, first.key)));
         expect(await first.count({ old: false })).toBe(40);
       }
       for (let more = true; more; ) more = Boolean((await first.call("DeleteMemories", { filter })).more);
@@ -381,7 +381,7 @@ describe("a delete by a filter of many", () => {
     async () => {
       const database = await LOCAL_DATABASE.make();
       const server = await database.start({ FREE_CALLS });
-      const { call, store, count } = await accountAt(doorsOf(server.url)[0] as Door);
+      const { call, store, count } = await accountAt(protocolsOf(server.url)[0] as Protocol);
       for (let i = 0; i < 300; i += 20) {
         await Promise.all(Array.from({ length: 20 }, (_, j) => store(`text ${i + j}`, { all: true })));
       }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import type { Outcome } from "../support/doors.js";
 import { prose } from "../support/prose.js";
+import type { Outcome } from "../support/protocols.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // A whole server starts here, on machines that may be busy with others.

@@ -1,6 +1,6 @@
 import type { Caller, Result, Sent } from "../support/caller.js";
 import { resultsOf } from "../support/caller.js";
-import type { Outcome } from "../support/doors.js";
+import type { Outcome } from "../support/protocols.js";
 
 /** A memory that the server has acknowledged. */
 export interface StoredMemory {

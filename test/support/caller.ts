@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type Outcome, readJson } from "./doors.js";
+import { type Outcome, readJson } from "./protocols.js";
 
 /** An account as its client knows it. */
 export interface Account {

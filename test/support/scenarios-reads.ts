@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { RpcName } from "./doors.js";
+import type { RpcName } from "./protocols.js";
 import type { Scenario } from "./scenario.js";
 
 const namespace = "n";
@@ -240,7 +240,7 @@ const RECENCIES: readonly Scenario[] = [
   inJson(wrong("recency a number", "Recall", ["recency", /a JSON object/, recall({ recency: 0.1 })])),
 ];
 
-/** Rules of the calls that read several memories or whole namespaces, once for all doors. */
+/** Rules of the calls that read several memories or whole namespaces, once for all protocols. */
 export const READS: readonly Scenario[] = [
   ...RECALLS,
   ...RECENCIES,

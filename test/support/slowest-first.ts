@@ -19,7 +19,7 @@ const SLOWEST = [
   "vectors/filtered",
   "e2e/watching",
   "e2e/long-texts",
-  "e2e/doors",
+  "e2e/every-protocol",
   "e2e/filters",
   "e2e/key-scopes",
   "e2e/log",

@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Door, doorsOf, type Outcome } from "../support/doors.js";
 import { FACT, partOf, QUESTION } from "../support/needles.js";
+import { type Outcome, type Protocol, protocolsOf } from "../support/protocols.js";
 import { SCENARIOS } from "../support/scenarios.js";
 import { VERSION_SCENARIOS } from "../support/scenarios-versions.js";
 import { startServer, type TestServer } from "../support/server.js";
 
-// The doors' names are needed before the server's port is known.
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
+// The protocols' names are needed before the server's port is known.
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
 
-/** Enough for the largest batch through every door. */
+/** Enough for the largest batch through every protocol. */
 const FREE_CALLS = 1_000_000;
 
 let server: TestServer;
-let doors: Door[];
+let protocols: Protocol[];
 let key: string;
 
 beforeAll(async () => {
   server = await startServer({ env: { FREE_CALLS: String(FREE_CALLS) } });
-  doors = doorsOf(server.url);
-  key = String((await (doors[0] as Door).call("SignUp", {})).body.api_key);
+  protocols = protocolsOf(server.url);
+  key = String((await (protocols[0] as Protocol).call("SignUp", {})).body.api_key);
 });
 afterAll(() => server.stop());
 
-describe.each(DOORS)("through $name", ({ name, json }) => {
-  const door = () => doors.find((each) => each.name === name) as Door;
-  const used = async () => (await door().call("GetAccount", {}, { key })).body.calls_used as number;
+describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
+  const protocol = () => protocols.find((each) => each.name === name) as Protocol;
+  const used = async () => (await protocol().call("GetAccount", {}, { key })).body.calls_used as number;
 
   const scenarios = [...SCENARIOS, ...VERSION_SCENARIOS].filter(({ jsonOnly }) => json || !jsonOnly);
   it.each(scenarios)("$rpc answers $code to $name", async ({ rpc, request, code, field, says }) => {
     const before = await used();
-    const outcome = await door().call(rpc, request, { key });
+    const outcome = await protocol().call(rpc, request, { key });
     expect(outcome).toMatchObject({ code });
     if (field !== undefined) expect(outcome.fields).toEqual([field]);
     if (says !== undefined) expect(outcome.message).toMatch(says);
@@ -48,7 +48,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     ["an empty key", { authorization: "Bearer " }],
   ])("refuses %s", async (_, header) => {
     for (const rpc of ["Store", "Recall", "GetAccount"] as const) {
-      expectUnauthenticated(await door().call(rpc, {}, { header }));
+      expectUnauthenticated(await protocol().call(rpc, {}, { header }));
     }
   });
 
@@ -56,19 +56,19 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     // The generator made this key, so its checksum is right.
     const { newKey } = await import("../../src/accounts/key.js");
     const unknown = newKey();
-    const outcome = await door().call("Recall", { query: "a", namespace: "n" }, { key: unknown });
+    const outcome = await protocol().call("Recall", { query: "a", namespace: "n" }, { key: unknown });
     expectUnauthenticated(outcome);
     expect(outcome.message).not.toContain(unknown);
   });
 
   it("takes the key as X-API-Key as well", async () => {
-    const outcome = await door().call("GetAccount", {}, { header: { "x-api-key": key } });
+    const outcome = await protocol().call("GetAccount", {}, { header: { "x-api-key": key } });
     expect(outcome.code).toBe("ok");
   });
 
   it("takes over a request id that looks like one, and no other", async () => {
     const echo = async (id: string) =>
-      (await door().call("GetAccount", {}, { key, header: { "x-request-id": id } })).header.get(
+      (await protocol().call("GetAccount", {}, { key, header: { "x-request-id": id } })).header.get(
         "x-request-id",
       );
     expect(await echo("trace-42")).toBe("trace-42");
@@ -79,7 +79,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
   });
 
   it("signs up, stores three memories and recalls them in order of meaning", async () => {
-    const signedUp = await door().call("SignUp", { email: "ada@example.org" });
+    const signedUp = await protocol().call("SignUp", { email: "ada@example.org" });
     expect(signedUp.body).toEqual({
       account_id: expect.stringMatching(/^acc_[0-9a-z]{26}$/),
       api_key: expect.stringMatching(/^rcl_[0-9A-Za-z]{49}$/),
@@ -95,7 +95,9 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     ];
     const stored: Outcome[] = [];
     for (const text of texts) {
-      stored.push(await door().call("Store", { text, namespace: "pets", metadata: { text, n: 1.5 } }, mine));
+      stored.push(
+        await protocol().call("Store", { text, namespace: "pets", metadata: { text, n: 1.5 } }, mine),
+      );
     }
     for (const { body } of stored) {
       expect(body).toEqual({
@@ -105,7 +107,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
       });
     }
-    const { body } = await door().call(
+    const { body } = await protocol().call(
       "Recall",
       { query: "Where does the cat sleep?", namespace: "pets" },
       mine,
@@ -117,7 +119,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     expect(results[0]?.metadata).toEqual({ text: texts[0], n: 1.5 });
     for (const { score } of results) expect(score).toBeGreaterThanOrEqual(0);
     expect(results[0]?.score).toBeGreaterThan(results[2]?.score as number);
-    const account = await door().call("GetAccount", {}, mine);
+    const account = await protocol().call("GetAccount", {}, mine);
     expect(account.body).toEqual({
       account_id: signedUp.body.account_id,
       email: "ada@example.org",
@@ -134,9 +136,9 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     const filler = "😀 Nothing of importance was said about the weather on that day. ".repeat(60);
     const long = `${filler}${FACT} ${filler}`;
     const namespace = `long texts, ${name}`;
-    await door().call("Store", { text: long, namespace }, { key });
-    await door().call("Store", { text: "😀 is a smile", namespace }, { key });
-    const { body } = await door().call("Recall", { query: QUESTION, namespace }, { key });
+    await protocol().call("Store", { text: long, namespace }, { key });
+    await protocol().call("Store", { text: "😀 is a smile", namespace }, { key });
+    const { body } = await protocol().call("Recall", { query: QUESTION, namespace }, { key });
     const [best, second, ...more] = body.results as { text: string; match: { start: number; end: number } }[];
     expect(more).toEqual([]);
     expect(best?.text).toBe(long);
@@ -146,7 +148,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
   });
 
   it("recalls nothing from a namespace nobody stored to", async () => {
-    const { body } = await door().call("Recall", { query: "anything", namespace: "never" }, { key });
+    const { body } = await protocol().call("Recall", { query: "anything", namespace: "never" }, { key });
     expect(body).toEqual({ results: [], namespace: "never", query_tokens: 1, considered: 0 });
   });
 });

@@ -25,7 +25,7 @@ const watchPath = "/grpc.health.v1.Health/Watch"
 type header map[string]string
 
 // One client: the calls that are checked, whatever library makes them.
-type door interface {
+type apiClient interface {
 	name() string
 	store(context.Context, *pb.StoreRequest, header) (*pb.StoreResponse, error)
 	recall(context.Context, *pb.RecallRequest) (*pb.RecallResponse, error)
@@ -40,7 +40,7 @@ type door interface {
 	explain(error) (connect.Code, []string)
 }
 
-func openDoors(base, key string) ([]door, error) {
+func openClients(base, key string) ([]apiClient, error) {
 	at, err := url.Parse(base)
 	if err != nil {
 		return nil, err
@@ -51,13 +51,13 @@ func openDoors(base, key string) ([]door, error) {
 	}
 	http1, http2 := &http.Client{}, &http.Client{Transport: onlyHTTP2()}
 	json := connect.WithClientOptions(connect.WithProtoJSON(), connect.WithHTTPGet())
-	return []door{
-		newGrpcDoor(connection, key),
-		newConnectDoor("connect-go, gRPC", http2, base, key, connect.WithGRPC()),
-		newConnectDoor("connect-go, gRPC-Web", http1, base, key, connect.WithGRPCWeb(), connect.WithSendGzip()),
-		newConnectDoor("connect-go, Connect over HTTP/1.1", http1, base, key, connect.WithHTTPGet()),
-		newConnectDoor("connect-go, Connect over HTTP/2", http2, base, key, connect.WithSendGzip()),
-		newConnectDoor("connect-go, Connect with JSON", http1, base, key, json),
+	return []apiClient{
+		newGrpcClient(connection, key),
+		newConnectClient("connect-go, gRPC", http2, base, key, connect.WithGRPC()),
+		newConnectClient("connect-go, gRPC-Web", http1, base, key, connect.WithGRPCWeb(), connect.WithSendGzip()),
+		newConnectClient("connect-go, Connect over HTTP/1.1", http1, base, key, connect.WithHTTPGet()),
+		newConnectClient("connect-go, Connect over HTTP/2", http2, base, key, connect.WithSendGzip()),
+		newConnectClient("connect-go, Connect with JSON", http1, base, key, json),
 	}, nil
 }
 
@@ -68,8 +68,8 @@ func onlyHTTP2() *http.Transport {
 	return transport
 }
 
-func newConnectDoor(label string, client *http.Client, base, key string, options ...connect.ClientOption) door {
-	return &connectDoor{
+func newConnectClient(label string, client *http.Client, base, key string, options ...connect.ClientOption) apiClient {
+	return &connectClient{
 		label:  label,
 		key:    key,
 		memory: recalldv1connect.NewMemoryServiceClient(client, base, options...),
@@ -77,8 +77,8 @@ func newConnectDoor(label string, client *http.Client, base, key string, options
 	}
 }
 
-func newGrpcDoor(connection *grpc.ClientConn, key string) door {
-	return &grpcDoor{
+func newGrpcClient(connection *grpc.ClientConn, key string) apiClient {
+	return &grpcClient{
 		key:    key,
 		memory: pb.NewMemoryServiceClient(connection),
 		health: grpc_health_v1.NewHealthClient(connection),

@@ -19,7 +19,7 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_de
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService, StoreItemSchema } from "../../gen/recalld/v1/memory_pb.js";
 
-/** Outcome of a call, in the same form for every door. */
+/** Outcome of a call, in the same form for every protocol. */
 export interface Outcome {
   /** `ok`, or Connect's name of the error. */
   readonly code: string;
@@ -33,7 +33,7 @@ export interface Outcome {
   /** Answer in the contract's JSON; empty after an error. */
   readonly body: JsonObject;
   readonly header: Headers;
-  /** HTTP status, for doors that show it. */
+  /** HTTP status, for protocols that show it. */
   readonly status?: number;
 }
 
@@ -63,7 +63,7 @@ export type RpcName =
   | "CloseAccount";
 
 /** One protocol by which callers reach the service. */
-export interface Door {
+export interface Protocol {
   readonly name: string;
   /** True if a request is JSON text, so that it can have wrong types and unknown fields. */
   readonly json: boolean;
@@ -74,19 +74,19 @@ export interface Door {
   ): Promise<Outcome>;
 }
 
-/** Lists every door of the server at `url`. */
-export function doorsOf(url: string): Door[] {
+/** Lists every protocol of the server at `url`. */
+export function protocolsOf(url: string): Protocol[] {
   const http2 = { baseUrl: url, httpVersion: "2" as const };
   return [
-    restDoor(url),
-    connectJsonDoor(url),
-    binaryDoor(
+    restProtocol(url),
+    connectJsonProtocol(url),
+    binaryProtocol(
       "Connect binary",
       createConnectTransport({ baseUrl: url, httpVersion: "1.1", useBinaryFormat: true }),
     ),
-    binaryDoor("Connect binary over HTTP/2", createConnectTransport({ ...http2, useBinaryFormat: true })),
-    binaryDoor("gRPC", createGrpcTransport({ baseUrl: url })),
-    binaryDoor("gRPC-Web", createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" })),
+    binaryProtocol("Connect binary over HTTP/2", createConnectTransport({ ...http2, useBinaryFormat: true })),
+    binaryProtocol("gRPC", createGrpcTransport({ baseUrl: url })),
+    binaryProtocol("gRPC-Web", createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" })),
   ];
 }
 
@@ -117,21 +117,21 @@ const REST: Readonly<Record<RpcName, string>> = {
   RevokeKey: "DELETE /keys/{id}",
 };
 
-/** Makes the door of REST. */
-function restDoor(url: string): Door {
-  const door = jsonDoor("plain paths", (rpc) => url + (REST[rpc].split(" ")[1] as string));
+/** Makes the protocol of REST. */
+function restProtocol(url: string): Protocol {
+  const protocol = jsonProtocol("plain paths", (rpc) => url + (REST[rpc].split(" ")[1] as string));
   return {
-    ...door,
+    ...protocol,
     async call(rpc, request, options = {}) {
       const fields = Object.fromEntries(
         [...REST[rpc].matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, (request as JsonObject)[name]]),
       );
       const hasBody = /^(POST|PATCH)/.test(REST[rpc]);
-      if (hasBody && Object.keys(fields).length === 0) return door.call(rpc, request, options);
+      if (hasBody && Object.keys(fields).length === 0) return protocol.call(rpc, request, options);
       const isNameless = Object.values(fields).some((value) => typeof value !== "string" || value === "");
       // A path cannot lack a field, and a patch has no mask of its own.
       const hasMask = hasBody && (request as JsonObject).update_mask !== undefined;
-      if (isNameless || hasMask) return connectJsonDoor(url).call(rpc, request, options);
+      if (isNameless || hasMask) return connectJsonProtocol(url).call(rpc, request, options);
       const [method, path] = resourceOf(REST[rpc], hasBody ? fields : (request as JsonObject));
       const headers = { ...authorization(options.key), ...options.header };
       if (!hasBody) return readJson(await fetch(url + path, { method, headers }));
@@ -160,11 +160,11 @@ function resourceOf(resource: string, request: Readonly<Record<string, unknown>>
   return [method, query.size > 0 ? `${path}?${query}` : path];
 }
 
-function connectJsonDoor(url: string): Door {
-  return jsonDoor("Connect JSON", (rpc) => url + rpcPath(rpc));
+function connectJsonProtocol(url: string): Protocol {
+  return jsonProtocol("Connect JSON", (rpc) => url + rpcPath(rpc));
 }
 
-function jsonDoor(name: string, urlOf: (rpc: RpcName) => string): Door {
+function jsonProtocol(name: string, urlOf: (rpc: RpcName) => string): Protocol {
   return {
     name,
     json: true,
@@ -198,7 +198,7 @@ export async function readJson(response: Response): Promise<Outcome> {
   return { ...said, fields, reason, metadata, body: {}, header, status };
 }
 
-function binaryDoor(name: string, transport: Transport): Door {
+function binaryProtocol(name: string, transport: Transport): Protocol {
   return {
     name,
     json: false,
