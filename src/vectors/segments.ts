@@ -146,8 +146,8 @@ export class Segments {
   /** The last segment, if it has room. */
   get #growing(): Segment | undefined {
     const last = this.#all.at(-1);
-    const room = this.options.segmentRowsMax - (last?.vectors ?? 0);
-    return room >= this.options.tailRowsMax ? last : undefined;
+    const free = this.options.segmentRowsMax - (last?.vectors ?? 0);
+    return free >= this.options.tailRowsMax ? last : undefined;
   }
 
   #begin(

@@ -11,8 +11,8 @@ import { NOTHING, tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
+import { type Domain, plainVectors, scopeOf, TestService, until } from "./domain.js";
 import { modelOf, modelVersionsOf } from "./models.js";
-import { House, plainVectors, type Room, scopeOf, until } from "./room.js";
 
 const OLD = modelOf([1, 0], "old");
 const NEW = modelOf([0, 1], "new");
@@ -24,15 +24,15 @@ const anEnd = (): Dropped => ({ op: "drop", opId: newOperationId() });
 const oldMemories = (count: number) =>
   memories(count).map((each) => ({ ...each, vectors: Float32Array.of(1, 0) }));
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open({ clock: new HandClock() });
+  service = await TestService.open({ clock: new HandClock() });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-/** Makes the room of a process that has the new model, or the given ones. */
-const roomOf = (modelVersions: ModelVersions = modelVersionsOf(NEW, { before })): Room =>
-  house.room({ modelVersions, vectors: plainVectors(() => ({})).vectors });
+/** Makes the domain of a process that has the new model, or the given ones. */
+const roomOf = (modelVersions: ModelVersions = modelVersionsOf(NEW, { before })): Domain =>
+  service.domain({ modelVersions, vectors: plainVectors(() => ({})).vectors });
 
 /** Makes a model that holds back the texts that it is told to. */
 function slowly(until: Promise<void>, onText: () => void = () => {}) {
@@ -44,20 +44,20 @@ function slowly(until: Promise<void>, onText: () => void = () => {}) {
   return modelVersionsOf({ ...NEW, embed }, { before });
 }
 
-const find = async (namespace: string) => (await house.storage.log.find(scopeOf(namespace))) ?? "";
-const move = async (room: Room, namespace: string) =>
-  tend(room.ports, { scope: scopeOf(namespace), logId: await find(namespace) }, never);
+const find = async (namespace: string) => (await service.storage.log.find(scopeOf(namespace))) ?? "";
+const move = async (domain: Domain, namespace: string) =>
+  tend(domain.ports, { scope: scopeOf(namespace), logId: await find(namespace) }, never);
 
 describe("a log that moves to another model", () => {
   it("has the same memories under the same numbers, by the new model", async () => {
     const all = oldMemories(70);
-    const from = await house.write("a", [...all, { op: "delete", opId: newOperationId(), target: 3 }]);
-    const room = roomOf();
-    expect(await move(room, "a")).toBe(true);
-    expect(await move(room, "a")).toBe(false);
+    const from = await service.write("a", [...all, { op: "delete", opId: newOperationId(), target: 3 }]);
+    const domain = roomOf();
+    expect(await move(domain, "a")).toBe(true);
+    expect(await move(domain, "a")).toBe(false);
     const logId = await find("a");
     expect(logId).toBe(inModelVersion(from, "e1"));
-    const { found } = await house.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
+    const { found } = await service.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
     const { vectors } = await NEW.embed({ text: "", field: "text", owner: "" });
     expect(found).toEqual(
       [4, 2].map((sequence) => ({ sequence, entry: { ...all[sequence - 1], vectors, tokens: 1 } })),
@@ -65,15 +65,15 @@ describe("a log that moves to another model", () => {
   });
 
   it("is moved by two processes at once, each of which does all the work, and one wins", async () => {
-    await house.write("a", oldMemories(70));
+    await service.write("a", oldMemories(70));
     let embedded = 0;
-    const rooms = [1, 2].map(() => roomOf(slowly(Promise.resolve(), () => embedded++)));
-    await Promise.all(rooms.map((room) => move(room, "a")));
+    const domains = [1, 2].map(() => roomOf(slowly(Promise.resolve(), () => embedded++)));
+    await Promise.all(domains.map((domain) => move(domain, "a")));
     expect(embedded).toBeGreaterThan(70);
-    const [other] = rooms;
+    const [other] = domains;
     expect(await other?.size("a")).toBe(70);
     const logId = await find("a");
-    expect((await house.storage.log.last(logId))?.sequence).toBe(70);
+    expect((await service.storage.log.last(logId))?.sequence).toBe(70);
   });
 
   it("takes along what is stored and deleted meanwhile", async () => {
@@ -82,16 +82,16 @@ describe("a log that moves to another model", () => {
       wake = resolve;
     });
     let began = 0;
-    const from = await house.write("a", oldMemories(5));
+    const from = await service.write("a", oldMemories(5));
     const moving = move(roomOf(slowly(asleep, () => began++)), "a");
     await until(() => began > 0);
-    const room = house.room({
+    const domain = service.domain({
       modelVersions: modelVersionsOf(OLD),
       vectors: plainVectors(() => ({})).vectors,
     });
     const late = aMemory({ vectors: Float32Array.of(1, 0) });
-    await room.append("a", late);
-    const { log } = house.storage;
+    await domain.append("a", late);
+    const { log } = service.storage;
     await log.append({
       logId: from,
       from: 7,
@@ -105,7 +105,7 @@ describe("a log that moves to another model", () => {
   });
 
   it("is not erased by a copier that slept while another moved it and the sweep came by", async () => {
-    await house.write("a", oldMemories(5));
+    await service.write("a", oldMemories(5));
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
@@ -120,24 +120,24 @@ describe("a log that moves to another model", () => {
     wake();
     await late;
     const logId = await find("a");
-    expect(await house.storage.log.measure({ logId })).toMatchObject({ memories: 5 });
+    expect(await service.storage.log.measure({ logId })).toMatchObject({ memories: 5 });
   });
 
   it("and whose dropper died is taken off its name: a store begins it anew, and is found", async () => {
-    await house.write("a", [aMemory(), anEnd()]);
-    const room = roomOf();
-    expect(await move(room, "a")).toBe(true);
+    await service.write("a", [aMemory(), anEnd()]);
+    const domain = roomOf();
+    expect(await move(domain, "a")).toBe(true);
     expect(await find("a")).toBe("");
     const entry = aMemory({ vectors: Float32Array.of(0, 1) });
-    await room.append("a", entry);
-    expect(await room.recall("a", Float32Array.of(0, 1))).toEqual([entry.id]);
+    await domain.append("a", entry);
+    expect(await domain.recall("a", Float32Array.of(0, 1))).toEqual([entry.id]);
   });
 });
 
 describe("a change that is given up", () => {
   /** Copies a log in part, as a process that dies does. */
   async function copyInPart(): Promise<{ from: string; copy: string }> {
-    const from = await house.write("a", oldMemories(70));
+    const from = await service.write("a", oldMemories(70));
     let left = 65;
     const dying = slowly(Promise.resolve(), () => {
       if (--left === 0) throw new Error("killed");
@@ -145,7 +145,7 @@ describe("a change that is given up", () => {
     await expect(move(roomOf(dying), "a")).rejects.toThrow("killed");
     const copy = inModelVersion(from, "e1");
     // A busy machine reads fewer entries at a time, so the copy may be shorter than 64.
-    const { sequence = 0 } = (await house.storage.log.last(copy)) ?? {};
+    const { sequence = 0 } = (await service.storage.log.last(copy)) ?? {};
     expect(sequence).toBeGreaterThan(0);
     expect(sequence).toBeLessThan(70);
     return { from, copy };
@@ -154,19 +154,19 @@ describe("a change that is given up", () => {
 
   it("leaves the log where it is, and nothing of the copy", async () => {
     const { from, copy } = await copyInPart();
-    const room = roomOf(givenUp());
-    expect(await move(room, "a")).toBe(true);
-    expect(await move(room, "a")).toBe(false);
+    const domain = roomOf(givenUp());
+    expect(await move(domain, "a")).toBe(true);
+    expect(await move(domain, "a")).toBe(false);
     expect(await find("a")).toBe(from);
-    expect(await house.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
-    expect(await room.size("a")).toBe(70);
+    expect(await service.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
+    expect(await domain.size("a")).toBe(70);
     const dimensionsOf = () => 2;
-    const { problems } = await verify({ ...room.ports, dimensionsOf });
+    const { problems } = await verify({ ...domain.ports, dimensionsOf });
     expect(problems).toEqual([]);
   });
 
   it("is not carried out by a process that slept before its last step", async () => {
-    const from = await house.write("a", oldMemories(5));
+    const from = await service.write("a", oldMemories(5));
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
@@ -185,17 +185,17 @@ describe("a change that is given up", () => {
     });
     const late = move(roomOf(slow), "a");
     await until(() => asked === 2);
-    const room = roomOf(givenUp());
-    await move(room, "a");
+    const domain = roomOf(givenUp());
+    await move(domain, "a");
     wake();
     // It finds that the copy has ended, or that its number is taken.
     await late;
     expect(await find("a")).toBe(from);
-    expect(await room.size("a")).toBe(5);
+    expect(await domain.size("a")).toBe(5);
   });
 
   it("is not carried out by a process that finds the entry before the copy has ended", async () => {
-    const from = await house.write("a", oldMemories(5));
+    const from = await service.write("a", oldMemories(5));
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
@@ -214,7 +214,7 @@ describe("a change that is given up", () => {
     });
     const late = move(roomOf(slow), "a");
     await until(() => asked === 2);
-    const { log } = house.storage;
+    const { log } = service.storage;
     await log.append({ logId: from, from: 6, entries: [{ ...NOTHING, opId: newOperationId() }] });
     wake();
     await late;
@@ -225,7 +225,7 @@ describe("a change that is given up", () => {
 
 describe("a process", () => {
   it("moves nothing before it has loaded the pinned model, and then every namespace", async () => {
-    for (const name of ["a", "b", "c"]) await house.write(name, oldMemories(2));
+    for (const name of ["a", "b", "c"]) await service.write(name, oldMemories(2));
     let pins = [FIRST];
     let load = () => {};
     const loading = new Promise<void>((resolve) => {
@@ -239,10 +239,10 @@ describe("a process", () => {
       },
     });
     const moved: [string, number][] = [];
-    const room = roomOf(modelVersions);
+    const domain = roomOf(modelVersions);
     const onTrouble = (error: unknown) => expect(error).toBeUndefined();
     const onMoved = ({ id }: { id: string }, count: number) => moved.push([id, count]);
-    const moving = new Moving({ ...room.ports, onTrouble, onMoved });
+    const moving = new Moving({ ...domain.ports, onTrouble, onMoved });
     pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
     for (let i = 0; i < 3; i++) await moving.step();
     expect(await find("a")).not.toContain("x");
@@ -253,27 +253,27 @@ describe("a process", () => {
     expect(moved).toEqual([["new", 3]]);
     for (const name of ["a", "b", "c"]) {
       expect(await find(name)).toMatch(/xe1$/);
-      expect(await room.size(name)).toBe(2);
+      expect(await domain.size(name)).toBe(2);
     }
     await moving.close();
   });
 
   it("that knows only the model before loads that of a log which has moved, and reads and writes there", async () => {
-    await house.write("a", oldMemories(2));
+    await service.write("a", oldMemories(2));
     const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
     const modelVersions = modelVersionsOf(OLD, {
       systemRecords: { models: async () => pins },
       openModel: async () => ({ ...NEW, close: async () => {} }),
     });
-    const room = roomOf(modelVersions);
-    expect(await room.size("a")).toBe(2);
+    const domain = roomOf(modelVersions);
+    expect(await domain.size("a")).toBe(2);
     await move(roomOf(), "a");
     expect(modelVersions.has("e1")).toBe(false);
-    expect(await room.size("a")).toBe(2);
+    expect(await domain.size("a")).toBe(2);
     const asked = { text: "t", field: "text", owner: "acc" } as const;
     const { vectors } = await modelVersions.embed("e1", asked);
-    await room.append("a", aMemory({ vectors }));
-    expect(await room.recall("a", vectors, 10)).toHaveLength(3);
+    await domain.append("a", aMemory({ vectors }));
+    expect(await domain.recall("a", vectors, 10)).toHaveLength(3);
   });
 });
 

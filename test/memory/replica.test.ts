@@ -7,8 +7,8 @@ import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
+import { vectorsWith } from "./domain.js";
 import { plainIndex } from "./plain-index.js";
-import { vectorsWith } from "./room.js";
 import { ScriptedLog } from "./scripted-log.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
 import type { Scope } from "../../src/memory/ports/log.js";
-import { scopeOf } from "./room.js";
+import { scopeOf } from "./domain.js";
 
 const NAMES = ["newest", "newer", "old", "older", "oldest"];
 

@@ -50,20 +50,20 @@ export interface ProcessOptions {
   readonly followsModel: boolean;
 }
 
-/** One process: the room's real code over the simulated database, until it dies. */
+/** One process: the domain's real code over the simulated database, until it dies. */
 export class Process implements Client {
   alive = true;
   resumesAtMs = 0;
   /** Callers to inform when it dies, because their connections break. */
   readonly #dying = new Set<() => void>();
-  readonly #room: Promise<Room>;
+  readonly #domain: Promise<Domain>;
 
   constructor(
     private readonly db: Database,
     private readonly options: ProcessOptions,
   ) {
-    this.#room = this.#start();
-    this.#room.catch(() => {});
+    this.#domain = this.#start();
+    this.#domain.catch(() => {});
     void this.#keepSweeping();
   }
 
@@ -73,41 +73,41 @@ export class Process implements Client {
   }
 
   store(caller: Caller, of: Omit<StoreRequest, "caller">) {
-    return this.#call((room, signal) => store(room, { caller, ...of, signal }));
+    return this.#call((domain, signal) => store(domain, { caller, ...of, signal }));
   }
 
   storeBatch(caller: Caller, of: Omit<StoreBatchRequest, "caller">) {
-    return this.#call((room, signal) => storeBatch(room, { caller, ...of, signal }));
+    return this.#call((domain, signal) => storeBatch(domain, { caller, ...of, signal }));
   }
 
   updateMemory(caller: Caller, of: Omit<UpdateRequest, "caller">) {
-    return this.#call((room, signal) => updateMemory(room, { caller, ...of, signal }));
+    return this.#call((domain, signal) => updateMemory(domain, { caller, ...of, signal }));
   }
 
   recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow) {
     const of = { caller, query: "text", namespace, topK: 20, ...how };
-    return this.#call((room, signal) => recall(room, { ...of, signal }));
+    return this.#call((domain, signal) => recall(domain, { ...of, signal }));
   }
 
   deleteMemories(caller: Caller, of: Omit<DeleteMemoriesRequest, "caller">) {
-    return this.#call((room, signal) => deleteMemories(room, { caller, ...of, signal }));
+    return this.#call((domain, signal) => deleteMemories(domain, { caller, ...of, signal }));
   }
 
   deleteMemory(caller: Caller, of: { namespace: string; id: string }) {
-    return this.#call((room) => deleteMemory(room, { caller, ...of }));
+    return this.#call((domain) => deleteMemory(domain, { caller, ...of }));
   }
 
   deleteNamespace(caller: Caller, namespace: string) {
-    return this.#call((room) => deleteNamespace(room, { caller, namespace, force: true }));
+    return this.#call((domain) => deleteNamespace(domain, { caller, namespace, force: true }));
   }
 
   closeAccount(caller: Caller) {
-    return this.#call((room) => {
+    return this.#call((domain) => {
       const usage = { remove: async () => {} };
-      const eraseMemories = (accountId: string) => dropAll(room, accountId);
+      const eraseMemories = (accountId: string) => dropAll(domain, accountId);
       return closeAccount(
         {
-          ...{ accounts: room.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
+          ...{ accounts: domain.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
           calls: { erase: async () => {} },
         },
         { caller, accountId: caller.accountId },
@@ -116,7 +116,7 @@ export class Process implements Client {
   }
 
   /** Makes one call as its caller sees it: it fails when the process dies or takes too long. */
-  async #call<T>(work: (room: Room, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #call<T>(work: (domain: Domain, signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const { time } = this.db;
     const timeout = async () => {
@@ -129,13 +129,13 @@ export class Process implements Client {
       stop.signal.addEventListener("abort", () => reject(stop.signal.reason));
     });
     void timeout();
-    const working = this.#room.then((room) => work(room, stop.signal));
+    const working = this.#domain.then((domain) => work(domain, stop.signal));
     working.catch(() => {});
     return Promise.race([working, broken]);
   }
 
   /** Starts as the program does, and again when the database fails. */
-  async #start(): Promise<Room> {
+  async #start(): Promise<Domain> {
     const clock = this.db.time.clockOf(this);
     const systemRecords = systemRecordsOf(this.db, this);
     for (;;) {
@@ -150,7 +150,7 @@ export class Process implements Client {
     }
   }
 
-  async #furnish(pins: readonly Pinned[], first: OpenModel): Promise<Room> {
+  async #furnish(pins: readonly Pinned[], first: OpenModel): Promise<Domain> {
     const clock = this.db.time.clockOf(this);
     const modelVersions = new ModelVersions(new Pins(pins), first, {
       systemRecords: systemRecordsOf(this.db, this),
@@ -158,14 +158,14 @@ export class Process implements Client {
       openModel: (model) => this.#load(model),
       onTrouble: () => {},
     });
-    const room = roomOf(this.db, this, { modelVersions, exclusive: this.options.exclusive });
-    const { namespaces } = room;
+    const domain = roomOf(this.db, this, { modelVersions, exclusive: this.options.exclusive });
+    const { namespaces } = domain;
     if (this.options.followsModel) {
-      void this.#keepMoving(new Moving({ ...room, onTrouble: () => {}, onMoved: () => {} }));
+      void this.#keepMoving(new Moving({ ...domain, onTrouble: () => {}, onMoved: () => {} }));
     }
-    const options = { recent: room.recent, namespaces, onTrouble: () => {} };
+    const options = { recent: domain.recent, namespaces, onTrouble: () => {} };
     await warm({ ...options, stopping: new AbortController().signal });
-    return room;
+    return domain;
   }
 
   async #keepMoving(moving: Moving): Promise<void> {
@@ -180,9 +180,9 @@ export class Process implements Client {
 
   async #keepSweeping(): Promise<void> {
     const clock = this.db.time.clockOf(this);
-    const room = await this.#room;
-    const { isClosed } = room.accounts;
-    const sweeper = new Sweeper({ ...room, isClosed });
+    const domain = await this.#domain;
+    const { isClosed } = domain.accounts;
+    const sweeper = new Sweeper({ ...domain, isClosed });
     for (;;) {
       await clock.sleep(SWEEP_MS);
       await sweeper.run().catch(() => {});
@@ -213,7 +213,7 @@ export class Process implements Client {
   }
 }
 
-type Room = ReturnType<typeof roomOf>;
+type Domain = ReturnType<typeof roomOf>;
 
 function roomOf(
   db: Database,

@@ -113,14 +113,14 @@ it("counts each charge once at every moment, while groups are written", async ()
 it("keeps charges that could not be written, refuses others meanwhile, and writes them later", async () => {
   const of = await create({ callsLimit: 10, callsLeft: 10 });
   await accounts.charge(of);
-  const makeRoom = fillDisk();
+  const freeDisk = fillDisk();
   await accounts.charge(of);
   await expect(accounts.charges.write()).rejects.toMatchObject({ code: "unavailable" });
   await expect(accounts.charge(of)).rejects.toMatchObject({ code: "unavailable" });
   expect([await leftOf(of.accountId), writtenOf(of.accountId)]).toEqual([8, 10]);
   await accounts.refund(of.accountId);
   expect(await leftOf(of.accountId)).toBe(9);
-  makeRoom();
+  freeDisk();
   await sleep(1_100);
   await writesOf(root).check();
   // Nothing asks for it: a pause after the failure it is tried again.
@@ -131,10 +131,10 @@ it("keeps charges that could not be written, refuses others meanwhile, and write
 it("counts right after a transaction that failed though other charges followed it", async () => {
   const of = await create({ callsLimit: 10, callsLeft: 10 });
   await accounts.charge(of);
-  const makeRoom = fillDisk();
+  const freeDisk = fillDisk();
   const failed = accounts.charges.write();
   await accounts.charge(of);
-  makeRoom();
+  freeDisk();
   await expect(failed).rejects.toMatchObject({ code: "unavailable" });
   expect(await leftOf(of.accountId)).toBe(8);
 });

@@ -16,7 +16,7 @@ import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_CEILING } from "../../src/memory/input/top-k.js";
 
-/** Rules of the room and the accounts for each field, by name, which are the same in every request. */
+/** Rules of the domain and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {
   text: { required: true, bytesMax: TEXT_BYTES_MAX },
   // Others may take its place.

@@ -94,7 +94,7 @@ export class Namespaces {
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     const find = () => this.#options.log.find(scope);
     return this.#following(scope, find, async (open) => {
-      await this.#expectRoom(open.replica);
+      await this.#ensureCapacity(open.replica);
       return work(open);
     });
   }
@@ -121,7 +121,7 @@ export class Namespaces {
    */
   async append(scope: Scope, { memoryIn, authenticate, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {
-      await this.#expectRoom(replica);
+      await this.#ensureCapacity(replica);
       const memory = await memoryIn(modelVersionOf(replica.logId));
       return appender.append(memory, { once: idempotent });
     };
@@ -137,7 +137,7 @@ export class Namespaces {
     { memoriesIn, authenticate, idempotent, settled }: AppendingAll,
   ): Promise<void> {
     await this.#following(scope, this.#creating(scope, authenticate), async ({ replica, appender }) => {
-      await this.#expectRoom(replica);
+      await this.#ensureCapacity(replica);
       const all = await memoriesIn(modelVersionOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
@@ -162,7 +162,7 @@ export class Namespaces {
     const find = () => this.#options.log.find(scope);
     const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
     return this.#following(scope, resolve, async ({ replica, appender }) => {
-      await this.#expectRoom(replica);
+      await this.#ensureCapacity(replica);
       const conditional = await conditionFor(replica);
       const existing = await appender.append(conditional, { once: idempotent });
       return { logId: replica.logId, existing };
@@ -218,7 +218,7 @@ export class Namespaces {
    *
    * @throws MemoryError `resource_exhausted`
    */
-  async #expectRoom(replica: Replica): Promise<void> {
+  async #ensureCapacity(replica: Replica): Promise<void> {
     const { indexMemoryBytesMax } = this.#options;
     if (replica.bytes <= indexMemoryBytesMax) return;
     // Others may have deleted some of it.
@@ -273,7 +273,7 @@ export class Namespaces {
       replica.users--;
       if (open.gone && replica.users === 0) this.#maintenance.close(replica);
       else if (!open.gone) this.#maintenance.tend(open);
-      if (replica.bytes > bytesBefore) this.#open.makeRoom();
+      if (replica.bytes > bytesBefore) this.#open.evict();
     }
   }
 
@@ -294,7 +294,7 @@ export class Namespaces {
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);
-    this.#open.makeRoom();
+    this.#open.evict();
     return open;
   }
 

@@ -116,7 +116,7 @@ export class OpenNamespaces {
    * of the budget, so that it does not close all others'. Namespaces in use stay, and so does the one used last:
    * otherwise a single namespace above the budget would be built again for every call.
    */
-  makeRoom(): void {
+  evict(): void {
     const { bytesMax } = this.options;
     let bytes = this.#bytes();
     while (bytes > bytesMax || this.#open.size > OPEN_MAX) {

@@ -8,8 +8,8 @@ import { TookTooLongError, within } from "../within.js";
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
 /** Room that the disk must have before a write is tried again. */
-const ROOM_BYTES = 1_048_576;
-const ROOM = "room-for-writes";
+const PROBE_BYTES = 1_048_576;
+const PROBE_FILE = "free-space-probe";
 
 const known = new WeakMap<object, Writes>();
 
@@ -160,16 +160,16 @@ export class Writes {
 
   async #look(): Promise<void> {
     if (this.#failed === undefined || performance.now() < this.#failed.lookAtMs) return;
-    this.#looking ??= this.#lookForRoom().finally(() => {
+    this.#looking ??= this.#checkFreeSpace().finally(() => {
       this.#looking = undefined;
     });
     await this.#looking;
   }
 
-  async #lookForRoom(): Promise<void> {
-    const path = join(this.folder, ROOM);
+  async #checkFreeSpace(): Promise<void> {
+    const path = join(this.folder, PROBE_FILE);
     try {
-      await writeFile(path, Buffer.alloc(ROOM_BYTES), { flush: true });
+      await writeFile(path, Buffer.alloc(PROBE_BYTES), { flush: true });
       this.#failed = undefined;
     } catch (cause) {
       this.#failed = { cause, lookAtMs: performance.now() + PAUSE_MS };

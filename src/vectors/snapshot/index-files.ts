@@ -44,7 +44,7 @@ export class IndexFiles {
     segments.set(of.logId, (segments.get(of.logId) ?? new Set()).add(of.segment));
     const writing = write();
     await this.#segmentFiles.replace(of, writing);
-    await this.#makeRoom();
+    await this.#evict();
     return writing;
   }
 
@@ -100,7 +100,7 @@ export class IndexFiles {
    * Erases the files of the logs used least recently until the rest fits; all can be built again. Those of
    * open indexes stay, because they are searched.
    */
-  async #makeRoom(): Promise<void> {
+  async #evict(): Promise<void> {
     const uses = await usesIn(this.folder);
     let bytes = 0;
     for (const use of uses.values()) bytes += use.bytes;

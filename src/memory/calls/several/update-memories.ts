@@ -235,9 +235,9 @@ class Update {
     const { clock } = this.ports;
     const endMs = clock.nowMs() + BEGIN_MS_MAX;
     for (let at = 0; at < all.length; ) {
-      const room = UPDATED_MAX - this.#updated - this.#failed.length;
-      if (room <= 0 || clock.nowMs() > endMs || this.of.signal?.aborted) return all.length - at;
-      const some = all.slice(at, at + Math.min(READ_MANY, room));
+      const free = UPDATED_MAX - this.#updated - this.#failed.length;
+      if (free <= 0 || clock.nowMs() > endMs || this.of.signal?.aborted) return all.length - at;
+      const some = all.slice(at, at + Math.min(READ_MANY, free));
       await this.#updateAll(await read(some));
       // Those of the part that were changed are found unchanged by the next call.
       if (this.#refused !== undefined) return all.length - at;

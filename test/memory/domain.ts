@@ -27,7 +27,7 @@ export const scopeOf = (namespace: string): Scope => ({ accountId: CALLER.accoun
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-memory-"));
 
-export interface HouseOptions {
+export interface TestServiceOptions {
   readonly dataDir?: string;
   readonly clock?: Clock;
   readonly dimensions?: number;
@@ -35,21 +35,21 @@ export interface HouseOptions {
   readonly tailRowsMax?: number;
 }
 
-/** A local database, with the rooms of any number of processes over it, one after another. */
-export class House {
+/** A local database, with the domains of any number of processes over it, one after another. */
+export class TestService {
   readonly dataDir: string;
-  readonly #rooms: Room[] = [];
+  readonly #domains: Domain[] = [];
 
   private constructor(
     readonly storage: Storage,
-    private readonly options: HouseOptions & { readonly dataDir: string },
+    private readonly options: TestServiceOptions & { readonly dataDir: string },
   ) {
     this.dataDir = options.dataDir;
   }
 
-  static async open(options: HouseOptions = {}): Promise<House> {
+  static async open(options: TestServiceOptions = {}): Promise<TestService> {
     const dataDir = options.dataDir ?? newFolder();
-    return new House(await openLocal({ dataDir }), { ...options, dataDir });
+    return new TestService(await openLocal({ dataDir }), { ...options, dataDir });
   }
 
   get vectors(): Usearch {
@@ -67,12 +67,12 @@ export class House {
     return existsSync(join(this.dataDir, "snapshots", `${logId}_0.json`));
   }
 
-  /** Makes the room of a process that has just started. */
-  room(changes: RoomOptions = {}): Room {
+  /** Makes the domain of a process that has just started. */
+  domain(changes: DomainOptions = {}): Domain {
     const { clock = systemClock } = this.options;
-    const room = new Room({ storage: this.storage, vectors: this.vectors, clock, ...changes });
-    this.#rooms.push(room);
-    return room;
+    const domain = new Domain({ storage: this.storage, vectors: this.vectors, clock, ...changes });
+    this.#domains.push(domain);
+    return domain;
   }
 
   /** Writes memories straight into a namespace's log. */
@@ -87,12 +87,12 @@ export class House {
   }
 
   async close(): Promise<void> {
-    for (const room of this.#rooms) await room.namespaces.close();
+    for (const domain of this.#domains) await domain.namespaces.close();
     await this.storage.close();
   }
 }
 
-export interface RoomOptions {
+export interface DomainOptions {
   readonly log?: Log;
   readonly vectors?: Vectors;
   readonly indexes?: Indexes;
@@ -101,8 +101,8 @@ export interface RoomOptions {
   readonly modelVersions?: ModelVersions;
 }
 
-/** Room of one process. */
-export class Room {
+/** Domain of one process. */
+export class Domain {
   readonly namespaces: Namespaces;
   readonly ports: ErasurePorts & { readonly quota: Quota };
   readonly log: Log;
@@ -117,7 +117,7 @@ export class Room {
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
     modelVersions = oneModelVersion(DIMENSIONS),
-  }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
+  }: DomainOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
     this.log = log;
     const { erasures, calls } = storage;
     this.namespaces = new Namespaces({

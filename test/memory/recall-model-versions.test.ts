@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { recall } from "../../src/memory/calls/recall.js";
 import type { OpenModel } from "../../src/memory/models/model-versions.js";
 import { aMemory } from "../contract/samples.js";
+import { CALLER, DIMENSIONS, scopeOf, TestService } from "./domain.js";
 import { modelOf, modelVersionsOf } from "./models.js";
-import { CALLER, DIMENSIONS, House, scopeOf } from "./room.js";
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open();
+  service = await TestService.open();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 /** Makes a vector of one axis. */
 const axis = (at: number) => Array.from({ length: DIMENSIONS }, (_, i) => Number(i === at));
@@ -35,8 +35,8 @@ it("a recall of namespaces of two models embeds its query once by each, and orde
     before: [{ modelVersion: "", model: old.model }],
     openModel: async () => old,
   });
-  const room = house.room({ modelVersions });
-  const { log } = house.storage;
+  const domain = service.domain({ modelVersions });
+  const { log } = service.storage;
   const near = (at: number, share: number) =>
     Float32Array.from(axis(at), (value, i) => value * share + Number(i === 5) * Math.sqrt(1 - share ** 2));
   for (const [name, modelVersion, vectors] of [
@@ -48,7 +48,7 @@ it("a recall of namespaces of two models embeds its query once by each, and orde
     const logId = await log.create(scopeOf(name), modelVersion);
     await log.append({ logId, from: 1, entries: [aMemory({ text: name, vectors })] });
   }
-  const ports = { ...room.ports, idempotency: undefined as never };
+  const ports = { ...domain.ports, idempotency: undefined as never };
   const asked = { caller: CALLER, namespace: "old", alsoIn: ["now", "also now", "also old"] };
   const { results } = await recall(ports, { ...asked, query: "who?" });
   const told = results.map(({ namespace, score }) => [namespace, Number(score.toFixed(3))]);
