@@ -8,10 +8,10 @@ import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
-import { RECALL_BYTES_MAX } from "../src/memory/calls/recall/answer-budget.js";
-import { NEIGHBORS_MAX } from "../src/memory/calls/recall/parse-neighbors.js";
-import { QUERIES_MAX } from "../src/memory/calls/recall/question.js";
-import { BATCH_MAX } from "../src/memory/calls/several/store-batch.js";
+import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/answer-budget.js";
+import { NEIGHBORS_MAX } from "../src/memory/operations/recall/parse-neighbors.js";
+import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
+import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,

@@ -7,7 +7,6 @@ import { CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX, SHARES_MAX } from "../../src/accoun
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../../src/memory/idempotency/idempotency.js";
 import { count } from "../../src/memory/input/count.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
@@ -16,6 +15,7 @@ import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/input/top-k.js";
+import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
 import { STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
 import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/app.js";

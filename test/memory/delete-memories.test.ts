@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemories } from "../../src/memory/calls/several/delete-memories.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
+import { deleteMemories } from "../../src/memory/operations/delete-memories.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";

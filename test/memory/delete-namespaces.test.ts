@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteNamespaces, NAMESPACES_MAX } from "../../src/memory/calls/several/delete-namespaces.js";
+import { deleteNamespaces, NAMESPACES_MAX } from "../../src/memory/operations/delete-namespaces.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "./clock.js";

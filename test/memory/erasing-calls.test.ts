@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CallRecorder } from "../../src/accounts/calls/record-calls.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { aCall } from "../contract/calls.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "./clock.js";

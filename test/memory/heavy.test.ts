@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { recall } from "../../src/memory/calls/recall.js";
-import { listMemories } from "../../src/memory/calls/several/list.js";
-import { store } from "../../src/memory/calls/store.js";
+import { listMemories } from "../../src/memory/operations/list.js";
+import { recall } from "../../src/memory/operations/recall.js";
+import { store } from "../../src/memory/operations/store.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 import { CALLER, TestService } from "./domain.js";

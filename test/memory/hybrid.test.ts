@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { recall } from "../../src/memory/calls/recall.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { recall } from "../../src/memory/operations/recall.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { CALLER, type Domain, TestService } from "./domain.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";
 import { CALLER, memoryOf, scopeOf } from "./domain.js";

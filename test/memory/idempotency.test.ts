@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { withChanges } from "../support/with-changes.js";
 import { CALLER, scopeOf } from "./domain.js";
 import {

@@ -2,12 +2,12 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openIndexes } from "../../src/index/open.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { recall } from "../../src/memory/calls/recall.js";
 import { StoredFiles } from "../../src/memory/erasure/stored-files.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { recall } from "../../src/memory/operations/recall.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";

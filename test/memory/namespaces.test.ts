@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { recall } from "../../src/memory/calls/recall.js";
 import type { OpenModel } from "../../src/memory/models/model-versions.js";
+import { recall } from "../../src/memory/operations/recall.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, scopeOf, TestService } from "./domain.js";
 import { modelOf, modelVersionsOf } from "./models.js";

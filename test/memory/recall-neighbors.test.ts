@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findNeighbors } from "../../src/memory/calls/recall/neighbors.js";
+import { findNeighbors } from "../../src/memory/operations/recall/neighbors.js";
 import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";

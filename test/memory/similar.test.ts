@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { getMemory } from "../../src/memory/calls/get.js";
-import { listMatching } from "../../src/memory/calls/several/list.js";
-import { type StoreRequest, store } from "../../src/memory/calls/store.js";
-import { updateMemory } from "../../src/memory/calls/update.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { getMemory } from "../../src/memory/operations/get.js";
+import { listMatching } from "../../src/memory/operations/list.js";
+import { type StoreRequest, store } from "../../src/memory/operations/store.js";
+import { updateMemory } from "../../src/memory/operations/update.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";

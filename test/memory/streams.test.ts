@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { SLICE_BYTES_MAX } from "../../src/memory/pacing/bounds.js";
 import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.js";
 import { countShown } from "../../src/memory/log/counting.js";
+import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";

@@ -27,7 +27,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key appends without asking whether the memory was there before",
     seed: 496,
-    changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
+    changes: [["memory/operations/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
@@ -46,12 +46,12 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a recall does not wait until its replica has caught up with the log",
     changes: [
-      ["memory/calls/recall.ts", 'timer.time("catch_up", () => replica.current())', "Promise.resolve()"],
+      ["memory/operations/recall.ts", 'timer.time("catch_up", () => replica.current())', "Promise.resolve()"],
     ],
   },
   {
     what: "a call that fails stays paid",
-    changes: [["memory/calls/within-quota.ts", "quota.refund(caller, refunded)", "Promise.resolve()"]],
+    changes: [["memory/operations/within-quota.ts", "quota.refund(caller, refunded)", "Promise.resolve()"]],
   },
   {
     what: "whoever asks joins the look at the log that is under way",
@@ -114,7 +114,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store is embedded by the newest model, whichever log it goes to",
     changes: [
       [
-        "memory/calls/store.ts",
+        "memory/operations/store.ts",
         "await embed(modelVersion);",
         "await embed(namespaces.modelVersionOf(scope));",
       ],
@@ -124,7 +124,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a recall is embedded by the newest model, whichever log it meets",
     changes: [
       [
-        "memory/calls/recall.ts",
+        "memory/operations/recall.ts",
         "queriesIn(modelVersionOf(replica.logId))",
         "queriesIn(ports.modelVersions.newest)",
       ],
@@ -162,7 +162,7 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 306,
     changes: [
       [
-        "memory/calls/delete-memory.ts",
+        "memory/operations/delete-memory.ts",
         "    found = await locate(ports, of);\n  }",
         "    found = undefined;\n  }",
       ],
@@ -248,7 +248,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store that keeps what is there stays paid",
     changes: [
       [
-        "memory/calls/store.ts",
+        "memory/operations/store.ts",
         'if (!isPaid(answered, storeOptions)) await timer.time("refund", () => quota.refund(caller));',
         "",
       ],
@@ -268,19 +268,19 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a delete by filter does not see what other processes have written",
     seed: 380,
-    changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
+    changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
     what: "a store that keeps a similar memory does not look at what came after its search",
     seed: 31,
-    changes: [["memory/calls/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
+    changes: [["memory/operations/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
   },
   {
     what: "a store that supersedes a similar memory leaves it",
     seed: 25,
     changes: [
       [
-        "memory/calls/store-if.ts",
+        "memory/operations/store-if.ts",
         "const supersedes = [...conditions.supersedes, alike.entry.id];",
         "const supersedes = conditions.supersedes;",
       ],

@@ -1,15 +1,5 @@
 import { closeAccount } from "../../src/accounts/close.js";
 import { charge, getAccount } from "../../src/accounts/quota.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { type RecallRequest, recall } from "../../src/memory/calls/recall.js";
-import {
-  type DeleteMemoriesRequest,
-  deleteMemories,
-} from "../../src/memory/calls/several/delete-memories.js";
-import { type StoreBatchRequest, storeBatch } from "../../src/memory/calls/several/store-batch.js";
-import { type StoreRequest, store } from "../../src/memory/calls/store.js";
-import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
@@ -17,6 +7,13 @@ import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
 import { ModelVersions, type OpenModel } from "../../src/memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../../src/memory/models/pin.js";
+import { type DeleteMemoriesRequest, deleteMemories } from "../../src/memory/operations/delete-memories.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { type RecallRequest, recall } from "../../src/memory/operations/recall.js";
+import { type StoreRequest, store } from "../../src/memory/operations/store.js";
+import { type StoreBatchRequest, storeBatch } from "../../src/memory/operations/store-batch.js";
+import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";

@@ -1,4 +1,4 @@
-import type { BatchMemory } from "../../src/memory/calls/several/store-batch.js";
+import type { BatchMemory } from "../../src/memory/operations/store-batch.js";
 import { REST_MS } from "../../src/memory/reembedding/moving.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History, type Storing } from "./history.js";

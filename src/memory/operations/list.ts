@@ -1,7 +1,7 @@
-import { parseFilter } from "../../filter/parse.js";
-import { authorizeFree } from "../../input/authorize.js";
-import type { JsonObject } from "../../input/json-object.js";
-import { scopeOf } from "../../input/namespace.js";
+import { parseFilter } from "../filter/parse.js";
+import { authorizeFree } from "../input/authorize.js";
+import type { JsonObject } from "../input/json-object.js";
+import { scopeOf } from "../input/namespace.js";
 import {
   badToken,
   noPage,
@@ -10,19 +10,19 @@ import {
   parsePageSize,
   parsePageToken,
   parsePlace,
-} from "../../input/page.js";
-import { byteLengthOf } from "../../pacing/bounds.js";
-import type { Clock } from "../../pacing/clock.js";
-import type { Filter } from "../../ports/condition.js";
-import type { Log } from "../../ports/log.js";
-import { baseOf } from "../../ports/model-version.js";
-import type { Quota } from "../../ports/quota.js";
-import type { Shown } from "../../versions/showing.js";
-import { endOf, type LogEnd } from "../end-of.js";
-import type { NamespaceRequest } from "../ports.js";
+} from "../input/page.js";
+import { byteLengthOf } from "../pacing/bounds.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Filter } from "../ports/condition.js";
+import type { Log } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
+import type { Quota } from "../ports/quota.js";
+import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
+import { endOf, type LogEnd } from "./end-of.js";
 import { type EventTimeOrder, listByEventTime } from "./list-by-event-time.js";
 import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
+import type { NamespaceRequest } from "./ports.js";
 import { newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the page may have no room for them. */

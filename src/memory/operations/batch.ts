@@ -1,9 +1,9 @@
-import { MemoryError } from "../../../errors.js";
-import type { Answered, Attempt } from "../../idempotency/idempotency.js";
-import type { Scope } from "../../ports/log.js";
-import type { Redacted } from "../../secrets/handle-secrets.js";
-import type { PaidRequest } from "../ports.js";
-import type { StoreOptions } from "../store-options.js";
+import { MemoryError } from "../../errors.js";
+import type { Answered, Attempt } from "../idempotency/idempotency.js";
+import type { Scope } from "../ports/log.js";
+import type { Redacted } from "../secrets/handle-secrets.js";
+import type { PaidRequest } from "./ports.js";
+import type { StoreOptions } from "./store-options.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
 export const LOOKING_MAX = 8;

@@ -1,4 +1,4 @@
-import { MemoryError } from "../../../errors.js";
+import { MemoryError } from "../../errors.js";
 
 /** Runs work on one part of a request; its errors name their field behind the part's path. */
 export function ofItem<T>(path: string, work: () => T): T {

@@ -1,13 +1,13 @@
-import { authorizeFree } from "../../input/authorize.js";
-import { parseMemoryIds } from "../../input/id.js";
-import { scopeOf } from "../../input/namespace.js";
-import { byteLengthOf } from "../../pacing/bounds.js";
-import type { Clock } from "../../pacing/clock.js";
-import type { Log } from "../../ports/log.js";
-import type { Quota } from "../../ports/quota.js";
-import { findMemories } from "../../reading/fetch.js";
-import type { Shown } from "../../versions/showing.js";
-import type { NamespaceRequest } from "../ports.js";
+import { authorizeFree } from "../input/authorize.js";
+import { parseMemoryIds } from "../input/id.js";
+import { scopeOf } from "../input/namespace.js";
+import { byteLengthOf } from "../pacing/bounds.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Log } from "../ports/log.js";
+import type { Quota } from "../ports/quota.js";
+import { findMemories } from "../reading/fetch.js";
+import type { Shown } from "../versions/showing.js";
+import type { NamespaceRequest } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the answer may have no room for them. */

@@ -1,15 +1,15 @@
-import { type Answered, type Attempt, deletedSince } from "../../idempotency/idempotency.js";
-import type { Clock } from "../../pacing/clock.js";
-import { mapSome } from "../../pacing/map-some.js";
-import type { Kept } from "../../ports/claims.js";
-import type { Log, Scope } from "../../ports/log.js";
-import type { Caller } from "../../ports/quota.js";
-import { findMemories } from "../../reading/fetch.js";
-import { answerOf } from "../store.js";
-import { answerByOptions, asMemory, findExisting, type StoreIfPorts, viewNow } from "../store-if.js";
-import { withinQuota } from "../within-quota.js";
+import { type Answered, type Attempt, deletedSince } from "../idempotency/idempotency.js";
+import type { Clock } from "../pacing/clock.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Kept } from "../ports/claims.js";
+import type { Log, Scope } from "../ports/log.js";
+import type { Caller } from "../ports/quota.js";
+import { findMemories } from "../reading/fetch.js";
 import { type Batch, type BatchItem, type BatchResult, itemError, LOOKING_MAX } from "./batch.js";
 import { errorOfItem } from "./of-item.js";
+import { answerOf } from "./store.js";
+import { answerByOptions, asMemory, findExisting, type StoreIfPorts, viewNow } from "./store-if.js";
+import { withinQuota } from "./within-quota.js";
 import { Writing } from "./writing.js";
 
 /** A memory as a log has it: its answer, or a note that it was deleted since, or has expired. */

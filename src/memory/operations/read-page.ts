@@ -1,8 +1,8 @@
-import { byteLengthOf } from "../../pacing/bounds.js";
-import { isMemory, type Log, type Sequenced } from "../../ports/log.js";
-import { fetchAll } from "../../reading/fetch.js";
-import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
-import type { LogEnd } from "../end-of.js";
+import { byteLengthOf } from "../pacing/bounds.js";
+import { isMemory, type Log, type Sequenced } from "../ports/log.js";
+import { fetchAll } from "../reading/fetch.js";
+import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
+import type { LogEnd } from "./end-of.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;

@@ -1,11 +1,11 @@
-import { parseFilter } from "../../filter/parse.js";
-import { authorizeFree } from "../../input/authorize.js";
-import type { JsonObject } from "../../input/json-object.js";
-import { scopeOf } from "../../input/namespace.js";
-import { countShown } from "../../log/counting.js";
-import { endOf } from "../end-of.js";
-import type { NamespaceRequest } from "../ports.js";
+import { parseFilter } from "../filter/parse.js";
+import { authorizeFree } from "../input/authorize.js";
+import type { JsonObject } from "../input/json-object.js";
+import { scopeOf } from "../input/namespace.js";
+import { countShown } from "../log/counting.js";
+import { endOf } from "./end-of.js";
 import { type ReadingPorts, selectIn } from "./matching.js";
+import type { NamespaceRequest } from "./ports.js";
 
 export interface CountRequest extends NamespaceRequest {
   /** Filter of the memories; see docs/filters.md. All are counted when left out. */

@@ -1,25 +1,25 @@
-import { invalid } from "../../../errors.js";
+import { invalid } from "../../errors.js";
 import {
   type Answered,
   type Attempt,
   parseIdempotencyKey,
   UnfinishedBatchError,
-} from "../../idempotency/idempotency.js";
-import { authorize } from "../../input/authorize.js";
-import { parseTimeOfYears } from "../../input/event-time.js";
-import { memoryIdsLike, newMemoryId } from "../../input/id.js";
-import { canonicalMetadata } from "../../input/metadata.js";
-import { scopeOf } from "../../input/namespace.js";
-import { mapInTimeSlices } from "../../pacing/time-slices.js";
-import type { Kept } from "../../ports/claims.js";
-import type { Scope } from "../../ports/log.js";
-import type { Redacted } from "../../secrets/handle-secrets.js";
-import { type ContentsRequest, parseContents } from "../../secrets/parse-contents.js";
-import type { PaidRequest } from "../ports.js";
-import type { StoreIfPorts } from "../store-if.js";
-import { parseStoreOptions, type StoreOptionsRequest } from "../store-options.js";
+} from "../idempotency/idempotency.js";
+import { authorize } from "../input/authorize.js";
+import { parseTimeOfYears } from "../input/event-time.js";
+import { memoryIdsLike, newMemoryId } from "../input/id.js";
+import { canonicalMetadata } from "../input/metadata.js";
+import { scopeOf } from "../input/namespace.js";
+import { mapInTimeSlices } from "../pacing/time-slices.js";
+import type { Kept } from "../ports/claims.js";
+import type { Scope } from "../ports/log.js";
+import type { Redacted } from "../secrets/handle-secrets.js";
+import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
 import type { BatchItem, BatchResult } from "./batch.js";
 import { ofItem } from "./of-item.js";
+import type { PaidRequest } from "./ports.js";
+import type { StoreIfPorts } from "./store-if.js";
+import { parseStoreOptions, type StoreOptionsRequest } from "./store-options.js";
 import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
 
 export const BATCH_MAX = 256;

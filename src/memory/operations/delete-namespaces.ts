@@ -1,10 +1,10 @@
-import { drop } from "../../erasure/drop.js";
-import type { ErasurePorts } from "../../erasure/erase.js";
-import { authorizeFree } from "../../input/authorize.js";
-import { parsePrefix } from "../../input/namespace.js";
-import { mapSome } from "../../pacing/map-some.js";
-import type { Caller, Quota } from "../../ports/quota.js";
-import { endOf, measureLiving } from "../end-of.js";
+import { drop } from "../erasure/drop.js";
+import type { ErasurePorts } from "../erasure/erase.js";
+import { authorizeFree } from "../input/authorize.js";
+import { parsePrefix } from "../input/namespace.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import { endOf, measureLiving } from "./end-of.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */

@@ -1,20 +1,20 @@
-import { invalid, unavailable } from "../../../errors.js";
-import { type ErasurePorts, finish, newErasure } from "../../erasure/erase.js";
-import { matches } from "../../filter/matches.js";
-import { parseFilter } from "../../filter/parse.js";
-import { authorizeFree } from "../../input/authorize.js";
-import { IDS_MAX, parseMemoryIds } from "../../input/id.js";
-import type { JsonObject } from "../../input/json-object.js";
-import { scopeOf } from "../../input/namespace.js";
-import type { Filter } from "../../ports/condition.js";
-import type { Erasure } from "../../ports/erasures.js";
-import type { Scope } from "../../ports/log.js";
-import type { Quota } from "../../ports/quota.js";
-import type { Shown } from "../../versions/showing.js";
-import { forget, locate, VERSIONS_MAX } from "../delete-memory.js";
-import type { NamespaceRequest } from "../ports.js";
+import { invalid, unavailable } from "../../errors.js";
+import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
+import { matches } from "../filter/matches.js";
+import { parseFilter } from "../filter/parse.js";
+import { authorizeFree } from "../input/authorize.js";
+import { IDS_MAX, parseMemoryIds } from "../input/id.js";
+import type { JsonObject } from "../input/json-object.js";
+import { scopeOf } from "../input/namespace.js";
+import type { Filter } from "../ports/condition.js";
+import type { Erasure } from "../ports/erasures.js";
+import type { Scope } from "../ports/log.js";
+import type { Quota } from "../ports/quota.js";
+import type { Shown } from "../versions/showing.js";
+import { forget, locate, VERSIONS_MAX } from "./delete-memory.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
 import { type Matching, readMatching, selectIn } from "./matching.js";
+import type { NamespaceRequest } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;

@@ -1,15 +1,15 @@
-import { MemoryError } from "../../../errors.js";
-import type { Answered } from "../../idempotency/idempotency.js";
-import type { Changed } from "../../log/namespaces.js";
-import { mapSome } from "../../pacing/map-some.js";
-import type { Embedding } from "../../ports/embedder.js";
-import type { Stored } from "../../ports/log.js";
-import type { ModelVersion } from "../../ports/model-version.js";
-import { NO_TIMINGS } from "../../ports/step-timer.js";
-import type { Conditional } from "../../versions/condition.js";
-import { answerOf } from "../store.js";
-import { asMemory, conditionalOf, finishByOptions, type StoreIfPorts } from "../store-if.js";
+import { MemoryError } from "../../errors.js";
+import type { Answered } from "../idempotency/idempotency.js";
+import type { Changed } from "../log/namespaces.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Embedding } from "../ports/embedder.js";
+import type { Stored } from "../ports/log.js";
+import type { ModelVersion } from "../ports/model-version.js";
+import { NO_TIMINGS } from "../ports/step-timer.js";
+import type { Conditional } from "../versions/condition.js";
 import { type Batch, type BatchItem, type BatchResult, itemError } from "./batch.js";
+import { answerOf } from "./store.js";
+import { asMemory, conditionalOf, finishByOptions, type StoreIfPorts } from "./store-if.js";
 
 /** Memories that are appended together, and the bytes of their texts: vectors take up to 25 times as many. */
 const GROUP_MAX = 64;

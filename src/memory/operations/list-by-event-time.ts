@@ -1,5 +1,5 @@
-import { authorizeFree } from "../../input/authorize.js";
-import { scopeOf } from "../../input/namespace.js";
+import { authorizeFree } from "../input/authorize.js";
+import { scopeOf } from "../input/namespace.js";
 import {
   badToken,
   noPage,
@@ -9,16 +9,16 @@ import {
   parsePageToken,
   parsePlace,
   parseTimePlace,
-} from "../../input/page.js";
-import { byteLengthOf } from "../../pacing/bounds.js";
-import { ALWAYS, type Filter } from "../../ports/condition.js";
-import type { Happened } from "../../ports/event-order.js";
-import type { Scope } from "../../ports/log.js";
-import { baseOf } from "../../ports/model-version.js";
-import type { Shown } from "../../versions/showing.js";
-import type { NamespaceRequest } from "../ports.js";
+} from "../input/page.js";
+import { byteLengthOf } from "../pacing/bounds.js";
+import { ALWAYS, type Filter } from "../ports/condition.js";
+import type { Happened } from "../ports/event-order.js";
+import type { Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
+import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
 import { type ReadingPorts, readMatching } from "./matching.js";
+import type { NamespaceRequest } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Order of when memories happened; of equal times, of when they were stored. Page tokens have its name. */
