@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 import { listRecentCalls, readShares } from "../src/accounts/calls/read-calls.js";
 import { CallRecorder } from "../src/accounts/calls/record-calls.js";
 import { hashKey } from "../src/accounts/key.js";
@@ -79,7 +79,7 @@ line("longest piece of these on the main thread", longestMs);
 async function watchTurns(): Promise<void> {
   while (isReading) {
     const startMs = mainThreadMs(process.pid);
-    await nextTurn();
+    await nextIteration();
     longestMs = Math.max(longestMs, mainThreadMs(process.pid) - startMs);
   }
 }

@@ -89,7 +89,7 @@ export class Segments {
     const wiped: number[] = [];
     for (const segment of await files.segmentsOf(this.of.logId)) {
       const of = { ...this.of, segment };
-      const found = await files.inTurn(of, () => thread.call("find", of));
+      const found = await files.runSerially(of, () => thread.call("find", of));
       if (this.#closing.signal.aborted) return undefined;
       const follows = segment === this.#all.length && found?.after.sequence === this.#end.sequence;
       if (found === undefined || !follows) break;

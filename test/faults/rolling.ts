@@ -219,7 +219,7 @@ class RollingLoad {
   async run(): Promise<void> {
     const work = async (client: RetryingClient) => {
       while (!this.#stopping) {
-        await this.#turn(client);
+        await this.#callOnce(client);
         await sleep(PAUSE_MS);
       }
     };
@@ -250,7 +250,7 @@ class RollingLoad {
     });
   }
 
-  async #turn(client: RetryingClient): Promise<void> {
+  async #callOnce(client: RetryingClient): Promise<void> {
     const kind = this.#chance.next();
     if (kind < 0.4 || this.#kept.length === 0) return this.#storeAndRecall(client);
     if (kind > 0.92) return this.#forget(client);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
@@ -188,7 +188,7 @@ describe("the memory budget", () => {
     await domain.size("a");
     await domain.size("b");
     const again = domain.size("a");
-    for (let i = 0; i < 20; i++) await nextTurn();
+    for (let i = 0; i < 20; i++) await nextIteration();
     hold.open();
     expect(await again).toBe(10);
     expect(order.slice(0, 4)).toEqual(["opened 0", "opened 0", "closed", "opened 1"]);
@@ -399,7 +399,7 @@ async function heldPerTurn(whileRunning: Promise<unknown>): Promise<number[]> {
     done = true;
   });
   for (let before = onCpuMs(); !done; ) {
-    await nextTurn();
+    await nextIteration();
     const after = onCpuMs();
     heldMs.push(after - before);
     before = after;
@@ -438,7 +438,7 @@ describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", ()
         expect(await domain.recall("small", vector)).toHaveLength(5);
         servedMs.push(performance.now() - atMs);
         // It yields as between two requests, because otherwise only this loop would run.
-        await nextTurn();
+        await nextIteration();
       }
     };
     const held = await heldPerTurn(Promise.all([rebuilding, serve()]));

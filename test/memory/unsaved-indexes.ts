@@ -1,5 +1,5 @@
 import { openIndexes } from "../../src/index/open.js";
-import { turn } from "../../src/memory/pacing/turn.js";
+import { yieldToEventLoop } from "../../src/memory/pacing/yield-to-event-loop.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
 
 /**
@@ -7,7 +7,10 @@ import type { Index, Indexes } from "../../src/memory/ports/index.js";
  *
  * @param yieldNow lets other work run; where time is simulated, no turn of the event loop may pass
  */
-export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => Promise<void> = turn) {
+export function unsavedIndexes(
+  changes: Partial<Indexes> = {},
+  yieldNow: () => Promise<void> = yieldToEventLoop,
+) {
   const opened: { logId: string; index: Index; closed: number }[] = [];
   const discarded: string[] = [];
   const wiped: { logId: string; sequences: readonly number[] }[] = [];

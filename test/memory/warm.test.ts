@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
@@ -67,7 +67,7 @@ describe("warming", () => {
     });
     await run();
     opensIt();
-    await nextTurn();
+    await nextIteration();
     expect([opened, progress]).toEqual([["newest"], []]);
   });
 

@@ -6,7 +6,7 @@ import { HELD_MS_MAX, isFast, MainThread, UNITS_MAX } from "../../src/embedding/
 import { Pool, type Reader } from "../../src/embedding/pool/pool.js";
 import { type EmbedInput, SERVICE } from "../../src/memory/ports/embedder.js";
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Reads that a test lets go on. */
 class Puppet {
@@ -20,7 +20,7 @@ class Puppet {
 
   async answer(reading: Partial<Reading> = {}): Promise<void> {
     this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1), ...reading } as Reading);
-    await nextTurn();
+    await nextIteration();
   }
 
   fail(error: unknown): void {
@@ -67,7 +67,7 @@ async function open({ restarted = Promise.resolve(), msPerCost = 0.1 } = {}) {
   const pool = await Pool.open({
     readers: 1,
     start: async () => {
-      await nextTurn();
+      await nextIteration();
       if (++starts > 1) await restarted;
       return reader;
     },
@@ -90,7 +90,7 @@ it.each(["query", "text"] as const)("a short %s that is alone is read on the mai
   const threads: string[] = [];
   const reading = read("tea", { field, onBegin: (thread) => threads.push(thread) });
   expect(pool.waiting[field]).toBe(1);
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["tea"]);
   expect(pool.waiting[field]).toBe(0);
   await here.answer({ tokens: 7 });
@@ -102,7 +102,7 @@ it.each(["query", "text"] as const)("a short %s that is alone is read on the mai
 it("texts that arrive in the same iteration of the event loop are read in threads", async () => {
   const { read, reader, here } = await open();
   for (const text of ["a", "b"]) read(text, { owner: text });
-  await nextTurn();
+  await nextIteration();
   expect(reader.texts).toEqual(["a", "b"]);
   expect(here.texts).toEqual([]);
 });
@@ -110,20 +110,20 @@ it("texts that arrive in the same iteration of the event loop are read in thread
 it("while the main thread reads, others' texts are read in threads, and an account's next one too", async () => {
   const { read, reader, here } = await open();
   read("a");
-  await nextTurn();
+  await nextIteration();
   read("a2");
   read("b", { owner: "other" });
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["a"]);
   expect(reader.texts).toEqual(["a2", "b"]);
   await here.answer();
-  await nextTurn();
+  await nextIteration();
   read("a3");
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["a"]);
   for (let i = 0; i < 3; i++) await reader.answer();
   read("a4");
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["a", "a4"]);
 });
 
@@ -134,7 +134,7 @@ it.each(["before", "in the same iteration as"] as const)(
     if (when === "before") others.calls++;
     read("tea");
     others.calls++;
-    await nextTurn();
+    await nextIteration();
     expect(reader.texts).toEqual(["tea"]);
     expect(here.texts).toEqual([]);
   },
@@ -151,7 +151,7 @@ describe("is read in a thread, even alone:", () => {
     const { read, reader, here } = await open(msPerCost === undefined ? {} : { msPerCost });
     here.length = length;
     read(text, { owner });
-    await nextTurn();
+    await nextIteration();
     expect(reader.texts).toEqual([text]);
     expect(here.texts).toEqual([]);
   });
@@ -167,14 +167,14 @@ interface Case {
 it("an error on the main thread is about its text alone", async () => {
   const { read, here } = await open();
   const failing = read("a");
-  await nextTurn();
+  await nextIteration();
   here.fail(new Error("bad token"));
   await expect(failing).rejects.toMatchObject({ code: "internal", cause: new Error("bad token") });
   here.length = new Error("bad text");
   await expect(read("b")).rejects.toMatchObject({ code: "internal", cause: new Error("bad text") });
   here.length = 3;
   const next = read("c");
-  await nextTurn();
+  await nextIteration();
   await here.answer();
   expect((await next).tokens).toBe(1);
 });
@@ -185,7 +185,7 @@ it("a text that is broken off before its turn is not read", async () => {
   const reading = read("tea", { signal: leaving.signal });
   leaving.abort(new Error("gone"));
   await expect(reading).rejects.toThrow("gone");
-  await nextTurn();
+  await nextIteration();
   expect([...here.texts, ...reader.texts]).toEqual([]);
 });
 
@@ -195,8 +195,8 @@ it("a text that is broken off while the main thread reads it counts against its 
   onTestFinished(() => void vi.useRealTimers());
   const leaving = new AbortController();
   const reading = read("tea", { signal: leaving.signal });
-  await nextTurn();
-  await nextTurn();
+  await nextIteration();
+  await nextIteration();
   leaving.abort(new Error("gone"));
   await expect(reading).rejects.toThrow("gone");
   vi.advanceTimersByTime(ABANDONED_MS_MAX);
@@ -207,9 +207,9 @@ it("a text that is broken off while the main thread reads it counts against its 
 it("closing finishes the text that the main thread reads, and frees its model once", async () => {
   const { pool, read, here } = await open();
   const reading = read("tea");
-  await nextTurn();
+  await nextIteration();
   const closing = pool.close();
-  await nextTurn();
+  await nextIteration();
   expect(here.closed).toBe(0);
   await here.answer();
   await closing;
@@ -223,7 +223,7 @@ it("closing refuses a text that waits for its turn on the main thread", async ()
   const reading = read("tea");
   await pool.close();
   await expect(reading).rejects.toMatchObject({ code: "unavailable" });
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual([]);
 });
 
@@ -235,7 +235,7 @@ it("the main thread reads on while all readers are lost", async () => {
   const { read, reader, here } = await open({ restarted });
   reader.onLost(new WorkerLostError("lost"));
   const reading = read("tea");
-  await nextTurn();
+  await nextIteration();
   await here.answer();
   expect((await reading).tokens).toBe(1);
   restart();

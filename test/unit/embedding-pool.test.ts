@@ -59,7 +59,7 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
   const puppets: Puppet[] = [];
   const start = async () => {
     // A thread does not start within the tick either.
-    await nextTurn();
+    await nextIteration();
     const puppet = new Puppet();
     puppets.push(puppet);
     return puppet;
@@ -110,11 +110,11 @@ const long = (text: string) =>
     .map((word) => word.padEnd(AHEAD_UNITS_MAX))
     .join("");
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits until everything that can happen by now has happened, including the start of a reader. */
 async function settle(): Promise<void> {
-  for (let i = 0; i < 3; i++) await nextTurn();
+  for (let i = 0; i < 3; i++) await nextIteration();
 }
 
 it("queries go before texts that came earlier", async () => {

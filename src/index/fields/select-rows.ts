@@ -8,11 +8,11 @@ import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
 import { Selection } from "./selection.js";
 import { type KeyRange, rangesOf } from "./value-ranges.js";
 
-/** Rows or values looked at before other work may get its turn. */
+/** Rows or values looked at before other work may run. */
 const SLICE = 16_384;
-/** Values that are looked for before other work may get its turn. */
+/** Values that are looked for before other work may run. */
 const SLICE_RANGES = 64;
-/** Bytes of texts that are searched before other work may get its turn. */
+/** Bytes of texts that are searched before other work may run. */
 const SLICE_BYTES = 1 << 18;
 
 /** The part of a segment that filters read. */

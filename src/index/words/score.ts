@@ -4,7 +4,7 @@ import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import { WEIGHTS } from "./weights.js";
 
-/** Number of postings looked for before other work gets its turn. */
+/** Number of postings looked for before other work may run. */
 const SLICE_LOOKUPS = 2048;
 
 /**

@@ -12,7 +12,7 @@ const DECIDED_MAX = 32;
 const DECISIONS_LEFT_OUT = 3;
 const OTHERS_TIME_MS_MAX = 500;
 
-interface DecidingTurnOptions {
+interface DecisionSliceOptions {
   readonly clock: Clock;
   /** True if no other process can write to the log. */
   readonly exclusive: boolean;
@@ -60,7 +60,7 @@ export class Appender {
   readonly #allWaiting: WaitingBytes;
   /** Changes that are decided from a log which was read to its end after they had come. */
   readonly #current = new WeakSet<Conditional>();
-  readonly #turn: DecidingTurn;
+  readonly #slice: DecisionSlice;
   #waitingBytes = 0;
   #writing = false;
 
@@ -70,7 +70,7 @@ export class Appender {
   ) {
     const { clock, exclusive = false, allWaiting = new WaitingBytes() } = options;
     this.#allWaiting = allWaiting;
-    this.#turn = new DecidingTurn({ clock, exclusive, pauseMsMax: RETRY_PAUSE_MS_MAX });
+    this.#slice = new DecisionSlice({ clock, exclusive, pauseMsMax: RETRY_PAUSE_MS_MAX });
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
@@ -168,7 +168,7 @@ export class Appender {
         faulty = await this.#look();
       } else {
         faulty = await this.#writeGroup();
-        if (this.#turn.isOver && this.#ready.length > 0) await this.#turn.passOn();
+        if (this.#slice.isOver && this.#ready.length > 0) await this.#slice.passOn();
       }
     }
     this.#writing = false;
@@ -192,13 +192,13 @@ export class Appender {
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
   async #writeDecided(conditional: Conditional): Promise<unknown> {
     const { logId, applied } = this.replica;
-    this.#turn.begin();
+    this.#slice.begin();
     let decision: Decision;
     try {
       decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
     } catch (error) {
       if (error instanceof LogAdvancedError) {
-        this.#turn.end();
+        this.#slice.end();
         return this.#look();
       }
       if (isAway(error)) return error;
@@ -208,7 +208,7 @@ export class Appender {
       const { existing } = decision;
       return this.#settleUnwritten(conditional, ({ resolve }) => resolve(existing));
     }
-    this.#turn.count();
+    this.#slice.count();
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
     const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
@@ -240,7 +240,7 @@ export class Appender {
       // reports that itself, and is replaced.
       this.replica.apply(ours).catch(() => {});
       if (inserted === entries.length) return undefined;
-      this.#turn.end();
+      this.#slice.end();
       await this.#pause();
       return await this.#look();
     } catch (error) {
@@ -317,15 +317,15 @@ function isAway(error: unknown): boolean {
 }
 
 /**
- * A process's turn to decide entries of a log. The process that wrote last has nothing to read before it decides
+ * A process's time slice to decide entries of a log. The process that wrote last has nothing to read before it decides
  * again, so without pauses the others would always be too late.
  */
-class DecidingTurn {
-  /** Number of entries decided in this turn, and the time when the first of them began. */
+class DecisionSlice {
+  /** Number of entries decided in this slice, and the time when the first of them began. */
   #decided = 0;
   #sinceMs = 0;
 
-  constructor(private readonly options: DecidingTurnOptions) {}
+  constructor(private readonly options: DecisionSliceOptions) {}
 
   get isOver(): boolean {
     return !this.options.exclusive && this.#decided >= DECIDED_MAX;
@@ -341,12 +341,12 @@ class DecidingTurn {
     this.#decided++;
   }
 
-  /** Ends the turn: another process has written. */
+  /** Ends the slice: another process has written. */
   end(): void {
     this.#decided = 0;
   }
 
-  /** Ends the turn, and leaves other processes time to decide an entry. */
+  /** Ends the slice, and leaves other processes time to decide an entry. */
   async passOn(): Promise<void> {
     const { clock, pauseMsMax } = this.options;
     const eachMs = (clock.nowMs() - this.#sinceMs) / this.#decided;

@@ -17,7 +17,7 @@ import { store } from "../../memory/operations/store.js";
 import { storeBatch } from "../../memory/operations/store-batch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
-import { turn } from "../../memory/pacing/turn.js";
+import { yieldToEventLoop } from "../../memory/pacing/yield-to-event-loop.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
@@ -223,7 +223,7 @@ async function hold(call: Call, texts: readonly string[], expected = 0): Promise
   const bytes = texts.reduce((sum, text) => sum + text.length, 0) * COPIES;
   call.adjust(bytes - expected);
   // Writing the answer out holds the thread for some milliseconds: one at a time.
-  if (bytes > LONG_BYTES) await turn();
+  if (bytes > LONG_BYTES) await yieldToEventLoop();
 }
 
 /** The key by which a call may be repeated. */

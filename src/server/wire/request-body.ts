@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
@@ -57,7 +57,7 @@ export async function* decodedBody(
     const plain = await unwrap(bytes, { ...reading, enveloped });
     if (plain !== undefined) {
       holdUnpacked(call, bytes, plain);
-      call.message = await decodeInTurn(plain, { message, codec });
+      call.message = await decodeInSteps(plain, { message, codec });
     }
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
@@ -161,7 +161,7 @@ export function cutOff(): MemoryError {
 
 async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   try {
-    return await inTurn(() => gunzipBytes(bytes, { maxOutputLength: bytesMax }));
+    return await runUnzip(() => gunzipBytes(bytes, { maxOutputLength: bytesMax }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
@@ -169,12 +169,12 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
 }
 
 /** Decodes a message like `decode`; a long one in JSON step by step, so that other work runs in between. */
-export async function decodeInTurn(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
+export async function decodeInSteps(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
   if (of.codec !== "json" || bytes.length < LONG_BYTES) return decode(bytes, of);
   const steps = readingJson(of.message, bytes);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
-    await nextTurn();
+    await nextIteration();
   }
 }
 
@@ -194,13 +194,13 @@ function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec"
 }
 
 const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
-let turn = 0;
+let slot = 0;
 
 /** Runs at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  turn = (turn + 1) % UNZIPS_MAX;
-  const done = (unzips[turn] as Promise<unknown>).then(work);
-  unzips[turn] = done.catch(() => {});
+function runUnzip<T>(work: () => Promise<T>): Promise<T> {
+  slot = (slot + 1) % UNZIPS_MAX;
+  const done = (unzips[slot] as Promise<unknown>).then(work);
+  unzips[slot] = done.catch(() => {});
   return done;
 }
 

@@ -34,8 +34,8 @@ export class IndexFiles {
   }
 
   /** Runs work on a segment's files after all earlier work on them. */
-  inTurn<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
-    return this.#segmentFiles.inTurn(of, work);
+  runSerially<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
+    return this.#segmentFiles.runSerially(of, work);
   }
 
   /** Replaces a segment's files by those that `write` writes, and makes room for them. */

@@ -14,8 +14,8 @@ interface Next {
 
 /** The files of segments. All work on one segment's files is done in turn, whether its index is open or not. */
 export class SegmentFiles {
-  /** Last piece of work on each segment's files, by its name. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Last work on each segment's files, by its name. */
+  readonly #running = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Next>();
   /** Open segments by name, the least recently used first. */
   readonly #open = new Map<string, StoredSnapshot>();
@@ -24,9 +24,9 @@ export class SegmentFiles {
   constructor(private readonly onLost: (of: SegmentRef) => void) {}
 
   /** Runs work after all earlier work on the segment has ended, successfully or not. */
-  inTurn<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
+  runSerially<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
     const name = nameOf(of);
-    const running = (this.#turns.get(name) ?? Promise.resolve()).then(work);
+    const running = (this.#running.get(name) ?? Promise.resolve()).then(work);
     this.#occupy(name, running);
     return running;
   }
@@ -37,7 +37,7 @@ export class SegmentFiles {
    */
   async replace(of: SegmentRef, writing: Promise<{ readonly stem: string }>): Promise<void> {
     const name = nameOf(of);
-    const written = Promise.all([writing, this.#turns.get(name)]);
+    const written = Promise.all([writing, this.#running.get(name)]);
     // Wipes from here on must reach the new files.
     this.#next.delete(name);
     const replaced = written.then(async ([{ stem }]) => {
@@ -49,7 +49,7 @@ export class SegmentFiles {
   }
 
   erase(of: SegmentRef): Promise<void> {
-    return this.inTurn(of, () => this.#eraseNow(of));
+    return this.runSerially(of, () => this.#eraseNow(of));
   }
 
   /**
@@ -66,18 +66,18 @@ export class SegmentFiles {
 
   /** Selects the memories whose vectors the segment's files hold. */
   holds(of: SegmentRef, sequences: readonly number[]): Promise<number[]> {
-    return this.inTurn(of, async () => (await this.#look(of))?.holds(sequences) ?? []);
+    return this.runSerially(of, async () => (await this.#look(of))?.holds(sequences) ?? []);
   }
 
   /** Measures what a segment's files hold; undefined if they are missing or unreadable. */
   measure(of: SegmentRef): Promise<Measured | undefined> {
-    return this.inTurn(of, async () => (await this.#look(of).catch(() => undefined))?.measure());
+    return this.runSerially(of, async () => (await this.#look(of).catch(() => undefined))?.measure());
   }
 
   #startNext(of: SegmentRef): Next {
     const name = nameOf(of);
     const sequences = new Set<number>();
-    const done = this.inTurn(of, async () => {
+    const done = this.runSerially(of, async () => {
       if (this.#next.get(name) === next) this.#next.delete(name);
       await this.#wipeOrErase(of, [...sequences]);
     });
@@ -116,10 +116,10 @@ export class SegmentFiles {
   }
 
   #occupy(name: string, work: Promise<unknown>): void {
-    const leave = () => {
-      if (this.#turns.get(name) === turn) this.#turns.delete(name);
+    const release = () => {
+      if (this.#running.get(name) === settled) this.#running.delete(name);
     };
-    const turn: Promise<void> = work.then(leave, leave);
-    this.#turns.set(name, turn);
+    const settled: Promise<void> = work.then(release, release);
+    this.#running.set(name, settled);
   }
 }

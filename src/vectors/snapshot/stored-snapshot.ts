@@ -1,5 +1,5 @@
 import { type FileHandle, open, readFile, truncate } from "node:fs/promises";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { type Batch, batchIn, lineOf, note, unwiped, type Wiped } from "./journal.js";
 import { parseKey } from "./keys.js";
 import { findSlots, type Slot } from "./keys-file.js";
@@ -17,7 +17,7 @@ import {
   sha256Of,
 } from "./manifest.js";
 
-/** Number of a journal's lines read before other work gets its turn: about a millisecond. */
+/** Number of a journal's lines read before other work may run: about a millisecond. */
 const SLICE_LINES = 256;
 
 /** What a segment's files hold. */
@@ -151,7 +151,7 @@ async function readJournal(path: string, wiped: Wiped): Promise<Batch | undefine
     note(wiped, batch);
     last = batch;
     from = to + 1;
-    if (lines % SLICE_LINES === 0) await nextTurn();
+    if (lines % SLICE_LINES === 0) await nextIteration();
   }
   // Every character of a journal is one byte.
   if (from < text.length) await truncate(path, from);

@@ -3,7 +3,7 @@ import { isPlain, normalize } from "./normalize.js";
 import { stem } from "./stem.js";
 import { STOP_WORDS } from "./stop-words.js";
 
-/** Number of words read before other work gets its turn: about a millisecond. */
+/** Number of words read before other work may run: about a millisecond. */
 const SLICE_WORDS = 512;
 
 const inScripts = (...scripts: string[]) => scripts.map((script) => `\\p{Script=${script}}`).join("");

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
 import { inSlices, SLICE_BYTES_MAX, Slice, TimeSlice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
-import { turn } from "../../../memory/pacing/turn.js";
+import { yieldToEventLoop } from "../../../memory/pacing/yield-to-event-loop.js";
 import type {
   Entry,
   Expiring,
@@ -40,7 +40,7 @@ export class LocalLog implements Log {
   readonly #entries: Entries;
   /** Latest append to each log that is not on the disk yet. */
   readonly #appending = new Map<string, Promise<number>>();
-  /** Pause after a long read, so that other work gets its turn first. */
+  /** Pause after a long read, so that other work runs first. */
   #rest: Promise<void> | undefined;
   /** Limit for waiting transactions: they run together, and nothing else runs meanwhile. */
   readonly #writes = new Budget({
@@ -246,7 +246,7 @@ export class LocalLog implements Log {
 
   /** Makes the next read wait until everything else has run; it holds nothing yet. */
   #restNow(): void {
-    this.#rest = (this.#rest ?? Promise.resolve()).then(turn);
+    this.#rest = (this.#rest ?? Promise.resolve()).then(yieldToEventLoop);
     const rest = this.#rest;
     void rest.then(() => {
       if (this.#rest === rest) this.#rest = undefined;

@@ -2,7 +2,7 @@
  * Measures several things once a round, starting each round with another one, so that other load on the
  * machine affects all of them.
  */
-export async function inTurns<T>(
+export async function interleaved<T>(
   names: readonly string[],
   rounds: number,
   measure: (name: string, round: number) => Promise<T>,

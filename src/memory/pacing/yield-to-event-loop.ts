@@ -6,7 +6,7 @@ let last: Promise<void> = Promise.resolve();
  * Lets all other work that is ready run first. One waiting caller continues in each iteration of the event
  * loop, so connections are served after each piece of work, however many pieces wait.
  */
-export function turn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   last = last.then(() => nextIteration());
   return last;
 }
