@@ -20,7 +20,7 @@ import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { Operator } from "./operator/operations.js";
-import type { Leave } from "./server/port/drain.js";
+import type { ShutdownOptions } from "./server/port/drain.js";
 import { Readiness } from "./server/port/readiness.js";
 import { within } from "./storage/within.js";
 
@@ -36,7 +36,7 @@ export interface Service {
   /** Rules by which the model reads texts, and their source. */
   readonly convention: FoundConvention;
   /** Finishes what runs, flushes and closes. */
-  close(leave: Leave): Promise<void>;
+  close(options: ShutdownOptions): Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -57,9 +57,9 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { leave, ...started } = await start(config, { ...options, closers });
-    const close = async (how: Leave) => {
-      await leave(how);
+    const { shutdown, ...started } = await start(config, { ...options, closers });
+    const close = async (how: ShutdownOptions) => {
+      await shutdown(how);
       options.logger.info({ phase: "flush" }, "stopping");
       await within(CLOSE_TIMEOUT_MS, closeAll());
     };
@@ -120,7 +120,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     ...{ grants, droppedLines: options.droppedLines, fetchDocument: options.fetchDocument },
   });
-  const { leave, address: own, metricsAddress } = servers;
+  const { shutdown, address: own, metricsAddress } = servers;
   address = own;
   calls = servers.calls;
   await warm({
@@ -132,5 +132,5 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   });
   if (!options.stopping.aborted) readiness.start();
   const { model, convention } = first;
-  return { address: own, metricsAddress, model, convention, leave };
+  return { address: own, metricsAddress, model, convention, shutdown };
 }

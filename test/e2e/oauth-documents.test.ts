@@ -22,7 +22,7 @@ beforeAll(async () => {
     ...{ logger, droppedLines, stopping, fetchDocument },
   });
 }, 60_000);
-afterAll(() => service?.close({ noticeMs: 0, hastened: AbortSignal.abort() }));
+afterAll(() => service?.close({ noticeMs: 0, force: AbortSignal.abort() }));
 
 it("a client with a document needs no registration", async () => {
   const { address: url } = service;

@@ -74,7 +74,7 @@ export const MISTAKES: readonly Mistake[] = [
         "entry !== undefined && entry.op === 'lost'",
       ],
       [
-        "memory/log/leave.ts",
+        "memory/log/complete-end.ts",
         "await erasures.begin({ id: logId",
         "if (Date.now() < 0) await erasures.begin({ id: logId",
       ],

@@ -1,6 +1,6 @@
 import { newOperationId } from "../input/id.js";
 import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
-import type { LeavePorts } from "../log/leave.js";
+import type { EndPorts } from "../log/complete-end.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
 import type { ModelVersions } from "../models/model-versions.js";
@@ -11,7 +11,7 @@ import type { Deleted, Log, Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Vectors } from "../ports/vectors.js";
 
-interface BurialPorts extends LeavePorts {
+interface BurialPorts extends EndPorts {
   readonly namespaces: Namespaces;
 }
 

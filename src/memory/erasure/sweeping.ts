@@ -1,5 +1,5 @@
 import { every } from "../../every.js";
-import { leave } from "../log/leave.js";
+import { completeEnd } from "../log/complete-end.js";
 import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import { drop } from "./drop.js";
@@ -167,7 +167,7 @@ export class Leftovers {
   async #clear({ scope, logId }: Named, closed: ReadonlySet<string>): Promise<boolean> {
     const entry = (await this.ports.log.last(logId))?.entry;
     if (entry !== undefined && isEnd(entry)) {
-      await leave(this.ports, { scope, logId, end: entry });
+      await completeEnd(this.ports, { scope, logId, end: entry });
       return true;
     }
     if (!closed.has(scope.accountId)) return false;

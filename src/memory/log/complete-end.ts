@@ -2,7 +2,7 @@ import type { Clock } from "../pacing/clock.js";
 import type { Erasures } from "../ports/erasures.js";
 import type { Dropped, Log, Moved, Scope } from "../ports/log.js";
 
-export interface LeavePorts {
+export interface EndPorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly clock: Clock;
@@ -12,8 +12,8 @@ export interface LeavePorts {
  * Completes the end of a log, in case the process that ended it died: the name points to the copy that the log moved
  * to, or becomes free if it was dropped. Any process may repeat each step.
  */
-export async function leave(
-  { log, erasures, clock }: LeavePorts,
+export async function completeEnd(
+  { log, erasures, clock }: EndPorts,
   { scope, logId, end }: { scope: Scope; logId: string; end: Dropped | Moved },
 ): Promise<void> {
   // Recorded before the log loses its name, so that a crash leaves no texts without a record. Every process writes

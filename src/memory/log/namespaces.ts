@@ -7,7 +7,7 @@ import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
-import { leave } from "./leave.js";
+import { completeEnd } from "./complete-end.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { LogEndedError, Replica, tooLarge } from "./replica.js";
@@ -255,7 +255,7 @@ export class Namespaces {
       } catch (error) {
         if (!(error instanceof LogEndedError)) throw error;
         const { logId, end } = open.replica;
-        if (end !== undefined) await leave(this.#options, { scope, logId, end });
+        if (end !== undefined) await completeEnd(this.#options, { scope, logId, end });
         if (end?.op !== "moved") this.#maintenance.forget(scope);
         this.#open.letGo(open);
       }

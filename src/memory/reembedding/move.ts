@@ -2,7 +2,7 @@ import { unavailable } from "../../errors.js";
 import { endCopy, newErasure } from "../erasure/erase.js";
 import { newOperationId } from "../input/id.js";
 import { appendDirect } from "../log/append-direct.js";
-import { leave } from "../log/leave.js";
+import { completeEnd } from "../log/complete-end.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Pins } from "../models/pin.js";
 import type { Clock } from "../pacing/clock.js";
@@ -60,7 +60,7 @@ export async function tend(ports: MovePorts, { scope, logId }: Named, signal: Ab
   const { pins } = modelVersions;
   if (modelVersionOf(logId) !== pins.present.modelVersion) {
     const end = await endOf(log, logId);
-    if (end !== undefined) await leave(ports, { scope, logId, end });
+    if (end !== undefined) await completeEnd(ports, { scope, logId, end });
     else if (!pins.isAtPresent(logId)) await move(ports, { scope, logId }, signal);
     if (end !== undefined || !pins.isAtPresent(logId)) return true;
   }
@@ -102,14 +102,14 @@ async function move(ports: MovePorts, { scope, logId: from }: Named, signal: Abo
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const copied = await copyTail(ports, { from, to, signal });
     const end = await endOf(log, from);
-    if (end !== undefined) return leave(ports, { scope, logId: from, end });
+    if (end !== undefined) return completeEnd(ports, { scope, logId: from, end });
     // After the copy: what gives a change up puts an entry into the log, which is copied before this is read.
     await modelVersions.refresh();
     if (copied === undefined || modelVersions.pins.present.modelVersion !== modelVersion) return;
     const moved = { op: "moved", opId: newOperationId(), to } as const;
     // Only right after the copied entries.
     if ((await log.append({ logId: from, from: copied + 1, entries: [moved] })) === 1) {
-      return leave(ports, { scope, logId: from, end: moved });
+      return completeEnd(ports, { scope, logId: from, end: moved });
     }
     await clock.sleep(clock.random() * PAUSE_MS_MAX);
   }

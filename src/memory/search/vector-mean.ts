@@ -38,7 +38,7 @@ export class VectorMean {
 
   async #follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
     const wanted = new Set(sample);
-    await this.#leave(
+    await this.#subtract(
       [...this.#sampled.keys()].filter((sequence) => !wanted.has(sequence)),
       read,
     );
@@ -52,8 +52,8 @@ export class VectorMean {
     return this.#meanCosine();
   }
 
-  /** Subtracts what has left the sample. If a vector of that is erased, the sum begins anew. */
-  async #leave(left: readonly number[], read: ReadVectors): Promise<void> {
+  /** Subtracts vectors that are no longer in the sample. If a vector of that is erased, the sum begins anew. */
+  async #subtract(left: readonly number[], read: ReadVectors): Promise<void> {
     let found = 0;
     for await (const { sequence, vectors } of each(left, read)) {
       this.#sampled.delete(sequence);

@@ -123,7 +123,7 @@ class Watching {
     let timeSlice = new TimeSlice();
     const { entries, complete, dropped } = await stream.read(reader, { limit: READ_MANY, signal });
     if (dropped) {
-      this.#leave();
+      this.#endReader();
       yield this.#told({ kind: "dropped" });
       return;
     }
@@ -153,7 +153,7 @@ class Watching {
     this.#at = reader.position;
     if (change === undefined) return;
     await this.#proof.renew();
-    if (change.kind === "dropped") this.#leave();
+    if (change.kind === "dropped") this.#endReader();
     yield this.#told(change);
   }
 
@@ -162,8 +162,8 @@ class Watching {
     return { position: positionToken(this.#at), event };
   }
 
-  /** Leaves a log that has ended. */
-  #leave(): void {
+  /** Ends the reader of a log that has ended. */
+  #endReader(): void {
     this.#reader = undefined;
     this.#at = { base: this.#at.base, after: "end" };
   }

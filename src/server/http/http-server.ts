@@ -108,7 +108,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
     // A client that keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is
     // over.
-    if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
+    if (readiness.withdrawn && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return sendError(reply, ...refusal);
     nameHost(request.raw);

@@ -53,9 +53,9 @@ export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<
   const claimant = await Claimant.in(dataDir, answer);
   try {
     await claimant.takeOver();
-    return () => claimant.leave();
+    return () => claimant.release();
   } catch (error) {
-    await claimant.leave();
+    await claimant.release();
     throw error;
   }
 }
@@ -114,7 +114,7 @@ class Claimant {
     }
   }
 
-  async leave(): Promise<void> {
+  async release(): Promise<void> {
     await this.#listening?.close();
     for (const path of [this.#shown, this.#hidden]) await rm(path, { force: true });
   }
