@@ -122,7 +122,7 @@ export class Segments {
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
-    if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#growing);
+    if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#lastWithSpace);
     else if (gappy !== undefined && !waits) this.#begin(gappy, { rows: 0 });
   }
 
@@ -144,7 +144,7 @@ export class Segments {
   }
 
   /** The last segment, if it has room. */
-  get #growing(): Segment | undefined {
+  get #lastWithSpace(): Segment | undefined {
     const last = this.#all.at(-1);
     const free = this.options.segmentRowsMax - (last?.vectors ?? 0);
     return free >= this.options.tailRowsMax ? last : undefined;

@@ -179,8 +179,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/namespaces.ts",
-        "append(conditional, { once: idempotent })",
-        "append(conditional, { once: false })",
+        "append(conditional, { idempotent })",
+        "append(conditional, { idempotent: false })",
       ],
     ],
   },

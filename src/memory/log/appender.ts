@@ -84,22 +84,25 @@ export class Appender {
    * the entry is in the log for good and applied to the replica, with the entry as the log has it: of several
    * attempts at one operation, the first that arrived; or with the memory that makes it needless.
    *
-   * `once` is for what another call or process may have appended before: it is in the log once then, and a memory
+   * `idempotent` is for what another call or process may have appended before: it is in the log once then, and a memory
    * that was erased since is not written again.
    *
    * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition
    * throws: then nothing is written, now or later. LogEndedError if the log has ended and the entry is not in it.
    */
-  append(what: Appended | Conditional, { once = false } = {}): Promise<Entry<"head">> {
-    const [existing] = this.appendAll([what], { once });
+  append(what: Appended | Conditional, { idempotent = false } = {}): Promise<Entry<"head">> {
+    const [existing] = this.appendAll([what], { idempotent });
     return existing as Promise<Entry<"head">>;
   }
 
   /** Appends several like `append`, in their order, and asks the log once for all of them. */
-  appendAll(all: readonly (Appended | Conditional)[], { once }: { once: boolean }): Promise<Entry<"head">>[] {
+  appendAll(
+    all: readonly (Appended | Conditional)[],
+    { idempotent }: { idempotent: boolean },
+  ): Promise<Entry<"head">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
-    const existing = all.map((what) => this.#wait(what, { ready: !once }));
-    if (once) void this.#lookUp(all);
+    const existing = all.map((what) => this.#wait(what, { ready: !idempotent }));
+    if (idempotent) void this.#lookUp(all);
     return existing;
   }
 

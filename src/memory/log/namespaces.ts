@@ -123,7 +123,7 @@ export class Namespaces {
     const work = async ({ replica, appender }: Open) => {
       await this.#ensureCapacity(replica);
       const memory = await memoryIn(modelVersionOf(replica.logId));
-      return appender.append(memory, { once: idempotent });
+      return appender.append(memory, { idempotent });
     };
     return (await this.#following(scope, this.#creating(scope, authenticate), work)) as Entry<"head">;
   }
@@ -141,7 +141,7 @@ export class Namespaces {
       const all = await memoriesIn(modelVersionOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
-      const appended = appender.appendAll(memories, { once: idempotent });
+      const appended = appender.appendAll(memories, { idempotent });
       const changes = appended.map(async (each): Promise<Changed> => ({ logId, existing: await each }));
       let sealed: unknown;
       for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
@@ -164,7 +164,7 @@ export class Namespaces {
     return this.#following(scope, resolve, async ({ replica, appender }) => {
       await this.#ensureCapacity(replica);
       const conditional = await conditionFor(replica);
-      const existing = await appender.append(conditional, { once: idempotent });
+      const existing = await appender.append(conditional, { idempotent });
       return { logId: replica.logId, existing };
     });
   }

@@ -187,8 +187,8 @@ function checkExternalId(
 ): void {
   const { externalId, replaces } = entry;
   if (externalId === undefined) return;
-  const holder = walk.externalIds.get(externalId);
-  const isGone = holder === undefined || holder === replaces || walk.targets.has(holder);
+  const earlier = walk.externalIds.get(externalId);
+  const isGone = earlier === undefined || earlier === replaces || walk.targets.has(earlier);
   if (!isGone) complain(sequence, "repeats the external id of an earlier memory");
   walk.externalIds.set(externalId, sequence);
 }

@@ -98,7 +98,7 @@ async function writeMemory(ports: StoreIfPorts, writing: Writing): Promise<Answe
   if (kept !== undefined) return kept;
   return withinQuota({ quota, caller, timer, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
-    const embed = onceEach((modelVersion: ModelVersion) =>
+    const embed = memoize((modelVersion: ModelVersion) =>
       timer.time("embed", (onBegin) => modelVersions.embed(modelVersion, { ...asked, signal, onBegin })),
     );
     await Promise.all([embed(namespaces.modelVersionOf(scope)), paid]);
@@ -168,7 +168,7 @@ async function storeIdempotently(
 }
 
 /** Remembers the result of work by its argument. */
-function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
+function memoize<K, V>(work: (key: K) => V): (key: K) => V {
   const done = new Map<K, V>();
   return (key) => {
     const value = done.get(key) ?? work(key);

@@ -78,7 +78,7 @@ export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): 
   if (wanted.text === undefined) await authorizeFree(ports.quota, caller, action);
   else await authorize(ports.quota, caller, action);
   const write = (attempt?: Attempt) => writeVersion(ports, { ...request, scope, id, wanted, attempt });
-  const { memory, replayed } = await once(ports, { ...request, scope, id, wanted }, write);
+  const { memory, replayed } = await runIdempotently(ports, { ...request, scope, id, wanted }, write);
   if (!replayed && wanted.text !== undefined)
     ports.quota.count(caller, { namespace: scope.namespace, call: "store", tokens: memory.tokens });
   return { memory, replayed, redacted };
@@ -145,7 +145,7 @@ interface Writing extends Omit<UpdateRequest, "text" | "metadata" | "mask"> {
 }
 
 /** Runs an update, with an idempotency key only once. */
-async function once(
+async function runIdempotently(
   { idempotency, quota, log, clock }: UpdatePorts,
   { caller, scope, id, wanted, idempotencyKey: key }: Writing,
   write: (attempt?: Attempt) => Promise<Shown>,

@@ -73,7 +73,7 @@ export class OpenStream {
     reader: LogReader<W>,
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
-    this.#keep(0);
+    this.#shrinkTo(0);
     const { clock } = this.place;
     const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
@@ -98,21 +98,21 @@ export class OpenStream {
       bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
       return slice;
     } finally {
-      this.#keep(bytes);
+      this.#shrinkTo(bytes);
     }
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#keep(0);
+    this.#shrinkTo(0);
     this.place.give();
   }
 
   /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
-  #keep(bytes: number): void {
-    const kept = Math.min(bytes, this.#held);
-    this.place.release(this.#held - kept);
-    this.#held = kept;
+  #shrinkTo(bytes: number): void {
+    const remaining = Math.min(bytes, this.#held);
+    this.place.release(this.#held - remaining);
+    this.#held = remaining;
   }
 }

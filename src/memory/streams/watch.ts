@@ -136,7 +136,7 @@ class Watching {
       await this.ports.clock.yield();
       timeSlice = new TimeSlice();
     }
-    if (complete) await this.#grown(reader);
+    if (complete) await this.#waitForEntry(reader);
     else await this.ports.clock.yield();
   }
 
@@ -176,7 +176,7 @@ class Watching {
   }
 
   /** Waits until the log has another entry, or a sign of life is due. */
-  async #grown({ logId, after }: LogReader<"text">): Promise<void> {
+  async #waitForEntry({ logId, after }: LogReader<"text">): Promise<void> {
     const { log } = this.ports;
     const look = async () => ((await log.last(logId))?.sequence ?? 0) > after;
     await this.#wait({ key: `${logId} ${after}`, topic: logId, look });

@@ -39,12 +39,12 @@ export function withBody(response: UniversalServerResponse, message: string): Un
   return {
     ...response,
     header,
-    body: once(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
+    body: bodyOf(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
   };
 }
 
 /** Body of a single piece. */
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 

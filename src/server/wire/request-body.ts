@@ -110,9 +110,9 @@ async function readAll(
       if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
       // Only what has arrived counts for others: a header may announce anything.
       call.hold(DECODED_TIMES * chunk.byteLength);
-      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each
+      // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
       // byte.
-      if (end > all.length) all = grown(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+      if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
       all.set(chunk, bytes);
       bytes = end;
     }
@@ -124,7 +124,7 @@ async function readAll(
   return all.subarray(0, bytes);
 }
 
-function grown(old: Buffer, bytes: number): Buffer {
+function ensureCapacity(old: Buffer, bytes: number): Buffer {
   const larger = Buffer.allocUnsafe(bytes);
   larger.set(old);
   return larger;

@@ -53,7 +53,7 @@ function checkNames({ name, inputSchema: { properties } }: Tool, args: Json): vo
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */
 export function refused(error: Refusal): ToolResult {
-  return { content: [{ type: "text", text: explained(error) }], isError: true };
+  return { content: [{ type: "text", text: errorText(error) }], isError: true };
 }
 
 /** Chooses the namespace: what the key or the address fixes comes before what the model says. */
@@ -85,7 +85,7 @@ function wrong(message: string): Refusal {
   return new Refusal("invalid_argument", message);
 }
 
-function explained({ code, message, more }: Refusal): string {
+function errorText({ code, message, more }: Refusal): string {
   const { reason, retryAfterSeconds, requestId } = more;
   const advice = BY_REASON[reason ?? ""] ?? BY_CODE[code] ?? "Tell the user.";
   const wait = retryAfterSeconds === undefined ? "" : ` Wait ${retryAfterSeconds} s first.`;
