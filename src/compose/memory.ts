@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Calls } from "../accounts/calls/calls.js";
 import type { Config } from "../config/config.js";
-import { keepSweeping } from "../memory/erasure/sweeping.js";
+import { startSweeping } from "../memory/erasure/sweeping.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import type { ModelVersions } from "../memory/models/model-versions.js";
@@ -80,7 +80,7 @@ export function openMemory(
     streams: new OpenStreams(clock),
   };
   closers.push(
-    keepSweeping(
+    startSweeping(
       { ...memory, exclusive, isClosed },
       {
         onSwept: (finished) => logger.info({ finished }, "swept"),

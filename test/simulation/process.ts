@@ -61,7 +61,7 @@ export class Process implements Client {
   ) {
     this.#domain = this.#start();
     this.#domain.catch(() => {});
-    void this.#keepSweeping();
+    void this.#startSweeping();
   }
 
   die(): void {
@@ -175,7 +175,7 @@ export class Process implements Client {
     }
   }
 
-  async #keepSweeping(): Promise<void> {
+  async #startSweeping(): Promise<void> {
     const clock = this.db.time.clockOf(this);
     const domain = await this.#domain;
     const { isClosed } = domain.accounts;

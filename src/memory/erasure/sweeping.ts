@@ -63,7 +63,7 @@ export class Sweeper {
 }
 
 /** Sweeps now and every minute; answers a function that ends this. */
-export function keepSweeping(
+export function startSweeping(
   ports: LeftoverPorts,
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {

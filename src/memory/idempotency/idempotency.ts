@@ -170,7 +170,7 @@ export class Idempotency {
       const answered = onlyAnswer(await write(attempt));
       let isFirst = false;
       try {
-        isFirst = await this.#keepAnswer(claim, answered);
+        isFirst = await this.#storeAnswer(claim, answered);
       } finally {
         if (!isFirst) await undo(answered);
       }
@@ -178,7 +178,7 @@ export class Idempotency {
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
-        if (await this.#keepStored(claim, error)) throw error;
+        if (await this.#storeProgress(claim, error)) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
@@ -195,26 +195,26 @@ export class Idempotency {
     return claims.takeOver({ id, from: owner, to: owner, claimedAtMs: clock.wallMs() });
   }
 
-  /** Keeps the answer; tells whether it is the first. */
-  #keepAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
+  /** Stores the answer; true if it is the first. */
+  #storeAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
     const answer = answerOf(answered, memoryId);
-    return this.#keep(() => this.ports.claims.answer({ id, owner, answer }));
+    return this.#persist(() => this.ports.claims.answer({ id, owner, answer }));
   }
 
-  /** Keeps what was stored of a batch, and frees the key for the rest; tells whether this attempt had it still. */
-  #keepStored({ id, owner }: Claim, { stored }: UnfinishedBatchError): Promise<boolean> {
-    const kept = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
-    return this.#keep(() => this.ports.claims.takeOver(kept));
+  /** Stores which items of a batch were stored, and frees the key for the rest; true if this attempt still had it. */
+  #storeProgress({ id, owner }: Claim, { stored }: UnfinishedBatchError): Promise<boolean> {
+    const taken = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
+    return this.#persist(() => this.ports.claims.takeOver(taken));
   }
 
   /**
    * Tries repeatedly to keep what the caller will be told. It is told only what is kept: otherwise a later call
    * could store again a memory that was deleted meanwhile.
    */
-  async #keep(keeping: () => Promise<boolean>): Promise<boolean> {
+  async #persist(write: () => Promise<boolean>): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await keeping();
+        return await write();
       } catch (error) {
         if (attempt === ANSWER_ATTEMPTS_MAX) throw error;
         await this.ports.clock.sleep(LOOK_MS);

@@ -73,11 +73,11 @@ export class News {
       this.#waiting.set(awaited.key, waiting);
       for (const signal of signals) signal.addEventListener("abort", waiter.wake);
       if (signals.some(({ aborted }) => aborted)) waiter.wake();
-      else void this.#keepLooking();
+      else void this.#poll();
     });
   }
 
-  async #keepLooking(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
     while (this.#waiting.size > 0) {

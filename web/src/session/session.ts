@@ -51,7 +51,7 @@ export function noteSignedOut(notice?: Notice): void {
 }
 
 /** Keeps a new key in this tab until its owner has saved it. */
-export function keepUnsaved(key: string): void {
+export function storeUnsaved(key: string): void {
   write(KEY, key);
   write(UNSAVED, "yes");
 }

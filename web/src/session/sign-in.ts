@@ -7,12 +7,12 @@ import {
   currentSession,
   forgetAll,
   forgetStoredKey,
-  keepUnsaved,
   type Notice,
   noteSignedIn,
   noteSignedOut,
   showUnsaved,
   storedKey,
+  storeUnsaved,
 } from "./session";
 
 const PATH = `${SERVICE_URL}/session`;
@@ -68,7 +68,7 @@ export async function signIn(key: string, { stay }: { stay: boolean }): Promise<
 
 /** Opens a session for a new account. Its key is shown in any case: it cannot be had again. */
 export async function signInNew(key: string): Promise<void> {
-  keepUnsaved(key);
+  storeUnsaved(key);
   try {
     await open(key, false);
     enter();

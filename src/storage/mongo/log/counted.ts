@@ -85,11 +85,11 @@ export class Counted {
     const erasures = this.#erasures;
     // The last range grows; entries that others append meanwhile need not be counted.
     const measured = await this.#count({ logId, from, to });
-    if (to <= last + 1 && erasures === this.#erasures) this.#keep(range, measured);
+    if (to <= last + 1 && erasures === this.#erasures) this.#cacheRange(range, measured);
     return measured;
   }
 
-  #keep(range: Range, measured: Measured): void {
+  #cacheRange(range: Range, measured: Measured): void {
     const key = keyOf(range);
     this.#cache.delete(key);
     this.#cache.set(key, { measured, atMs: this.#nowMs() });
