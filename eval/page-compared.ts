@@ -14,7 +14,7 @@ const SESSIONS: Partial<Record<Metric, string>> = {
 
 const TURNS: Partial<Record<Metric, string>> = { hit5: "hit@5", hit10: "hit@10" };
 
-/** Tells whether a run has all that the comparison with others is made of. */
+/** True if a run has all that the comparison with others is made of. */
 export function canCompare({ retrieval, pooled, languages }: Results): boolean {
   const sets = Object.keys(BENCHMARKS);
   return sets.every((set) => set in retrieval && set in pooled) && Object.keys(languages).length > 0;

@@ -33,7 +33,7 @@ function cell(figure: Figure | undefined, { unit = "" }: Target): string {
   return `${number(median)}${unit}${range}`;
 }
 
-/** Says `yes` or `no`, or how often if it differs by size. */
+/** Formats `yes` or `no`, or how often if it differs by size. */
 function metBy(figures: readonly (Figure | undefined)[], { atMost, atLeast }: Target): string {
   const measured = figures.filter((figure) => figure !== undefined);
   const met = measured.filter(

@@ -69,7 +69,7 @@ export async function getUsage(
   return usageOf(usage, { accountId, days });
 }
 
-/** Answers the usage like `getUsage`, without asking who the caller is. */
+/** Returns the usage like `getUsage`, without asking who the caller is. */
 export async function usageOf(
   usage: Pick<Usage, "read">,
   { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },

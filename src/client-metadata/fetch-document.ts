@@ -13,7 +13,7 @@ const URL_CHARS_MAX = 512;
 export type Connecting = Pick<RequestOptions, "lookup" | "ca" | "port" | "servername">;
 
 /**
- * Says why a document may not be fetched from an address, or returns undefined: it must be a plain address of HTTPS,
+ * Returns why a document may not be fetched from an address, or undefined: it must be a plain address of HTTPS,
  * with a path, at the port of HTTPS and at a name. An address by number would never be looked up, nor checked.
  */
 export function whyNoDocument(url: string): string | undefined {

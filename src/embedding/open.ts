@@ -30,7 +30,7 @@ export interface EmbedderOptions extends ModelPlace, RemoteEvents {
   readonly settings?: ConventionSettings | undefined;
   readonly remote?: RemoteSettings | undefined;
   /**
-   * Tells whether no call is under way but the one that asks, so that the main thread may read its text if
+   * True if no call is under way but the one that asks, so that the main thread may read its text if
    * it is short and the model is fast. Without it the main thread reads none.
    */
   readonly isAlone?: (() => boolean) | undefined;

@@ -81,7 +81,7 @@ export function operate(ports: OperatorPorts, { operation, given }: Request): Pr
   return asked(ports, given);
 }
 
-/** Answers the operator's commands in a server, once its ports are open. */
+/** Serves the operator's commands in a server, once its ports are open. */
 export class Operator {
   #ports: OperatorPorts | undefined;
 

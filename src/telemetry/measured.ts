@@ -31,7 +31,7 @@ interface Ended {
 const ENDED = ["AbortError", "ConnectError"];
 
 /**
- * Tells whether a step failed through a fault of the service. A used-up plan, a namespace that moved, and
+ * True if a step failed through a fault of the service. A used-up plan, a namespace that moved, and
  * a call that was ended are no faults.
  */
 export function isFault(error: unknown): boolean {

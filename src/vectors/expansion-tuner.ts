@@ -39,7 +39,7 @@ export class ExpansionTuner {
     return expansionIn(this.#expansion, Math.max(1, graphs));
   }
 
-  /** Tells whether a search may be checked now: no check is under way, and the last one is long enough ago. */
+  /** True if a search may be checked now: no check is under way, and the last one is long enough ago. */
   isDue(nowMs: number): boolean {
     return !this.#checking && nowMs >= this.#nextMs;
   }

@@ -73,7 +73,7 @@ function collect<S extends Searchable>(found: FoundIn<S>, count: number): Hit[] 
   return hits;
 }
 
-/** Answers the similarity of the `count`th hit; less than any if there are fewer. */
+/** Returns the similarity of the `count`th hit; less than any if there are fewer. */
 function similarityOf(hits: readonly Hit[], count: number): number {
   const sorted = Float64Array.from(hits, ({ similarity }) => similarity).sort();
   return sorted[sorted.length - count] ?? Number.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ function withMore<S extends Searchable>(found: FoundIn<S>, similarity: number): 
   });
 }
 
-/** Tells whether everything was found and collected. */
+/** True if everything was found and collected. */
 function isAll<S extends Searchable>(found: FoundIn<S>, count: number): boolean {
   return [...found].every(([segment, { keys }]) => {
     return segment.vectors <= count && keys.length >= segment.files.vectors;

@@ -89,7 +89,7 @@ export class Segment {
     return this.#compact;
   }
 
-  /** Removes a memory; answers whether it was here. */
+  /** Removes a memory; true if it was here. */
   remove(sequence: number): boolean {
     const { after, mark } = this.files;
     if (sequence <= after.sequence || sequence > mark.sequence || this.#gone.has(sequence)) return false;

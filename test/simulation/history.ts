@@ -470,7 +470,7 @@ export class History {
     return this.#isPresent(version, span) && !this.#isReplaced(version, span.endedMs);
   }
 
-  /** Tells whether a memory that was stored by a version must be there, in that version or another. */
+  /** True if a memory that was stored by a version must be there, in that version or another. */
   #isPresent(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
     const { id, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
     if (storedMs === undefined || storedMs > startedMs || expiresMs <= endedMs) return false;
@@ -487,7 +487,7 @@ export class History {
     );
   }
 
-  /** Tells whether another version may have come after this one. */
+  /** True if another version may have come after this one. */
   #isReplaced(version: Version, endedMs: number): boolean {
     return [...this.#versions.values()].some(
       (other) =>
@@ -507,7 +507,7 @@ export class History {
     return isRemoved || this.#isPast(version, startedMs);
   }
 
-  /** Tells whether nothing of a version may be left in the database. */
+  /** True if nothing of a version may be left in the database. */
   #mustBeErased(version: Version): boolean {
     const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
     const nowMs = this.time.nowMs;
@@ -518,7 +518,7 @@ export class History {
     return isDeleted || this.#isPast(version, nowMs);
   }
 
-  /** Tells whether another version has certainly replaced this one, or a drop has removed it. */
+  /** True if another version has certainly replaced this one, or a drop has removed it. */
   #isPast(version: Version, startedMs: number): boolean {
     const { id, storedMs } = version;
     if (storedMs === undefined) return false;
@@ -544,7 +544,7 @@ export class History {
   }
 }
 
-/** Tells whether one version may be another one of the same memory. */
+/** True if one version may be another one of the same memory. */
 function mayReplace(other: Version, version: Version): boolean {
   if (other === version || other.text === version.text || other.name !== version.name) return false;
   if (other.refused === true) return false;

@@ -31,7 +31,7 @@ async function readAll(from: string, path: string): Promise<Omit<Read, "place">[
   return (await partsOf(from, path)).map(({ place, ...part }) => part);
 }
 
-/** Says what a part is: its text, or why it is none. */
+/** Describes a part: its text, or why it is none. */
 function saidOf(part: object): unknown {
   return Object.entries(part).find(([name]) => ["text", "skipped", "refused"].includes(name))?.[1];
 }

@@ -38,7 +38,7 @@ function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
 }
 
 /**
- * Answers the text of a message: its parts of the type "text", or in older exports the message's own, and what
+ * Returns the text of a message: its parts of the type "text", or in older exports the message's own, and what
  * was pasted beside it as a file.
  */
 function said({ content, text, attachments }: JsonObject): string | undefined {

@@ -75,7 +75,7 @@ export async function findGrant(
   return undefined;
 }
 
-/** Uses the code of a grant for a key that is yet to be made; answers whether nobody has used it. */
+/** Uses the code of a grant for a key that is yet to be made; true if nobody has used it. */
 export async function useCode(
   { accounts, grants }: GrantingOptions,
   { codeHash, keyId }: { codeHash: string; keyId: string },

@@ -49,7 +49,7 @@ export function tokensIn(text: string): number {
   return tokens;
 }
 
-/** Tells whether a UTF-16 unit is an ASCII letter or digit. */
+/** True if a UTF-16 unit is an ASCII letter or digit. */
 function isWordCharacter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
 }

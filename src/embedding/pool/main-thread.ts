@@ -10,7 +10,7 @@ export const UNITS_MAX = 512;
 /** Number of tokens of a short query: a model that takes too long for it is not loaded on the main thread. */
 const QUERY_TOKENS = 16;
 
-/** Tells whether a model is so fast that the main thread may read a short query. */
+/** True if a model is so fast that the main thread may read a short query. */
 export function isFast(msPerCost: number): boolean {
   return msPerCost * (RUN_COST + QUERY_TOKENS) <= HELD_MS_MAX;
 }
@@ -30,7 +30,7 @@ export class MainThread {
     private readonly isFree: () => boolean,
   ) {}
 
-  /** Tells whether a text may be read here now, by the time that a cost of 1 takes. */
+  /** True if a text may be read here now, by the time that a cost of 1 takes. */
   suits({ input: { text, owner }, cost }: Task, msPerCost: number): boolean {
     const isShort = text.length <= UNITS_MAX && cost * msPerCost <= HELD_MS_MAX;
     return isShort && owner !== SERVICE && this.isFree();

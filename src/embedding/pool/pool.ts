@@ -311,7 +311,7 @@ function idle(thread: EmbeddingThread): Work {
   return { thread, chunks: [], begunMs: 0 };
 }
 
-/** Tells the first chunk's caller that it is being read. */
+/** Notifies the first chunk's caller that it is being read. */
 function begin(work: Work): void {
   work.begunMs = performance.now();
   work.chunks[0]?.task.input.onBegin?.(work.thread);

@@ -81,7 +81,7 @@ export async function eraseEntry(
   }
 }
 
-/** Erases a whole log; answers false if it is too early for that. */
+/** Erases a whole log; returns false if it is too early for that. */
 async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
   const { scope, logId } = erasure;
   const { log, modelVersions } = ports;

@@ -62,7 +62,7 @@ export class Sweeper {
   }
 }
 
-/** Sweeps now and every minute; answers a function that ends this. */
+/** Sweeps now and every minute; returns a function that ends this. */
 export function startSweeping(
   ports: LeftoverPorts,
   { onSwept, onTrouble }: SweepingOptions,
@@ -75,7 +75,7 @@ export function startSweeping(
   return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble });
 }
 
-/** Finishes erasures that a crash interrupted; answers their number. */
+/** Finishes erasures that a crash interrupted; returns their number. */
 export async function sweep(ports: ErasurePorts): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
   const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
@@ -97,14 +97,14 @@ async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<
   }
 }
 
-/** Erases versions that were replaced, and whose erasure a crash interrupted; answers their number. */
+/** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
 export async function eraseReplaced(ports: EntryErasurePorts): Promise<number> {
   const left = await ports.log.unerased(LIST_MANY);
   for (const { logId, sequence } of left) await eraseEntry(ports, { logIds: [logId], sequence });
   return left.length;
 }
 
-/** Erases memories that have expired, each with a tombstone of its own; answers their number. */
+/** Erases memories that have expired, each with a tombstone of its own; returns their number. */
 export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { log, clock } = ports;
   const untilMs = clock.wallMs();

@@ -154,7 +154,7 @@ export class Idempotency {
     }
   }
 
-  /** Runs one attempt; answers undefined if another attempt has taken the claim over. */
+  /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
     { isNew, several = false, ...claim }: Claim & { isNew: boolean; several: boolean | undefined },
     { write, undo }: IdempotentWork,
@@ -286,7 +286,7 @@ function answerOf({ id, similar, ...answered }: Answered, memoryId: string): Cla
   };
 }
 
-/** Tells whether nothing was written, nor will be: the namespace's memories did not allow it. */
+/** True if nothing was written, nor will be: the namespace's memories did not allow it. */
 function isRefusal(error: unknown): boolean {
   return error instanceof MemoryError && error.code !== "unavailable" && error.code !== "internal";
 }

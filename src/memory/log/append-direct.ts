@@ -62,7 +62,7 @@ export interface DirectAppend {
 
 /**
  * Appends an entry after the last one of a log, and reads nothing else of it: this needs no index and takes
- * as long for a long log as for a short one. Answers false if the log has ended.
+ * as long for a long log as for a short one. Returns false if the log has ended.
  *
  * @throws MemoryError `unavailable` if others write without a pause, or if the outcome is unknown.
  */

@@ -178,7 +178,7 @@ export class Appender {
   }
 
   /**
-   * Makes one attempt; answers what failed. None begins after an entry's deadline: takeovers of keys rely on
+   * Makes one attempt; returns what failed. None begins after an entry's deadline: takeovers of keys rely on
    * it.
    */
   async #writeGroup(): Promise<unknown> {
@@ -263,7 +263,7 @@ export class Appender {
     return group;
   }
 
-  /** Reads on, and settles the entries that turn out to be in the log. Answers what failed. */
+  /** Reads on, and settles the entries that turn out to be in the log. Returns what failed. */
   async #look(): Promise<unknown> {
     try {
       await this.replica.current();

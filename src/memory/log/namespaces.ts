@@ -117,7 +117,7 @@ export class Namespaces {
 
   /**
    * Appends a memory that is made for the namespace's model version, and creates the namespace if needed.
-   * Answers the entry as the log has it. Errors as `Appender.append`.
+   * Returns the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, authenticate, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {

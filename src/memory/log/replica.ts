@@ -153,7 +153,7 @@ export class Replica {
     return this.#index.size;
   }
 
-  /** Tells whether an append through this replica is quick, because it need not read a long log first. */
+  /** True if an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
     return this.#isBuilt && sequence - this.applied <= NEAR_MANY;
   }

@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
 
 /**
  * Pins a new database to the model that was loaded for it, and checks that any other is pinned to that model.
- * Vectors of two models cannot be compared. Answers the database's models.
+ * Vectors of two models cannot be compared. Returns the database's models.
  *
  * @throws MemoryError `failed_precondition` if the database is pinned to another model.
  */
@@ -134,7 +134,7 @@ export class Pins {
     return this.all.map(({ modelVersion }) => inModelVersion(logId, modelVersion));
   }
 
-  /** Answers the ids of copies of a log that may have been begun for a model which is no longer pinned. */
+  /** Returns the ids of copies of a log that may have been begun for a model which is no longer pinned. */
   staleCopiesOf(logId: string): string[] {
     return new Pins(this.all.slice(1, -1)).logsAcrossModels(logId).filter((copy) => copy !== logId);
   }

@@ -38,7 +38,7 @@ export interface Batch extends Omit<PaidRequest, "namespace"> {
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["unavailable", "resource_exhausted", "already_exists", "not_found", "failed_precondition"];
 
-/** Answers the error of one memory. @throws anything that is not about this memory, or a fault of the server */
+/** Returns the error of one memory. @throws anything that is not about this memory, or a fault of the server */
 export function itemError(reason: unknown): MemoryError {
   if (reason instanceof MemoryError && OWN_CODES.includes(reason.code)) return reason;
   throw reason;

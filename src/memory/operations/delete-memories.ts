@@ -133,7 +133,7 @@ async function atOnceIn({ namespaces }: Pick<ErasurePorts, "namespaces">, scope:
   return (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
 }
 
-/** Erases some of the oldest memories that were selected by a filter; answers whether others are left. */
+/** Erases some of the oldest memories that were selected by a filter; true if others are left. */
 async function eraseMatching(
   ports: ErasurePorts,
   { scope, selection, signal, ...reading }: Erasing,
@@ -165,7 +165,7 @@ async function finishBroken(ports: ErasurePorts, logId: string): Promise<void> {
 }
 
 /**
- * Erases a memory, and the versions that others make of it meanwhile as long as they match. Answers false if the
+ * Erases a memory, and the versions that others make of it meanwhile as long as they match. Returns false if the
  * last one does not: that one stays.
  */
 async function eraseVersions(

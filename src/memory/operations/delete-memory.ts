@@ -30,7 +30,7 @@ export async function deleteMemory(
 }
 
 /**
- * Erases one memory, without asking who the caller is; answers whether there was one with this id. One that has
+ * Erases one memory, without asking who the caller is; true if there was one with this id. One that has
  * expired is erased, too, and counts as none.
  *
  * @throws MemoryError `unavailable`

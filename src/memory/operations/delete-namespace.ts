@@ -12,7 +12,7 @@ export interface DropRequest extends NamespaceRequest {
 }
 
 /**
- * Drops a namespace and erases all of it; its name becomes free. Answers how many memories it held. Costs
+ * Drops a namespace and erases all of it; its name becomes free. Returns how many memories it held. Costs
  * nothing.
  *
  * @throws MemoryError `not_found`; `failed_precondition` if it is not empty and `force` is not set.

@@ -14,7 +14,7 @@ export interface ErasedSome {
 interface ErasingSome<T> {
   readonly of: readonly T[];
   readonly atOnce: number;
-  /** Erases one; answers whether there was one. */
+  /** Erases one; true if there was one. */
   erase(each: T): Promise<boolean>;
   readonly signal?: AbortSignal | undefined;
 }

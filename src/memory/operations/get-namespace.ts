@@ -21,7 +21,7 @@ export interface NamespaceDetails extends Measured {
 }
 
 /**
- * Tells what a namespace holds, and when its oldest and newest memories were written. Costs nothing.
+ * Gets what a namespace holds, and when its oldest and newest memories were written. Costs nothing.
  *
  * @throws MemoryError `not_found`
  */
@@ -80,7 +80,7 @@ async function lastAt(
   return undefined;
 }
 
-/** Answers when a version was written: lists have the memories in the order of these times. */
+/** Returns when a version was written: lists have the memories in the order of these times. */
 function writtenAt({ createdAtMs, updatedAtMs = createdAtMs }: Projected["head"]): number {
   return updatedAtMs;
 }

@@ -133,7 +133,7 @@ function placeAmong(of: readonly [base: string, digest: string], token: string[]
   return parsePlace(place);
 }
 
-/** Reads a page; answers where the next one begins, undefined if nothing is left. */
+/** Reads a page; returns where the next one begins, undefined if nothing is left. */
 async function readMatchingPage(
   { log, clock }: Pick<ReadingPorts, "log" | "clock">,
   { selection, order, place, size, ...reading }: PageOf,

@@ -50,7 +50,7 @@ export async function findExisting(
   });
 }
 
-/** Answers what a look at the log finds or refuses, unless an attempt that came before has written it itself. */
+/** Returns what a look at the log finds or refuses, unless an attempt that came before has written it itself. */
 export async function unlessWritten<T>(
   { log, logId }: Pick<LogView, "log" | "logId">,
   attempt: Pick<Attempt, "memoryId"> | undefined,
@@ -138,7 +138,7 @@ export function conditionalOf(
   };
 }
 
-/** Answers a store from its outcome, and erases the version that it replaced; `id` is that of the operation. */
+/** Turns the outcome of a store into its answer, and erases the version that it replaced; `id` is that of the operation. */
 export async function finishByOptions(
   ports: ErasurePorts,
   { changed, id }: { changed: Changed; id: string },
@@ -151,7 +151,7 @@ export async function finishByOptions(
   return answered;
 }
 
-/** Answers an entry that must be a memory, or what remains of one. */
+/** Returns an entry that must be a memory, or what remains of one. */
 export function asMemory(existing: Entry<"head">): Projected["head"] | Erased {
   if (existing.op === "store" || existing.op === "erased") return existing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");

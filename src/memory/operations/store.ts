@@ -82,7 +82,7 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
 }
 
 /**
- * Tells whether a store costs a call: one that finds its external id there does not. One that finds a similar
+ * True if a store costs a call: one that finds its external id there does not. One that finds a similar
  * memory does, because its text was embedded.
  */
 function isPaid({ outcome }: Answered, storeOptions: StoreOptions | undefined): boolean {

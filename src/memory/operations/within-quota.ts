@@ -10,7 +10,7 @@ export interface ChargeOptions {
   readonly signal?: AbortSignal | undefined;
   /** Number of calls that the work costs, one by default. */
   readonly calls?: number | undefined;
-  /** Tells how many of these calls the caller must pay although the work fails; none by default. */
+  /** Number of these calls that the caller must pay although the work fails; none by default. */
   readonly kept?: (() => number) | undefined;
 }
 

@@ -86,7 +86,7 @@ export function resultOfKnown(known: Known | undefined): BatchResult {
 
 /**
  * Looks up, before anything is charged or embedded, which memories of a batch are there already or forbidden by
- * what the namespace holds. Answers their results by the items' ids.
+ * what the namespace holds. Returns their results by the items' ids.
  *
  * @throws MemoryError `unauthenticated`, or `unavailable`
  */

@@ -43,7 +43,7 @@ export class Writing {
     this.#embedUntilMs = nowMs + leftMs * EMBED_SHARE;
   }
 
-  /** Answers the result of one of them, after the run. */
+  /** Returns the result of one of them, after the run. */
   resultOf(id: string): BatchResult {
     return this.#results.get(id) as BatchResult;
   }
@@ -176,7 +176,7 @@ export class Writing {
       : finishByOptions(this.ports, { changed, id });
   }
 
-  /** Tells whether this attempt wrote it. Another one, which slept, has paid for an entry with another time. */
+  /** True if this attempt wrote it. Another one, which slept, has paid for an entry with another time. */
   #isOurs({ id }: BatchItem, { opId, createdAtMs, updatedAtMs }: ReturnType<typeof asMemory>): boolean {
     const made = this.#made.get(id);
     return opId === id && made?.createdAtMs === createdAtMs && made.updatedAtMs === updatedAtMs;

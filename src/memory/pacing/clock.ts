@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number): Promise<void>;
   /** Lets all other work that is ready run first. */
   yield(): Promise<void>;
-  /** Answers a random number, at least 0 and less than 1. */
+  /** Returns a random number, at least 0 and less than 1. */
   random(): number;
 }
 

@@ -13,7 +13,7 @@ export async function inTimeSlices<T>(work: Generator<void, T>, clock: Pick<Cloc
   }
 }
 
-/** Works on each item as `inTimeSlices` does; answers the results in order. */
+/** Works on each item as `inTimeSlices` does; returns the results in order. */
 export function mapInTimeSlices<T, R>(
   items: readonly T[],
   clock: Pick<Clock, "yield">,

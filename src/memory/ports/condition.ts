@@ -34,7 +34,7 @@ export type Condition =
 /** A filter that a caller gave. */
 export interface Filter {
   readonly condition: Condition;
-  /** Tells it from other filters, so that a page token works with its own filter only. */
+  /** Fingerprint of the filter, so that a page token works with its own filter only. */
   readonly key: string;
 }
 

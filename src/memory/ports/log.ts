@@ -98,19 +98,19 @@ export type Appended = Stored | Erased | Deleted | Dropped | Moved;
 /** Entries that a reader gets. */
 export type Entry<W extends Projection = "all"> = Projected[W] | Exclude<Appended, Stored> | Lost;
 
-/** Tells whether an entry ends its log: no entry ever follows it. */
+/** True if an entry ends its log: no entry ever follows it. */
 export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
   return entry.op === "drop" || entry.op === "moved";
 }
 
-/** Tells a memory from the other entries of a log. */
+/** True if an entry is a memory. */
 export function isMemory<W extends Projection>(
   numbered: Sequenced<Entry<W>>,
 ): numbered is Sequenced<Projected[W]> {
   return numbered.entry.op === "store";
 }
 
-/** Answers the number of an earlier memory that an entry makes every replica forget. */
+/** Returns the number of an earlier memory that an entry makes every replica forget. */
 export function forgottenBy(entry: Entry<"head">): number | undefined {
   if (entry.op === "delete") return entry.target;
   return entry.op === "store" || entry.op === "erased" ? entry.replaces : undefined;
@@ -150,7 +150,7 @@ export interface Log {
 
   /**
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and stops at
-   * the first that is taken. Answers how many were inserted, once they survive a crash.
+   * the first that is taken. Returns how many were inserted, once they survive a crash.
    */
   append(batch: { logId: string; from: number; entries: readonly Appended[] }): Promise<number>;
 

@@ -15,13 +15,13 @@ export function modelVersionOf(logId: string): ModelVersion {
   return logId.split(MARK)[1] ?? FIRST_MODEL_VERSION;
 }
 
-/** Answers the id of the same log in another model version. */
+/** Returns the id of the same log in another model version. */
 export function inModelVersion(logId: string, modelVersion: ModelVersion): string {
   const base = baseOf(logId);
   return modelVersion === FIRST_MODEL_VERSION ? base : `${base}${MARK}${modelVersion}`;
 }
 
-/** Answers the part of a log's id that it shares with its copies. */
+/** Returns the part of a log's id that it shares with its copies. */
 export function baseOf(logId: string): string {
   return logId.split(MARK, 1)[0] as string;
 }

@@ -13,7 +13,7 @@ export interface SystemRecords {
   models(): Promise<readonly Pinned[]>;
   /**
    * Pins a model if the present one is still of the given model version; undefined means that there is none yet.
-   * Answers whether it did.
+   * True if it did.
    */
   pin(of: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean>;
 }

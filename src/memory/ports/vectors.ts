@@ -19,7 +19,7 @@ export interface Vectors {
    * @throws MemoryError `unavailable`
    */
   wipe(logId: string, sequences: readonly number[]): Promise<void>;
-  /** Answers those of these memories whose vectors are in the files of the index. */
+  /** Returns those of these memories whose vectors are in the files of the index. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** Lists the logs whose indexes have files. */
   stored(): Promise<string[]>;
@@ -53,7 +53,7 @@ export interface VectorIndex {
   restore(): Promise<Restored | undefined>;
   /** Empties the index, because its files belong to another log. */
   reset(): Promise<void>;
-  /** Tells whether it can hold these vectors of one memory: each of the right length, and finite. */
+  /** True if it can hold these vectors of one memory: each of the right length, and finite. */
   fits(vectors: readonly Float32Array[]): boolean;
   /**
    * Adds memories under their log numbers, which grow; a search that begins after the call sees them. The

@@ -22,7 +22,7 @@ interface ChangePorts {
 }
 
 /**
- * Pins a database to a model; the services that use it move its namespaces there. Answers the model version, also if it
+ * Pins a database to a model; the services that use it move its namespaces there. Returns the model version, also if it
  * is pinned to that model already.
  *
  * @throws MemoryError `failed_precondition` if the database has no model yet.
@@ -128,7 +128,7 @@ export function progressOf({ pinned, models, copied, left }: ModelStatus): strin
   );
 }
 
-/** Shows the progress of a change until it has ended; answers the status then. */
+/** Shows the progress of a change until it has ended; returns the status then. */
 export async function follow(
   look: () => Promise<ModelStatus>,
   { modelVersion, show }: { modelVersion: ModelVersion; show: (line: string) => void },

@@ -42,7 +42,7 @@ export interface Near {
 /** Memories that an index may not have had when it was searched. Every one of them may be among the best. */
 export interface NewVersions {
   readonly numbers: readonly number[];
-  /** Tells whether one may be shown. */
+  /** True if one may be shown. */
   accepts(entry: Projected["text"]): boolean;
 }
 
@@ -155,7 +155,7 @@ class Nearby {
     this.#memories.set(sequence, known);
   }
 
-  /** Answers the `limit` memories with the nearest pairs, the nearest first. */
+  /** Returns the `limit` memories with the nearest pairs, the nearest first. */
   best(limit: number): Map<number, Near> {
     const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity);
     return new Map(nearest.slice(0, limit));

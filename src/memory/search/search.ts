@@ -216,7 +216,7 @@ export class Search {
     );
   }
 
-  /** Tells how others have changed what it found; undefined if they have not. */
+  /** Returns how others have changed what a search found; undefined if they have not. */
   async overtaken(): Promise<"replaced" | "deleted" | undefined> {
     if (this.#hasTooMany || this.changes.isIncomplete) return "replaced";
     if (this.#missing.size === 0) return undefined;
@@ -302,7 +302,7 @@ export class Search {
     return missing.slice(0, NEW_VERSIONS_MAX);
   }
 
-  /** Tells whether a memory that was found may still be shown. */
+  /** True if a memory that was found may still be shown. */
   #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
     return includeSuperseded || !this.changes.superseded.has(sequence);
   }

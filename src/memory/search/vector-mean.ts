@@ -29,7 +29,7 @@ export class VectorMean {
     return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES + this.#comparedBytes;
   }
 
-  /** Answers the mean cosine to a sample's memories. Vectors are read only of what has changed. */
+  /** Returns the mean cosine to a sample's memories. Vectors are read only of what has changed. */
   follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
     const following = this.#following.catch(() => {}).then(() => this.#follow(sample, read));
     this.#following = following;

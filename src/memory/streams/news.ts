@@ -14,7 +14,7 @@ export interface Awaited {
   readonly key: string;
   /** The log that has to grow, or the name that has to get one: what this process does needs no look. */
   readonly topic: string;
-  /** Tells whether it has happened. */
+  /** True if it has happened. */
   look(): Promise<boolean>;
 }
 
@@ -35,7 +35,7 @@ interface Waiter {
 }
 
 /**
- * Tells watches that something may have happened: at once if this process has written it, and within a
+ * Wakes watches when something may have happened: at once if this process has written it, and within a
  * quarter of a second if another has, because then somebody has to look.
  */
 export class News {
@@ -49,7 +49,7 @@ export class News {
     return this.#waiting.size;
   }
 
-  /** Says that this process has changed something. */
+  /** Called when this process has changed something. */
   note(topic: string): void {
     for (const { awaited, waiters } of this.#waiting.values()) {
       if (awaited.topic === topic) for (const waiter of waiters) waiter.wake();

@@ -27,7 +27,7 @@ export async function decideStore(
   return { entry: existing === undefined ? next : versionAfter(existing, next, view.nowMs) };
 }
 
-/** Answers the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
+/** Returns the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
 export async function checkStore(
   view: LogView,
   conditions: StoreConditions,

@@ -26,7 +26,7 @@ import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
 import { noteRoutes } from "./methods.js";
 
-/** Tells browsers that came once over HTTPS not to come over HTTP for a year. */
+/** Makes browsers that came once over HTTPS not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
 
 /**
@@ -123,7 +123,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
-/** Tells whether a request is served without looking at its key. */
+/** True if a request is served without looking at its key. */
 function isOpen({ is404, method, url, routeOptions }: FastifyRequest): boolean {
   const isGrpcs = url.startsWith("/grpc.health.") || url.startsWith("/grpc.reflection.");
   return is404 || method === "OPTIONS" || isGrpcs || routeOptions.config.open === true;

@@ -167,7 +167,7 @@ function ownIn(error: unknown): MemoryError | undefined {
   return inner instanceof MemoryError ? inner : undefined;
 }
 
-/** Tells whether an error is one that the protocol knows, and not the server's fault. */
+/** True if an error is one that the protocol knows, and not the server's fault. */
 function isOfProtocol(error: unknown): error is OAuth2Server.OAuthError {
   return error instanceof OAuth2Server.OAuthError && !(error instanceof OAuth2Server.ServerError);
 }

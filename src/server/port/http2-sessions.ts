@@ -104,7 +104,7 @@ export class Http2Sessions {
   }
 }
 
-/** Tells whether a stream's request has not arrived as a whole. */
+/** True if a stream's request has not arrived as a whole. */
 function isReceiving(stream: ServerHttp2Stream): boolean {
   return !stream.endAfterHeaders && !stream.readableEnded;
 }

@@ -51,7 +51,7 @@ export function createOnePortServer(
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
-  /** Tells addresses that stand for many clients and have no limit. */
+  /** True for addresses that stand for many clients and have no limit. */
   readonly isProxy: ((address: string) => boolean) | undefined;
   /** Finds the address that a request comes from. */
   readonly addressOf: AddressOf | undefined;

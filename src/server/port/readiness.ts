@@ -17,7 +17,7 @@ export class Readiness {
     return this.#withdrawn;
   }
 
-  /** Says that the first calls have all they need. */
+  /** Marks that the first calls have all they need. */
   start(): void {
     this.#change(() => {
       this.#started = true;

@@ -14,7 +14,7 @@ export function sessionOf(request: object): string | undefined {
 }
 
 /**
- * Tells whether a request is provably the portal's own: it has a header that no form can send, which other
+ * True if a request is provably the portal's own: it has a header that no form can send, which other
  * origins may not send either, and the browser does not say that another site's page asks.
  */
 export function isFromPortal(headers: IncomingHttpHeaders): boolean {

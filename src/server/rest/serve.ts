@@ -26,7 +26,7 @@ export interface Endpoint {
   readonly credential: "key" | "session" | "either";
   /** True for the types of body that are read; left out where none is. */
   readonly takes?: ((contentType: string) => boolean) | undefined;
-  /** Answers a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
+  /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
   answer(call: Call, asked: Asked): Promise<string | object | undefined>;
   /** Sends what was thrown, where it is not in the form of all other errors. */
   refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;

@@ -232,7 +232,7 @@ function idempotency({ headers }: Call) {
   return { idempotencyKey: key === undefined ? undefined : String(key) };
 }
 
-/** Says that an earlier attempt with the same key has done it. */
+/** Marks a response whose work an earlier attempt with the same key has done. */
 function tellReplayed(call: Call, replayed: boolean): void {
   if (replayed) call.setHeader("idempotent-replayed", "true");
 }

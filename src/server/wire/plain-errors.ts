@@ -84,14 +84,14 @@ export function shapeFastifyErrors(
   });
 }
 
-/** Answers a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
+/** Responds to a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that set these elsewhere do not run.
   reply.headers({ "x-request-id": request.id, "cache-control": NO_STORE });
   sendError(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
 
-/** Answers bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */
+/** Responds to bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */
 export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, message] = UNREADABLE[error.code] ?? [400, "the request is not HTTP"];

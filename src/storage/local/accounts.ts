@@ -211,7 +211,7 @@ function holding(account: Account | undefined, keyHash: string): Account | undef
   return account?.keys.some((key) => answersTo(key, keyHash)) ? account : undefined;
 }
 
-/** Tells whether the key or the session is among the account's living ones. */
+/** True if the key or the session is among the account's living ones. */
 function holds({ keys }: Account, keyHash: string): boolean {
   // The one that is asked for is looked at alone: every charge comes here.
   const found = keys.find((key) => answersTo(key, keyHash));

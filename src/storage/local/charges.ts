@@ -83,7 +83,7 @@ export class Charges<A extends Charged = Charged> {
   }
 
   /**
-   * Tells whether too many charges are unwritten, or one for too long: they would be lost together if the
+   * True if too many charges are unwritten, or one for too long: they would be lost together if the
    * process died. Further ones must wait for `write` then.
    *
    * @throws MemoryError `unavailable` while writes fail.

@@ -107,7 +107,7 @@ function unread(error: unknown): MemoryError {
   return unavailable("the database could not be read", cause);
 }
 
-/** Tells whether an error is LMDB's, by its number. */
+/** True if an error is LMDB's, by its number. */
 function isOfLmdb(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === "number";
 }

@@ -116,7 +116,7 @@ function note(searched: Searched, { matches, among }: { matches: Matches; among:
   searched.frontier = frontierOf(segment, matches);
 }
 
-/** Answers the similarity of the last of the `limit` nearest memories; less than any if there are fewer. */
+/** Returns the similarity of the last of the `limit` nearest memories; less than any if there are fewer. */
 function similarityOfLast(hits: readonly Hit[], limit: number): number {
   const memories = new Set<number>();
   for (const { sequence, similarity } of hits.toSorted((a, b) => b.similarity - a.similarity)) {

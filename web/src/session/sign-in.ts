@@ -18,7 +18,7 @@ import {
 const PATH = `${SERVICE_URL}/session`;
 const TOO_MANY = 429;
 
-/** Tells the other tabs; the browser is signed in for all of them. */
+/** Notifies the other tabs; the browser is signed in for all of them. */
 const tabs = new BroadcastChannel("recalld.session");
 
 const ELSEWHERE: Notice = {

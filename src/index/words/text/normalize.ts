@@ -42,7 +42,7 @@ export interface Normalized {
   readonly leftOut: number;
 }
 
-/** Tells whether a text is ASCII, which needs no normalisation. */
+/** True if a text is ASCII, which needs no normalisation. */
 export function isPlain(text: string): boolean {
   return PLAIN.test(text);
 }

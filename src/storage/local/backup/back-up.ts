@@ -139,7 +139,7 @@ export class DatabaseSnapshots {
   }
 }
 
-/** Tells whether a path exists; a dangling link does. */
+/** True if a path exists; a dangling link does. */
 function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -26,7 +26,7 @@ export class Relations {
 
   constructor(
     root: RootDatabase,
-    /** Tells whether a number is of a memory that is not erased. */
+    /** True if a number is of a memory that is not erased. */
     private readonly isMemory: (key: Key) => boolean,
   ) {
     this.#links = root.openDB("links", { encoding: "json" });
@@ -103,7 +103,7 @@ export class Relations {
     return [...this.#unerased.getKeys({ limit })].map(([logId, sequence]) => ({ logId, sequence }));
   }
 
-  /** Links a memory to its successor, unless it is erased; tells whether it did. */
+  /** Links a memory to its successor, unless it is erased; true if it did. */
   #link(target: Key, link: Link): boolean {
     if (!this.isMemory(target)) return false;
     this.#links.putSync(target, link);

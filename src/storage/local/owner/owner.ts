@@ -11,7 +11,7 @@ interface OwnerRequest {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Answers requests; throws MemoryError. */
+/** Handles requests; throws MemoryError. */
 export type Answering = (request: OwnerRequest) => Promise<unknown>;
 
 interface Answer {
@@ -33,7 +33,7 @@ const BUSY = "busy";
 
 interface Folder {
   readonly dataDir: string;
-  /** Answers requests of other processes; when left out, it answers none. */
+  /** Handles requests of other processes; without it, none are handled. */
   readonly answer?: Answering | undefined;
 }
 

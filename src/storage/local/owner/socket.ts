@@ -98,7 +98,7 @@ async function firstLineOf(connection: Socket): Promise<string | undefined> {
   return undefined;
 }
 
-/** Tells whether a live process listens on a socket file; in doubt, true. */
+/** True if a live process listens on a socket file; in doubt, true. */
 export async function answers(path: string): Promise<boolean> {
   return withAddress(path, async (address) => {
     const connection = connect(address);
