@@ -31,8 +31,14 @@ async function recordAll(max: number): Promise<number> {
     const call = { ...caller };
     recorder.count(call, { call: "recall", tokens: 12 });
     recorder.note(call, {
-      ...{ accountId: account.id, keyId, method: "recalld.v1.MemoryService/Recall", protocol: "json" },
-      ...{ namespace: `namespace-${i % 40}`, code: "ok", atMs: Date.now(), ms: 4.2 },
+      accountId: account.id,
+      keyId,
+      method: "recalld.v1.MemoryService/Recall",
+      protocol: "json",
+      namespace: `namespace-${i % 40}`,
+      code: "ok",
+      atMs: Date.now(),
+      ms: 4.2,
       requestId: "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
     });
     if (i % CALLS_PER_TICK === 0) await sleep(TICK_MS);

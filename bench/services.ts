@@ -104,8 +104,15 @@ async function measure(service: Service, memories: number): Promise<Measured> {
     visible.push(await timeUntilVisible(service, memory(next++)));
   const visibleAtOnce = visible.filter((ms) => ms === 0).length / visible.length;
   return {
-    ...{ name, version, called, finds, memories, visibleAtOnce },
-    ...{ store: quantiles(stores), recall: quantiles(recalls), visible: quantiles(visible) },
+    name,
+    version,
+    called,
+    finds,
+    memories,
+    visibleAtOnce,
+    store: quantiles(stores),
+    recall: quantiles(recalls),
+    visible: quantiles(visible),
   };
 }
 

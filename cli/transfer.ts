@@ -117,7 +117,11 @@ export async function importFrom(
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);
   const report = await importFile({
-    ...{ file, from, namespace, onSecret, isChosen: isChosen(command) },
+    file,
+    from,
+    namespace,
+    onSecret,
+    isChosen: isChosen(command),
     server: dryRun ? undefined : connect(given, { retries: RETRIES }),
     show: (line) => progress.show(line),
   }).finally(() => progress.end());

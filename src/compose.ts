@@ -87,17 +87,23 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   let calls = { running: 0 };
   const { modelVersions, first } = await openModelVersions(storage.systemRecords, {
     ...common,
-    ...{ readiness, running: () => calls.running },
+    readiness,
+    running: () => calls.running,
   });
   const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
   const memory = openMemory(config, {
-    ...{ ...options, storage, modelVersions, telemetry },
-    ...{ quota: counting.quota, calls: counting.calls },
+    ...options,
+    storage,
+    modelVersions,
+    telemetry,
+    quota: counting.quota,
+    calls: counting.calls,
   });
   openMoving(memory, common);
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
-    ...{ accounts, grants },
+    accounts,
+    grants,
     signUp: config.signup,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
@@ -109,16 +115,29 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   };
   let address: string | undefined;
   operator.open({
-    ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, log: storage.log, backUp },
+    ...accountPorts,
+    plans,
+    systemRecords: storage.systemRecords,
+    log: storage.log,
+    backUp,
     address: () => address,
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
   const servers = await startServers(config, {
-    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
+    logger,
+    closers,
+    telemetry,
+    readiness,
+    models,
+    plans,
+    memory,
+    tls,
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
-    ...{ grants, droppedLines: options.droppedLines, fetchDocument: options.fetchDocument },
+    grants,
+    droppedLines: options.droppedLines,
+    fetchDocument: options.fetchDocument,
   });
   const { shutdown, address: own, metricsAddress } = servers;
   address = own;

@@ -62,7 +62,10 @@ export class RecalldProvider {
     const neighbors = { before: 1, after: 1, same: "session" };
     const { results } = await this.#server().recall({ namespace, query, topK, mode: "HYBRID", neighbors });
     return results.map(({ text, score, metadata = {}, eventTime, before, after }) => ({
-      ...{ text, score, session: metadata.session, date: metadata.date ?? eventTime },
+      text,
+      score,
+      session: metadata.session,
+      date: metadata.date ?? eventTime,
       before: before?.memories.map((one) => one.text),
       after: after?.memories.map((one) => one.text),
     }));

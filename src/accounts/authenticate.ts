@@ -181,7 +181,11 @@ async function loadKey(accounts: Accounts, hash: string): Promise<Known> {
   const { id: keyId, access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
   const caller = {
-    ...{ accountId, keyId, keyHash, access, plan },
+    accountId,
+    keyId,
+    keyHash,
+    access,
+    plan,
     ...(namespace !== undefined && { namespace }),
     ...(session !== undefined && { sessionHash: session.hash }),
   };

@@ -49,7 +49,8 @@ export async function fetchDocument(
   } catch (error) {
     if (error instanceof MemoryError) throw error;
     throw new MemoryError("invalid_argument", "client_id: no document of a client can be fetched there", {
-      ...{ field: "client_id", cause: error },
+      field: "client_id",
+      cause: error,
     });
   }
 }

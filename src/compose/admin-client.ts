@@ -75,7 +75,10 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
   const ports = {
-    ...{ ...storage, plans, parseNamespace, parseExpiry },
+    ...storage,
+    plans,
+    parseNamespace,
+    parseExpiry,
     freeCalls: plans.get(FREE).calls,
     eraseMemories: (accountId: string) => eraseUnopened(config, { storage, accountId }),
     indexStatus: (page: Parameters<typeof indexStatus>[1]) =>

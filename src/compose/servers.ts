@@ -44,7 +44,9 @@ export async function startServers(config: Config, options: ServersOptions) {
   const [files, fetches] = [openFiles(), documentFetches()];
   const { app, calls } = createApp({
     ...options,
-    ...{ load, files, oauth: oauthOf(config, { ...options, fetches }) },
+    load,
+    files,
+    oauth: oauthOf(config, { ...options, fetches }),
     shutdownSignal: ending.signal,
     portal: join(packageRoot(), "dist/web"),
     signUps: { perHour: config.signupsPerHour, perHourTotal: config.signupsPerHourTotal },
@@ -56,7 +58,13 @@ export async function startServers(config: Config, options: ServersOptions) {
   });
   const { modelVersions, namespaces } = memory;
   watchGauges(telemetry, {
-    ...{ readiness, modelVersions, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
+    readiness,
+    modelVersions,
+    namespaces,
+    models,
+    indexMemoryBytesMax,
+    connections,
+    connectionsMax,
     droppedLines: options.droppedLines,
     shares: {
       ...calls.shares,

@@ -49,7 +49,9 @@ export class UsearchIndex implements VectorIndex {
     this.#tail = new Tail(of.dimensions);
     this.#segments = new Segments(of, this.#tail, options);
     this.#among = new AmongSearch({
-      ...{ tail: this.#tail, segments: this.#segments, tuner: this.#tuner },
+      tail: this.#tail,
+      segments: this.#segments,
+      tuner: this.#tuner,
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
       compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
     });

@@ -74,7 +74,8 @@ async function fill(url: string): Promise<string> {
           eventTime: timestampFromMs(Date.UTC(2026, 5, 1) + (start + index) * 7_200_000),
           metadata: {
             source: SOURCES[(start + index) % SOURCES.length] as string,
-            ...{ turn: start + index, user: "ada" },
+            turn: start + index,
+            user: "ada",
           },
         }),
       ),

@@ -85,7 +85,8 @@ describe("a watch", () => {
     const { fetch, urls } = streaming({ text: HEARTBEAT + failure });
     const recalld = new Recalld({ ...GOOD, fetch, clock: clockWhere() });
     await expect(take(recalld.watch({ namespace: "a" }), 2)).rejects.toMatchObject({
-      ...{ code: "unauthenticated", message: "the key was revoked" },
+      code: "unauthenticated",
+      message: "the key was revoked",
     });
     expect(urls).toHaveLength(1);
   });

@@ -68,7 +68,9 @@ export function accountsContract(name: string, make: MakeDatabase): void {
         accounts().setPlan({ accountId: account.id, plan, callsLimit });
       expect(await to("team", 100)).toBe(true);
       expect(await accounts().findByKey(of.keyHash)).toMatchObject({
-        ...{ plan: "team", callsLimit: 100, callsLeft: 98 },
+        plan: "team",
+        callsLimit: 100,
+        callsLeft: 98,
       });
       expect(await to("tiny", 1)).toBe(true);
       expect([await left(), await accounts().charge(of)]).toEqual([-1, false]);

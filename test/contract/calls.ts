@@ -10,9 +10,16 @@ const MANY = 1_200;
 /** Makes a record of a call. Its id is later than that of all before. */
 export function aCall(given: Partial<CallRecord> = {}): CallRecord {
   return {
-    ...{ id: typeid("call").toString(), accountId: aScope().accountId, keyId: "key_1" },
-    ...{ method: "recalld.v1.MemoryService/Recall", protocol: "connect", code: "ok" },
-    ...{ atMs: Date.now(), ms: 1.5, requestId: "r", ...given },
+    id: typeid("call").toString(),
+    accountId: aScope().accountId,
+    keyId: "key_1",
+    method: "recalld.v1.MemoryService/Recall",
+    protocol: "connect",
+    code: "ok",
+    atMs: Date.now(),
+    ms: 1.5,
+    requestId: "r",
+    ...given,
   };
 }
 

@@ -204,8 +204,13 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
     await recent.touch({ ...scope, namespace: `n${from}` }, from);
     await usage.add([
       {
-        ...{ accountId: account.id, date: "2026-01-01", hour: 7 },
-        ...{ stores: 1, recalls: 1, tokensStored: 1, tokensQueried: 1 },
+        accountId: account.id,
+        date: "2026-01-01",
+        hour: 7,
+        stores: 1,
+        recalls: 1,
+        tokensStored: 1,
+        tokensQueried: 1,
       },
     ]);
   }

@@ -8,8 +8,12 @@ export function systemRecordsContract(name: string, make: MakeDatabase): void {
     const pinnedAs = (modelVersion: string, id: string) => ({
       modelVersion,
       model: {
-        ...{ id, revision: "ab".repeat(32), dtype: "q8", dimensions: 384 },
-        ...{ pooling: "cls", passagePrefix: "passage: " },
+        id,
+        revision: "ab".repeat(32),
+        dtype: "q8",
+        dimensions: 384,
+        pooling: "cls",
+        passagePrefix: "passage: ",
       },
     });
 

@@ -48,7 +48,11 @@ describe("a delete by a prefix", () => {
         const [before, kept] = [await names(), await used()];
         const memories = expected.length;
         expect(await call("DeleteNamespaces", { prefix, dry_run: true })).toEqual({
-          ...{ deleted: 0, more: false, namespaces: expected, memories, matched: memories },
+          deleted: 0,
+          more: false,
+          namespaces: expected,
+          memories,
+          matched: memories,
         });
         expect(await names()).toEqual(before);
         const done = { deleted: memories, more: false, namespaces: expected, memories };
@@ -82,7 +86,8 @@ describe.each(DATABASES)("a delete by a prefix on $name", (database) => {
       const first = await call("DeleteNamespaces", { prefix: "ana/" });
       expect(first).toMatchObject({ more: true });
       expect(await call("DeleteNamespaces", { prefix: "ana/" })).toMatchObject({
-        ...{ deleted: 103 - Number(first.deleted), more: false },
+        deleted: 103 - Number(first.deleted),
+        more: false,
       });
       expect(await names()).toEqual(["ana", "bob"]);
       await store(many[0] as string);

@@ -128,7 +128,10 @@ describe.each(DATABASES)("filters on $name", (database) => {
     );
     expect(await count()).toBe(40);
     expect(await call("DeleteMemories", { filter })).toEqual({
-      ...{ deleted: 30, more: false, samples: [], namespace },
+      deleted: 30,
+      more: false,
+      samples: [],
+      namespace,
     });
     expect(await count()).toBe(10);
     expect(await count(filter)).toBe(0);
@@ -155,7 +158,12 @@ describe.each(DATABASES)("filters on $name", (database) => {
     expect((dry.samples as JsonObject[])[0]?.metadata).toEqual(after);
     expect(await call("CountMemories", { filter: { seen: true } })).toMatchObject({ memories: 0 });
     expect(await call("UpdateMemories", change)).toEqual({
-      ...{ updated: 25, unchanged: 0, failed: [], next_page_token: "", samples: [], namespace },
+      updated: 25,
+      unchanged: 0,
+      failed: [],
+      next_page_token: "",
+      samples: [],
+      namespace,
     });
     const { memories } = await call("ListMemories", { filter: { seen: true }, order: "OLDEST_FIRST" });
     expect((memories as JsonObject[]).map(({ metadata }) => metadata)).toEqual(
@@ -205,7 +213,9 @@ describe.each(DATABASES)("filters on $name", (database) => {
       expect(refused).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     expect(await call("UpdateMemories", { ...change, page_token })).toMatchObject({
-      ...{ updated: 24, unchanged: 256, next_page_token: "" },
+      updated: 24,
+      unchanged: 256,
+      next_page_token: "",
     });
     expect(await call("CountMemories", { filter: { done: true } })).toMatchObject({ memories: 280 });
   }, 120_000);
@@ -334,7 +344,8 @@ describe("a filter", () => {
     ];
     for (const narrow of none) {
       expect(await call("Recall", { query, ...narrow }), JSON.stringify(narrow)).toMatchObject({
-        ...{ results: [], considered: 2 },
+        results: [],
+        considered: 2,
       });
     }
     const one = { query, filter, include_superseded: true };

@@ -123,7 +123,8 @@ describe("scopes", () => {
       const refused = await protocol().call("DeleteNamespaces", { prefix: "mine/" }, { key: keys.mine });
       expect(refused).toMatchObject({ code: "permission_denied", reason: OTHER });
       const dry = await ok(protocol(), "DeleteNamespaces", {
-        ...{ request: { prefix: "m", dry_run: true }, key: keys.mine },
+        request: { prefix: "m", dry_run: true },
+        key: keys.mine,
       });
       expect(dry).toMatchObject({ deleted: 0, more: false, namespaces: ["mine"], matched: 1 });
       expect(await names()).toEqual(["mine", "mine/2", "minor"]);
@@ -139,7 +140,9 @@ describe("scopes", () => {
           id: expect.stringMatching(/^key_/),
           name: kind === "full" ? "first key" : kind,
           prefix: account.keys[kind].slice(0, 8),
-          ...{ access: "KEY_ACCESS_FULL", namespace: "", ...SCOPES[kind] },
+          access: "KEY_ACCESS_FULL",
+          namespace: "",
+          ...SCOPES[kind],
           current: true,
         });
       }

@@ -48,8 +48,13 @@ describe.each(DATABASES)("lists on $name", (database) => {
     const { memories } = await call("ListMemories", { namespace: "n", page_size: 1 });
     expect(memories).toEqual([
       {
-        ...{ id: ids[10], text: "text 10", metadata: { i: 10 }, tokens: 2 },
-        ...{ created_at: expect.any(String), updated_at: expect.any(String), etag: expect.any(String) },
+        id: ids[10],
+        text: "text 10",
+        metadata: { i: 10 },
+        tokens: 2,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+        etag: expect.any(String),
       },
     ]);
     expect(await call("ListMemories", { namespace: "none" })).toEqual({

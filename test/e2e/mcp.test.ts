@@ -154,12 +154,15 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(textsOf(like)).toEqual(["A second key lies under the flower pot."]);
     await call("memory_store", { text: "The cat is in the office.", namespace: "work" });
     const wide = await call("memory_recall", {
-      ...{ query: "Where is the cat?", also_in: ["work"], top_k: 1 },
+      query: "Where is the cat?",
+      also_in: ["work"],
+      top_k: 1,
       neighbors: { before: 1, after: 1 },
     });
     expect(wide.data.memories).toMatchObject([{ namespace: "work", before: [], after: [] }]);
     const around = await call("memory_recall", {
-      ...{ query: "What does Ada drink?", top_k: 1 },
+      query: "What does Ada drink?",
+      top_k: 1,
       neighbors: { before: 1 },
     });
     expect(around.data.memories).toMatchObject([

@@ -19,7 +19,10 @@ beforeAll(async () => {
   const { logger, dropped: droppedLines } = openLog("info", lines);
   const stopping = new AbortController().signal;
   service = await openService(loadConfig(env), {
-    ...{ logger, droppedLines, stopping, fetchDocument },
+    logger,
+    droppedLines,
+    stopping,
+    fetchDocument,
   });
 }, 60_000);
 afterAll(() => service?.close({ noticeMs: 0, force: AbortSignal.abort() }));

@@ -117,7 +117,9 @@ describe.each(PROTOCOLS)("through %s, in place of a query", (name) => {
       for (const { id, score } of like.results) expect(score).toBeCloseTo(scores.get(id) as number, 5);
       if (mode === "COSINE") expect(idsOf(like.results)).toEqual(idsOf(others));
       const filtered = await asks({
-        ...{ namespace: "ana", like_id: self?.id as string, mode },
+        namespace: "ana",
+        like_id: self?.id as string,
+        mode,
         filter: { $id: others[1]?.id as string },
       });
       expect(idsOf(filtered.results)).toEqual([others[1]?.id]);
@@ -260,7 +262,9 @@ describe("a namespace that a key may not read", () => {
         const request = { ...asked, namespace: "mine", also_in: ["third", SECRET], neighbors: { before: 1 } };
         const { code, message, reason, body } = await protocol.call("Recall", request, { key });
         expect({ code, reason, body }).toEqual({
-          ...{ code: "permission_denied", reason: "KEY_OTHER_NAMESPACE", body: {} },
+          code: "permission_denied",
+          reason: "KEY_OTHER_NAMESPACE",
+          body: {},
         });
         traces.push(message);
       }

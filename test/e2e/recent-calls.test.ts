@@ -77,11 +77,14 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
     it("has the calls of agents' tools", async () => {
       const { keys } = await openAccount(plain);
       const message = {
-        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
         params: { name: "memory_recall", arguments: { query: "a", namespace: "mine" } },
       };
       const headers = {
-        ...{ authorization: `Bearer ${keys.full}`, "content-type": "application/json" },
+        authorization: `Bearer ${keys.full}`,
+        "content-type": "application/json",
         accept: "application/json, text/event-stream",
       };
       await fetch(`${server.url}/mcp`, { method: "POST", headers, body: JSON.stringify(message) });

@@ -146,7 +146,10 @@ describe.skipIf(skip)(`on replicas${skip ? ` (skipped: ${mongo.reason})` : ""}`,
     const figures = await changeModelUnderLoad({
       start: (more, main) => startServer({ env: { ...env, ...more }, ...(main !== undefined && { main }) }),
       ...(kills > 0 && { upgrades: true, clients: 16, killAt: 0.3 }),
-      ...{ replicas, env, memories, seed },
+      replicas,
+      env,
+      memories,
+      seed,
     });
     expect(figures.kills).toBe(kills);
     expect(figures.recalls).toBeGreaterThan(300);

@@ -111,15 +111,18 @@ describe.each(PROTOCOLS)("through %s", (name) => {
       { outcome: await call("Store", { text, on_secret: "REFUSE" }), field: field.text, found: [CARD_FOUND] },
       {
         outcome: await call("Store", { text: "Tea", metadata, on_secret: "REFUSE" }),
-        ...{ field: field.metadata, found: [JWT_FOUND] },
+        field: field.metadata,
+        found: [JWT_FOUND],
       },
       {
         outcome: await call("StoreBatch", { memories: [{ text: "Tea" }, { text, on_secret: "REFUSE" }] }),
-        ...{ field: "memories[1].text", found: [CARD_FOUND] },
+        field: "memories[1].text",
+        found: [CARD_FOUND],
       },
       {
         outcome: await call("UpdateMemory", { id, metadata, on_secret: "REFUSE" }),
-        ...{ field: field.metadata, found: [JWT_FOUND] },
+        field: field.metadata,
+        found: [JWT_FOUND],
       },
       {
         outcome: await call("Store", { text: "Tea", metadata: { [CARD]: 1 }, on_secret: "REDACT" }),

@@ -208,7 +208,9 @@ describe("the cookie", () => {
           accept: "application/json, text/event-stream",
         },
         body: JSON.stringify({
-          ...{ jsonrpc: "2.0", id: 1, method },
+          jsonrpc: "2.0",
+          id: 1,
+          method,
           params: { name: "memory_namespaces", arguments: {} },
         }),
       });

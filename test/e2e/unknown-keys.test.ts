@@ -39,7 +39,8 @@ const byPath =
     const response = await fetch(server.url + path, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${secret}`, "x-forwarded-for": address },
+        authorization: `Bearer ${secret}`,
+        "x-forwarded-for": address,
         ...(body && { "content-type": "application/json" }),
       },
       ...(body && { body: JSON.stringify(body) }),

@@ -63,8 +63,13 @@ export async function rollUnderLoad(options: RollingOptions): Promise<RollingFig
     await load.checkAll();
     const { calls, retries, failed, slowestMs } = load;
     return {
-      ...{ calls, retries, failed, slowestMs, acknowledged: load.acknowledged },
-      ...{ recallsAtOnce: load.pairs.length, elsewhere: fleet.elsewhere(load.pairs) },
+      calls,
+      retries,
+      failed,
+      slowestMs,
+      acknowledged: load.acknowledged,
+      recallsAtOnce: load.pairs.length,
+      elsewhere: fleet.elsewhere(load.pairs),
       restarts: fleet.restarts,
     };
   } finally {

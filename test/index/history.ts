@@ -136,7 +136,9 @@ export class History {
     return openIndexes({
       folder: this.#folder,
       clock: { yield: yieldToEventLoop },
-      ...{ fileBytesMin: 2_000, mergedAtOnceBytes, quietMs: 5 },
+      fileBytesMin: 2_000,
+      mergedAtOnceBytes,
+      quietMs: 5,
       onTrouble: (error) => this.troubles.push(error),
     });
   }

@@ -88,7 +88,8 @@ it("begins none when time is over, and says that others are left", async () => {
   expect(await left()).toEqual(names.filter((name) => !namespaces.includes(name)));
   expect(await left()).not.toEqual([]);
   expect(await deleteNamespaces(domain.ports, request)).toMatchObject({
-    ...{ deleted: names.length - deleted, more: false },
+    deleted: names.length - deleted,
+    more: false,
   });
 });
 
@@ -135,7 +136,9 @@ it("deletes for a key of one namespace that one alone", async () => {
   }
   const own = { deleted: 1, more: false, namespaces: ["ana/003"], memories: 2 };
   expect(await deleteNamespaces(domain.ports, { caller, prefix: "a", dryRun: true })).toEqual({
-    ...{ ...own, deleted: 0, matched: 1 },
+    ...own,
+    deleted: 0,
+    matched: 1,
   });
   expect(await deleteNamespaces(domain.ports, { caller, prefix: "a" })).toEqual(own);
   expect(await left()).toEqual(names.filter((name) => name !== "ana/003"));

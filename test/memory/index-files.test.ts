@@ -42,7 +42,8 @@ function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
   const indexes = openIndexes({
     folder: join(service.dataDir, "index"),
     clock: systemClock,
-    ...{ fileBytesMin: 1, quietMs },
+    fileBytesMin: 1,
+    quietMs,
     onTrouble: (error) => troubles.push(error),
   });
   const modelVersions = modelVersionsOf(toyEmbedder);

@@ -21,7 +21,9 @@ const made = (n: number, atSeconds: number, given: Partial<Stored> = {}): Stored
 /** Makes the next version of a memory, and the number that it replaces. */
 const updated = (memory: Stored, replaces: number, atSeconds: number): Stored => ({
   ...memory,
-  ...{ opId: `op_${replaces}_${atSeconds}`, replaces, updatedAtMs: NOW - 1e9 + atSeconds * 1_000 },
+  opId: `op_${replaces}_${atSeconds}`,
+  replaces,
+  updatedAtMs: NOW - 1e9 + atSeconds * 1_000,
 });
 
 async function look(

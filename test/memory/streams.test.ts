@@ -59,7 +59,11 @@ function watching(ports: WatchPorts, { position = "", caller = CALLER, namespace
   const [client, ending] = [new AbortController(), new AbortController()];
   watches.push(client);
   const events = watch(ports, {
-    ...{ caller, namespace, position, signal: client.signal, ending: ending.signal },
+    caller,
+    namespace,
+    position,
+    signal: client.signal,
+    ending: ending.signal,
   });
   const next = async (): Promise<WatchEvent> => {
     const { done, value } = await events.next();

@@ -104,7 +104,10 @@ export class Process implements Client {
       const eraseMemories = (accountId: string) => dropAll(domain, accountId);
       return closeAccount(
         {
-          ...{ accounts: domain.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
+          accounts: domain.accounts,
+          grants: { removeOf: async () => {} },
+          usage,
+          eraseMemories,
           calls: { erase: async () => {} },
         },
         { caller, accountId: caller.accountId },

@@ -359,10 +359,14 @@ class Schedule {
 
   #signUp(accountId: string): Caller {
     const keyHash = `key of ${accountId}`;
-    const key = { ...{ id: keyHash, hash: keyHash, name: "", prefix: "" }, access: "full" } as const;
+    const key = { id: keyHash, hash: keyHash, name: "", prefix: "", access: "full" } as const;
     this.#db.accounts.set(accountId, {
-      ...{ id: accountId, email: "", plan: "free", createdAtMs: 0 },
-      ...{ callsLimit: CALLS_LIMIT, callsLeft: CALLS_LIMIT },
+      id: accountId,
+      email: "",
+      plan: "free",
+      createdAtMs: 0,
+      callsLimit: CALLS_LIMIT,
+      callsLeft: CALLS_LIMIT,
       keys: [{ ...key, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER }],
     });
     return { accountId, keyHash, access: "full" };

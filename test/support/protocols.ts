@@ -139,7 +139,8 @@ function restProtocol(url: string): Protocol {
       const body = Object.entries(request as JsonObject).filter(([name]) => !(name in fields));
       return readJson(
         await fetch(url + path, {
-          ...{ method, headers: { "content-type": type, ...headers } },
+          method,
+          headers: { "content-type": type, ...headers },
           body: JSON.stringify(Object.fromEntries(body)),
         }),
       );

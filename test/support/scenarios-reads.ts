@@ -269,7 +269,10 @@ export const READS: readonly Scenario[] = [
   wrong("the usage of 91 days", "GetUsage", ["days", /1 to 90/, { days: 91 }]),
   fine("the last calls", "ListRecentCalls", { page_size: 5, errors_only: true }),
   fine("the calls of one kind", "ListRecentCalls", {
-    ...{ method: "Recall", key_id: "key_none", code: "ok", namespace: "n" },
+    method: "Recall",
+    key_id: "key_none",
+    code: "ok",
+    namespace: "n",
   }),
   wrong("the calls of no method", "ListRecentCalls", ["method", /no method/, { method: "Recal" }]),
   wrong("the calls of no outcome", "ListRecentCalls", ["code", /neither ok nor/, { code: "bad" }]),

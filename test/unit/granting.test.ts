@@ -9,7 +9,9 @@ import { newDataDir } from "../support/server.js";
 
 const REQUEST = {
   client: { id: "rcc_x", name: "An app", redirectUris: ["https://app.example/back"] },
-  ...{ redirectUri: "https://app.example/back", challenge: "c", resource: "https://m.example/mcp" },
+  redirectUri: "https://app.example/back",
+  challenge: "c",
+  resource: "https://m.example/mcp",
 };
 
 let storage: Storage;

@@ -113,7 +113,8 @@ it("reads the documents of Supermemory", async () => {
       text: PEANUTS,
       eventTime,
       metadata: {
-        ...{ turn: 1, source: "chat" },
+        turn: 1,
+        source: "chat",
         ...origin("supermemory", "doc1", { customId: "fact-1", title: "Peanuts", ...facts, ...times }),
       },
     },
@@ -122,7 +123,9 @@ it("reads the documents of Supermemory", async () => {
       text: KOELN,
       eventTime,
       metadata: origin("supermemory", "doc2", {
-        ...{ ...facts, type: "webpage", url: "https://example.org/koeln" },
+        ...facts,
+        type: "webpage",
+        url: "https://example.org/koeln",
         ...times,
       }),
     },
@@ -196,8 +199,11 @@ it("reads the messages of Claude's conversations, without thoughts and tools", a
   ]);
   expect(read[0]).toMatchObject({ sourceId: `claude ${id(11)}`, eventTime: "2026-11-21T09:30:00.123Z" });
   expect((read[1] as Imported).metadata.imported_from).toMatchObject({
-    ...{ id: id(12), role: "assistant", conversation: "Peanuts" },
-    ...{ conversation_id: "0b7c1f6e-0000-4000-8000-000000000001", created_at: "2026-11-21T09:30:05.000000Z" },
+    id: id(12),
+    role: "assistant",
+    conversation: "Peanuts",
+    conversation_id: "0b7c1f6e-0000-4000-8000-000000000001",
+    created_at: "2026-11-21T09:30:05.000000Z",
   });
 });
 

@@ -34,7 +34,10 @@ function exact(first: number, similarities: readonly number[], gone = new Set<nu
 
 async function search(segments: readonly Exact[], count = WANTED) {
   const { hits, all } = await searchGraphs({
-    ...{ vector: new Float32Array(1), segments, count, expansion: EXPANSION },
+    vector: new Float32Array(1),
+    segments,
+    count,
+    expansion: EXPANSION,
     searchIn: async (segment, { count: expansion }) => {
       segment.searched.push(expansion);
       const found = segment.similarities.slice(0, expansion);

@@ -11,7 +11,9 @@ export const ACCOUNT_VERSION = 1;
  */
 export async function* readAccount(source: Source): AsyncGenerator<Read> {
   const count = await checkExport(source, {
-    ...{ format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, what: "an export of all namespaces of recalld" },
+    format: ACCOUNT_FORMAT,
+    version: ACCOUNT_VERSION,
+    what: "an export of all namespaces of recalld",
     countIn: ({ lines }) => lines,
   });
   /** Namespace of the export that the line is in; undefined between two of them. */

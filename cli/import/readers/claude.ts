@@ -27,10 +27,15 @@ function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
       continue;
     }
     yield imported({
-      ...{ program: "claude", place, id: message.uuid, text: said(message) },
+      program: "claude",
+      place,
+      id: message.uuid,
+      text: said(message),
       facts: {
-        ...{ conversation: name, conversation_id: conversationId },
-        ...{ role: message.sender, created_at: message.created_at },
+        conversation: name,
+        conversation_id: conversationId,
+        role: message.sender,
+        created_at: message.created_at,
       },
       eventTime: timeOf(message.created_at),
     });

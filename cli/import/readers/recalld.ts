@@ -13,7 +13,9 @@ const VERSION = 1;
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Read> {
   const count = await checkExport(source, {
-    ...{ format: FORMAT, version: VERSION, what: "an export of recalld" },
+    format: FORMAT,
+    version: VERSION,
+    what: "an export of recalld",
     countIn: ({ count }) => count,
   });
   for await (const line of source.lines()) {
@@ -32,7 +34,10 @@ export function memoryOf(line: string, place: string): Read {
   const lost = lostIn(metadata);
   if (lost !== undefined) return refusal({ sourceId: id, place }, `it has the number ${lost}`);
   return {
-    ...{ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} },
+    sourceId: id,
+    place,
+    text: textOf(text) ?? "",
+    metadata: objectOf(metadata) ?? {},
     ...(typeof externalId === "string" && { externalId }),
     ...(typeof expireTime === "string" && { expireTime }),
     ...(typeof eventTime === "string" && { eventTime }),

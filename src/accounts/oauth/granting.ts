@@ -55,10 +55,17 @@ export async function consent(
   const code = newCode();
   const nowMs = Date.now();
   await grants.add({
-    ...{ codeHash: hashKey(code), accountId, clientId: client.id, ...request },
-    ...{ client: clientLabel(client, request), keyName: keyNameOf(client, request) },
-    ...{ access, ...namespace, keyTtlMs: days * DAY_MS },
-    ...{ expiresAtMs: nowMs + CODE_TTL_MS, keptUntilMs: nowMs + RETENTION_MS },
+    codeHash: hashKey(code),
+    accountId,
+    clientId: client.id,
+    ...request,
+    client: clientLabel(client, request),
+    keyName: keyNameOf(client, request),
+    access,
+    ...namespace,
+    keyTtlMs: days * DAY_MS,
+    expiresAtMs: nowMs + CODE_TTL_MS,
+    keptUntilMs: nowMs + RETENTION_MS,
   });
   return code;
 }

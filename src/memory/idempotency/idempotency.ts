@@ -269,7 +269,9 @@ export class Idempotency {
 /** Leaves out all that is no part of an answer. */
 function onlyAnswer({ id, tokens, createdAtMs, outcome, etag, similar, kept }: Answered): Answered {
   return {
-    ...{ id, tokens, createdAtMs },
+    id,
+    tokens,
+    createdAtMs,
     ...(outcome !== undefined && { outcome }),
     ...(etag !== undefined && { etag }),
     ...(similar !== undefined && { similar }),

@@ -121,7 +121,10 @@ export class Replica {
     this.#index = indexes.open(logId);
     this.#restoration = new Restoration({ ...options, logId, vectors: this.#vectors, index: this.#index });
     this.#superseded = new SupersededIndex({
-      ...{ logId, log, clock, indexes },
+      logId,
+      log,
+      clock,
+      indexes,
       openVectors: () => vectors.openInMemory(logId),
       applied: () => this.applied,
     });
@@ -129,7 +132,11 @@ export class Replica {
     this.#mean = new SampledMean(sampling);
     this.#meanOfAll = new SampledMean(sampling);
     this.#searchable = {
-      ...{ logId, log, clock, indexes, searches: this.#searches },
+      logId,
+      log,
+      clock,
+      indexes,
+      searches: this.#searches,
       current: () => this.current(),
       applied: () => this.applied,
       expire: () => this.#expire(),

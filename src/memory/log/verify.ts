@@ -98,8 +98,11 @@ async function verifyLog(
   { logId, verified, pending, living }: Subject,
 ): Promise<void> {
   const walk: Walk = {
-    ...{ ids: new Map(), externalIds: new Map() },
-    ...{ stored: new Set(), targets: new Set(), ended: undefined },
+    ids: new Map(),
+    externalIds: new Map(),
+    stored: new Set(),
+    targets: new Set(),
+    ended: undefined,
   };
   const dimensions = dimensionsOf(logId);
   const complain = (sequence: number, what: string) =>

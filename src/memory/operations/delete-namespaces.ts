@@ -69,7 +69,7 @@ export async function deleteNamespaces(
       measureLiving(ports.log, { accountId, namespace }),
     );
     const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
-    return { ...{ deleted: 0, more: hasMore, namespaces: names }, memories, matched };
+    return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
   }
   const dropped = new Map<string, number>();
   const erase = async (namespace: string) => {
@@ -79,7 +79,8 @@ export async function deleteNamespaces(
   };
   const { deleted, more } = await eraseSome(ports.clock, { of: names, atOnce: DROPPING_MAX, erase, signal });
   return {
-    ...{ deleted, more: more || hasMore },
+    deleted,
+    more: more || hasMore,
     namespaces: names.filter((name) => dropped.has(name)),
     memories: [...dropped.values()].reduce((sum, each) => sum + each, 0),
   };

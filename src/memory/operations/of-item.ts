@@ -18,7 +18,10 @@ export function errorOfItem(path: string, error: unknown): unknown {
     text.startsWith(inner) ? field + text.slice(inner.length) : text,
   ) as [string, string];
   return new MemoryError(code, message, {
-    ...{ field, recorded, metadata, cause },
+    field,
+    recorded,
+    metadata,
+    cause,
     ...(reason !== undefined && { reason }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });

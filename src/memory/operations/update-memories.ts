@@ -192,8 +192,10 @@ class Update {
     const nextPageToken =
       next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
     return {
-      ...{ updated: this.#updated, unchanged: this.#unchanged },
-      ...{ failed: this.#failed, nextPageToken },
+      updated: this.#updated,
+      unchanged: this.#unchanged,
+      failed: this.#failed,
+      nextPageToken,
     };
   }
 

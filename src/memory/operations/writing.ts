@@ -141,7 +141,12 @@ export class Writing {
       return [];
     }
     const memory: Stored = {
-      ...{ op: "store", opId: id, id, text, metadata, createdAtMs: nowMs },
+      op: "store",
+      opId: id,
+      id,
+      text,
+      metadata,
+      createdAtMs: nowMs,
       ...(eventAtMs !== undefined && { eventAtMs }),
       ...embedded.value,
     };

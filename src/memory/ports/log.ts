@@ -120,7 +120,11 @@ export function forgottenBy(entry: Entry<"head">): number | undefined {
 export function remainderOf(memory: Projected["head"]): Erased {
   const { opId, id, tokens, createdAtMs, updatedAtMs, replaces, supersedes } = memory;
   return {
-    ...{ op: "erased", opId, id, tokens, createdAtMs },
+    op: "erased",
+    opId,
+    id,
+    tokens,
+    createdAtMs,
     ...(updatedAtMs !== undefined && { updatedAtMs }),
     ...(replaces !== undefined && { replaces }),
     ...(supersedes !== undefined && { supersedes }),

@@ -51,7 +51,8 @@ export function refusalOf(call: Call, error: unknown): Refusal {
   const { code, rawMessage } = wireErrorOf(call, error);
   const { reason, retryAfterMs } = error instanceof MemoryError ? error : ({} as Partial<MemoryError>);
   return new Refusal(codeToString(code), rawMessage, {
-    ...{ requestId: call.id, reason },
+    requestId: call.id,
+    reason,
     ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   });
 }

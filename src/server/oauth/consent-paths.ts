@@ -41,11 +41,15 @@ export function consentPaths(options: ConsentOptions): OAuthPath[] {
   };
   return [
     {
-      ...{ url: "/authorize/request", credential: "session", takes: isJson },
+      url: "/authorize/request",
+      credential: "session",
+      takes: isJson,
       answer: async (call, each) => described((await asked(call, each)).read, options),
     },
     {
-      ...{ url: "/authorize/answer", credential: "session", takes: isJson },
+      url: "/authorize/answer",
+      credential: "session",
+      takes: isJson,
       answer: async (call, each) => {
         const { answer, read } = await asked(call, each);
         return { location: await locationOf(call, { answer, read }, options) };

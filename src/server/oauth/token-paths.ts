@@ -43,11 +43,17 @@ const refuse: NonNullable<OAuthPath["refuse"]> = (reply, _call, thrown) =>
 export function tokenPaths(options: TokenOptions): OAuthPath[] {
   return [
     {
-      ...{ url: "/register", credential: "key", takes: isJson, refuse },
+      url: "/register",
+      credential: "key",
+      takes: isJson,
+      refuse,
       answer: (call, asked) => register(call, asked, options),
     },
     {
-      ...{ url: "/token", credential: "key", takes: (type) => FORM.test(type), refuse },
+      url: "/token",
+      credential: "key",
+      takes: (type) => FORM.test(type),
+      refuse,
       answer: (call, asked) =>
         exchange(call, asked, options).catch((error) => {
           // The application's mistake, and no fault of the server.

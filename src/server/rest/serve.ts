@@ -42,7 +42,10 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
       const type = request.headers["content-type"] ?? "none";
       if (takes?.(type) === false) return sendError(reply, 415, unsupported(type));
       const call = calls.open({
-        ...{ method: name, protocol, request: request.raw, streams: endpoint.streams ?? false },
+        method: name,
+        protocol,
+        request: request.raw,
+        streams: endpoint.streams ?? false,
         session: endpoint.credential === "key" ? undefined : sessionOf(request.raw),
         takesKey: endpoint.credential !== "session",
         setHeader: (header, value) => void reply.header(header, value),

@@ -74,7 +74,10 @@ export function memoryService(
       const request = {
         ...common(call),
         ...idempotency(call),
-        ...{ text, namespace, metadata, onSecret: onSecretOf(onSecret) },
+        text,
+        namespace,
+        metadata,
+        onSecret: onSecretOf(onSecret),
         eventAtMs: eventAtMsOf(asked),
         ...storeOptionsOf(asked),
       };
@@ -93,8 +96,13 @@ export function memoryService(
     async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...asked }, call) {
       const [expiry, onSecret] = [expiryOf(asked.expiry), onSecretOf(asked.onSecret)];
       const changes = {
-        ...{ text, metadata, expiry, eventAtMs: eventAtMsOf(asked) },
-        ...{ mask: updateMask?.paths, etag, onSecret },
+        text,
+        metadata,
+        expiry,
+        eventAtMs: eventAtMsOf(asked),
+        mask: updateMask?.paths,
+        etag,
+        onSecret,
       };
       // A patch that says null of all metadata removes it.
       const merges = call.isPatch && metadata !== undefined;
@@ -118,8 +126,19 @@ export function memoryService(
       const { query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors } = asked;
       const { minScore, minFit, includeSuperseded } = asked;
       const wanted = {
-        ...{ query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors },
-        ...{ minScore, minFit, recency: recencyOf(asked), includeSuperseded, fields: mask?.paths },
+        query,
+        queries,
+        likeId,
+        alsoIn,
+        topK,
+        explain,
+        maxTokens,
+        neighbors,
+        minScore,
+        minFit,
+        recency: recencyOf(asked),
+        includeSuperseded,
+        fields: mask?.paths,
       };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
@@ -133,7 +152,9 @@ export function memoryService(
         includeSuperseded ||
         [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
       return {
-        ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
+        results: results.map((each) => foundOf(each, { fields, isFull })),
+        namespace,
+        queryTokens,
         ...(considered !== undefined && { considered }),
         ...(omitted && { omitted: { memories: [...omitted] } }),
         ...(shortened && { shortened }),
@@ -175,14 +196,22 @@ export function memoryService(
     async updateMemories({ namespace, ...asked }, call) {
       const { ids, filter, metadata, remove, dryRun, pageToken } = asked;
       const request = {
-        ...{ caller: call.caller, signal: call.signal, namespace },
-        ...{ ids, filter, metadata, remove, dryRun, pageToken },
+        caller: call.caller,
+        signal: call.signal,
+        namespace,
+        ids,
+        filter,
+        metadata,
+        remove,
+        dryRun,
+        pageToken,
         onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
       };
       const { dry, failed, ...counts } = await updateMemories(ports, request);
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return {
-        ...{ ...counts, namespace },
+        ...counts,
+        namespace,
         failed: failed.map(({ id, error }) => ({ id, error: problemOf(error) })),
         ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }),
       };

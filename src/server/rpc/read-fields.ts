@@ -78,7 +78,9 @@ export function foundOf(
   { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
 ) {
   const all = {
-    ...{ ...shared(entry), score, match },
+    ...shared(entry),
+    score,
+    match,
     ...(isFull && versionOf({ ...entry, supersededBy })),
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),

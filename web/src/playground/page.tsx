@@ -32,9 +32,9 @@ export function PlaygroundPage({ rest: [given = "", opened] }: { rest: readonly 
   ];
   return (
     <Page title="Playground" intro={intro.join(" ")}>
-      <NamespaceField {...{ namespace, only }} onChange={choose} />
+      <NamespaceField namespace={namespace} only={only} onChange={choose} />
       <div className="playground">
-        <RecallPanel {...{ namespace, deleted }} />
+        <RecallPanel namespace={namespace} deleted={deleted} />
         {writes && <StorePanel namespace={namespace} />}
         {readsOnly && (
           <KeyNote title={READ_ONLY}>It cannot store. For that, sign in with a key with full access.</KeyNote>

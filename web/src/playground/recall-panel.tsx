@@ -69,7 +69,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
             <LanguageHint text={query} />
           </div>
           <ModeChoice mode={mode} onChange={setMode} />
-          <LimitFields {...{ limits, mode, filter }} onChange={setLimits} />
+          <LimitFields limits={limits} mode={mode} filter={filter} onChange={setLimits} />
           <MoreFields more={more} isLimited={only !== undefined} onChange={setMore} />
           <div className="actions">
             <button type="submit" className="button-main" disabled={recall.isPending}>

@@ -63,7 +63,11 @@ function callOf(document: Document, name: string, ways: readonly Way[]): Call {
   const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
   const required = parameters.flatMap(({ name: of, required, example }) => (required ? [[of, example]] : []));
   return {
-    ...{ ...operation, name, method, path, parameters },
+    ...operation,
+    name,
+    method,
+    path,
+    parameters,
     rpc: rpc && RPC.exec(rpc.path)?.[1],
     request: bodyExample(document, rpc?.operation) ?? Object.fromEntries(required),
     body: bodyExample(document, operation),

@@ -24,7 +24,9 @@ const KEY = "recalld.key";
 const UNSAVED = "recalld.unsaved";
 
 const session = createStore<Session>({
-  ...{ signedIn: undefined, number: 0, notice: undefined },
+  signedIn: undefined,
+  number: 0,
+  notice: undefined,
   // This survives a reload, because closing the dialog by accident must not lose the key.
   ...(read(UNSAVED) === undefined ? { key: undefined, unsaved: false } : { key: read(KEY), unsaved: true }),
 });

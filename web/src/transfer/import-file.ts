@@ -33,7 +33,12 @@ export interface Progress {
 }
 
 export const NOTHING: Progress = {
-  ...{ from: undefined, total: 0, done: 0, stored: 0, already: 0, refused: 0 },
+  from: undefined,
+  total: 0,
+  done: 0,
+  stored: 0,
+  already: 0,
+  refused: 0,
   problems: [],
 };
 
@@ -120,7 +125,10 @@ function requestOf(memory: Imported) {
     expiry: { case: "expireTime" as const, value: timestampFromDate(new Date(expireTime)) },
   };
   return {
-    ...{ text, metadata, externalId: externalIdOf(memory), onConflict: OnConflict.KEEP },
+    text,
+    metadata,
+    externalId: externalIdOf(memory),
+    onConflict: OnConflict.KEEP,
     ...expiry,
     ...(eventTime !== undefined && { eventTime: timestampFromDate(new Date(eventTime)) }),
   };
@@ -135,7 +143,8 @@ function after(progress: Progress, result: StoreBatchResult["result"], place = "
   const isStored = result.case === "stored" && result.value.outcome === Outcome.KEPT;
   const { done, already, stored } = progress;
   return {
-    ...{ ...progress, done: done + 1 },
+    ...progress,
+    done: done + 1,
     ...(isStored ? { already: already + 1 } : { stored: stored + 1 }),
   };
 }

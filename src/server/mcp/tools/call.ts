@@ -25,7 +25,10 @@ export async function callTool(
     checkNames(tool, given);
     checkOthers(scope, given);
     const call = {
-      ...{ given, ask, site: scope.site, fixed: scope.namespace },
+      given,
+      ask,
+      site: scope.site,
+      fixed: scope.namespace,
       namespace: namespaceOf(scope, namespace),
       tokensMax: budgetOf(max_tokens),
     };

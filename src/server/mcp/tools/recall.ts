@@ -42,7 +42,8 @@ export const recall: Tool = {
     const { results, considered } = await ask("Recall", {
       ...ORDER,
       ...given,
-      ...{ namespace, explain: true },
+      namespace,
+      explain: true,
     });
     const found = results as readonly Json[];
     if (found.length === 0) return { memories: [], note: emptyNote(namespace, considered) };

@@ -96,7 +96,9 @@ function snapshotIn(page: Buffer, where: string): Meta {
   const free = treeIn(page.subarray(HEADER_BYTES + 24), { name: FREE, lastPage });
   const main = treeIn(page.subarray(HEADER_BYTES + 24 + TREE_BYTES), { name: "main", lastPage, flags: 0 });
   return {
-    ...{ pageBytes, lastPage, trees: [free, main] },
+    pageBytes,
+    lastPage,
+    trees: [free, main],
     transaction: Number(page.readBigUInt64LE(HEADER_BYTES + 128)),
     bootId: page.readBigInt64LE(HEADER_BYTES + 136),
     unflushed: (flags & UNFLUSHED) !== 0,

@@ -75,8 +75,12 @@ function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undef
   if (dataTo > bytes.byteLength) return undefined;
   if (kind === "leaf" && flags !== 0 && flags !== IS_LONG && flags !== IS_TREE) return undefined;
   return {
-    ...{ key: bytes.subarray(keyFrom, dataFrom), isLong, isTree: kind === "leaf" && flags === IS_TREE },
-    ...{ child: length + flags * 2 ** 32, bytes: length, data: bytes.subarray(dataFrom, dataTo) },
+    key: bytes.subarray(keyFrom, dataFrom),
+    isLong,
+    isTree: kind === "leaf" && flags === IS_TREE,
+    child: length + flags * 2 ** 32,
+    bytes: length,
+    data: bytes.subarray(dataFrom, dataTo),
   };
 }
 

@@ -191,7 +191,10 @@ export class MongoLog implements Log {
       const sequence = sequenceOf(record._id);
       const targets = (record.follows ?? []).filter((target) => asked.has(target));
       return targets.map((target) => ({
-        ...{ target, sequence, how: howOf(record, target), id: record.id ?? "" },
+        target,
+        sequence,
+        how: howOf(record, target),
+        id: record.id ?? "",
       }));
     });
   }
