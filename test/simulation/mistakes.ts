@@ -90,7 +90,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new LogEndedError();", ""]],
+    changes: [["memory/log/appender.ts", "if (this.replica.sealed) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
@@ -189,8 +189,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/appender.ts",
-        "return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);",
-        "return isLate ? undefined : this.#write([decision.entry]);",
+        "if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);",
+        "if (!isLate) await this.#write([decision.entry]);",
       ],
       [
         "memory/log/appender.ts",
@@ -199,9 +199,9 @@ export const MISTAKES: readonly Mistake[] = [
       ],
       [
         "memory/log/appender.ts",
-        "  async #write(entries: readonly Appended[]): Promise<unknown> {",
+        "  async #write(entries: readonly Appended[]): Promise<void> {",
         `  readonly #firstDecided = new Map<string, Appended>();
-  async #writeOld(conditional: Conditional): Promise<unknown> {
+  async #writeOld(conditional: Conditional): Promise<void> {
     const decided = this.#firstDecided.get(conditional.opId);
     if (decided !== undefined) return this.#write([decided]);
     const decide: Conditional["decide"] = async (view) => {
@@ -212,7 +212,7 @@ export const MISTAKES: readonly Mistake[] = [
     return this.#writeDecided({ ...conditional, decide });
   }
 
-  async #write(entries: readonly Appended[]): Promise<unknown> {`,
+  async #write(entries: readonly Appended[]): Promise<void> {`,
       ],
     ],
   },
@@ -258,11 +258,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a change is refused by what a log held which another process has ended",
     seed: 140,
     changes: [
-      [
-        "memory/log/appender.ts",
-        "this.#current.has(conditional) ? undefined : await this.#look()",
-        "undefined as unknown",
-      ],
+      ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {

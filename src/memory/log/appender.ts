@@ -107,9 +107,8 @@ export class Appender {
   }
 
   #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
+      this.#expectSpace();
       // Another attempt at the same operation: both share an entry and a deadline, and both get the outcome.
       const same = this.#take(what);
       const bytes = isConditional(what) ? what.bytes : weightOf(what);
@@ -151,49 +150,50 @@ export class Appender {
     return [...this.#waiting.values()].filter(({ ready }) => ready);
   }
 
-  #refusal(): MemoryError | undefined {
+  /** @throws MemoryError `unavailable` if too much waits. */
+  #expectSpace(): void {
     if (this.#waiting.size >= WAITING_MAX) {
-      return unavailable(`${WAITING_MAX} stores are waiting for this namespace already`);
+      throw unavailable(`${WAITING_MAX} stores are waiting for this namespace already`);
     }
-    if (this.#waitingBytes < WAITING_BYTES_MAX && !this.#allWaiting.isFull) return undefined;
-    return unavailable("too much that is to be stored is waiting already");
+    if (this.#waitingBytes >= WAITING_BYTES_MAX || this.#allWaiting.isFull) {
+      throw unavailable("too much that is to be stored is waiting already");
+    }
   }
 
   async #writeAll(): Promise<void> {
     if (this.#writing || this.#ready.length === 0) return;
     this.#writing = true;
     // A replica that has applied nothing reads first: its snapshot must come before its first entry.
-    let faulty = this.replica.applied === 0 ? await this.#look() : undefined;
+    let readsFirst = this.replica.applied === 0;
     while (this.#ready.length > 0) {
-      if (faulty !== undefined) {
-        this.#giveUp(faulty);
-        await this.#pause();
-        faulty = await this.#look();
-      } else {
-        faulty = await this.#writeGroup();
+      try {
+        if (readsFirst) await this.replica.current();
+        readsFirst = false;
+        await this.#writeGroup();
         if (this.#slice.isOver && this.#ready.length > 0) await this.#slice.passOn();
+      } catch (error) {
+        this.#giveUp(error);
+        await this.#pause();
+        readsFirst = true;
       }
     }
     this.#writing = false;
   }
 
-  /**
-   * Makes one attempt; returns what failed. None begins after an entry's deadline: takeovers of keys rely on
-   * it.
-   */
-  async #writeGroup(): Promise<unknown> {
+  /** Makes one attempt. None begins after an entry's deadline: takeovers of keys rely on it. */
+  async #writeGroup(): Promise<void> {
     this.#reject({ overdueOnly: true }, () =>
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
     // The number after a log's last entry is free and must stay free.
-    if (this.replica.sealed) return new LogEndedError();
+    if (this.replica.sealed) throw new LogEndedError();
     const [first] = this.#ready;
-    if (first === undefined) return undefined;
+    if (first === undefined) return;
     return isConditional(first.what) ? this.#writeDecided(first.what) : this.#write(this.#group());
   }
 
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
-  async #writeDecided(conditional: Conditional): Promise<unknown> {
+  async #writeDecided(conditional: Conditional): Promise<void> {
     const { logId, applied } = this.replica;
     this.#slice.begin();
     let decision: Decision;
@@ -202,9 +202,9 @@ export class Appender {
     } catch (error) {
       if (error instanceof LogAdvancedError) {
         this.#slice.end();
-        return this.#look();
+        return this.replica.current();
       }
-      if (isAway(error)) return error;
+      if (isAway(error)) throw error;
       return this.#settleUnwritten(conditional, ({ reject }) => reject(error));
     }
     if ("existing" in decision) {
@@ -215,40 +215,35 @@ export class Appender {
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
     const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
-    return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);
+    if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);
   }
 
   /**
    * Settles a change that writes nothing. No write has proved that the log still goes on behind what the
    * decision saw: another process may have ended it, and then the next log decides.
    */
-  async #settleUnwritten(conditional: Conditional, how: (waiting: PendingAppend) => void): Promise<unknown> {
+  async #settleUnwritten(conditional: Conditional, how: (waiting: PendingAppend) => void): Promise<void> {
     const { applied } = this.replica;
-    const failure = this.#current.has(conditional) ? undefined : await this.#look();
-    if (failure !== undefined) return failure;
+    if (!this.#current.has(conditional)) await this.replica.current();
     const isDecided = this.#current.has(conditional) || this.replica.applied === applied;
     this.#current.add(conditional);
     if (isDecided) this.#settle(conditional, how);
-    return undefined;
   }
 
-  async #write(entries: readonly Appended[]): Promise<unknown> {
+  async #write(entries: readonly Appended[]): Promise<void> {
     const { logId, applied } = this.replica;
     const from = applied + 1;
-    try {
-      const { log, timer = NO_TIMINGS } = this.options;
-      const inserted = await timer.time("write", () => log.append({ logId, from, entries }));
-      const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
-      // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
-      // reports that itself, and is replaced.
-      this.replica.apply(ours).catch(() => {});
-      if (inserted === entries.length) return undefined;
-      this.#slice.end();
-      await this.#pause();
-      return await this.#look();
-    } catch (error) {
-      return error;
-    }
+    const { log, timer = NO_TIMINGS } = this.options;
+    const inserted = await timer.time("write", () => log.append({ logId, from, entries }));
+    const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
+    // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
+    // reports that itself, and is replaced.
+    this.replica.apply(ours).catch(() => {});
+    if (inserted === entries.length) return;
+    this.#slice.end();
+    await this.#pause();
+    // Reads on, and settles the entries that turn out to be in the log.
+    await this.replica.current();
   }
 
   /** Chooses the next entries to write: one slice, whose last entry may exceed its size. */
@@ -261,16 +256,6 @@ export class Appender {
       left -= bytes;
     }
     return group;
-  }
-
-  /** Reads on, and settles the entries that turn out to be in the log. Returns what failed. */
-  async #look(): Promise<unknown> {
-    try {
-      await this.replica.current();
-      return undefined;
-    } catch (error) {
-      return error;
-    }
   }
 
   /** Rejects all entries; if the database is only unavailable, just the overdue ones. */
