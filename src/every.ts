@@ -45,6 +45,7 @@ export function every(
 export function inBackground(work: () => Promise<void>, options: BackgroundOptions): Background {
   let running: Promise<void> = Promise.resolve();
   const now = () => {
+    // A failure was reported to whoever asked for that run.
     running = running.catch(() => {}).then(work);
     return running;
   };

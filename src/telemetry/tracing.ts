@@ -109,6 +109,7 @@ export class Tracing {
 
   async close(): Promise<void> {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
+    // Spans that no collector takes are lost, and nothing waits for them.
     await Promise.race([this.library.provider.shutdown().catch(() => {}), timeout]);
   }
 

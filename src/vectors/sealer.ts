@@ -36,6 +36,7 @@ export class Sealer {
   /** Writes a segment with the memories of its base and of some chunks; throws if it is aborted. */
   seal(sealing: Sealing): Promise<Written> {
     const sealed = this.#last.then(() => this.#seal(sealing));
+    // The caller gets the failure. A thread that cannot even give up has died, and has nothing to give up.
     this.#last = sealed.catch(() => this.thread.call("giveUp", undefined)).catch(() => {});
     return sealed;
   }

@@ -25,6 +25,8 @@ export interface Watching {
 
 /** Error of a stream, as every protocol has it. */
 export class StreamError extends Error {
+  override readonly name = "StreamError";
+
   constructor(
     readonly code: string,
     message: string,

@@ -296,6 +296,7 @@ export class Pool {
       } catch (error) {
         this.#options.onTrouble?.(error);
         if (this.#readers.size === 0) this.#waiting.rejectAll(unavailable("the model is away", error));
+        // It rejects only when the pool closes, which ends the pause.
         await sleep(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
       }
     }

@@ -225,6 +225,7 @@ export class Replica {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#catchingUp) await this.#vectors.close();
+    // A failure reaches the calls that wait for the same catch-up.
     await this.#catchUpOnce().catch(() => {});
   }
 

@@ -43,6 +43,7 @@ async function openInTurn(
   });
   for (const [i, scope] of scopes.entries()) {
     if (signal.aborted || namespaces.isFull) return;
+    // What cannot be opened now is opened by its first call, which gets the failure.
     await namespaces.reading(scope, ({ replica }) => replica.current()).catch(() => {});
     if (!signal.aborted) onProgress?.(i + 1, scopes.length);
   }

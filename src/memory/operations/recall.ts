@@ -262,6 +262,7 @@ function searchIn(
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches =
           mode === "hybrid" ? search.matchWords({ ...asked, text, wanted: matchesMax }) : undefined;
+        // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
         const query = { ...asked, vectors, wanted: topK, explain, minScore, recency, signal };

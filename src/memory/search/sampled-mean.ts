@@ -43,6 +43,7 @@ export class SampledMean {
   }
 
   async #follow(before: Promise<unknown> | undefined, sample: Sample): Promise<MeanCosine> {
+    // Whoever began the one before got its failure.
     await before?.catch(() => {});
     return this.#mean.follow(await sample(), (sequences) => this.#readVectors(sequences));
   }

@@ -31,6 +31,7 @@ export class VectorMean {
 
   /** Returns the mean cosine to a sample's memories. Vectors are read only of what has changed. */
   follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
+    // Whoever began the one before got its failure.
     const following = this.#following.catch(() => {}).then(() => this.#follow(sample, read));
     this.#following = following;
     return following;

@@ -46,6 +46,7 @@ export async function drain(app: FastifyInstance, options: Draining, how: Shutdo
 
 /** Resolves after the time, or when the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // It rejects only if the signal aborts.
   await sleep(ms, undefined, { signal }).catch(() => {});
 }
 

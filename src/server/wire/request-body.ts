@@ -200,6 +200,7 @@ let slot = 0;
 function runUnzip<T>(work: () => Promise<T>): Promise<T> {
   slot = (slot + 1) % UNZIPS_MAX;
   const done = (unzips[slot] as Promise<unknown>).then(work);
+  // The caller gets the failure; the next body is unpacked all the same.
   unzips[slot] = done.catch(() => {});
   return done;
 }

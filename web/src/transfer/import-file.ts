@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { externalIdOf } from "../../../cli/import/external-id.js";
 import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
-import { type Imported, NotThatFormat } from "../../../cli/import/imported.js";
+import { type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
 import {
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
@@ -53,7 +53,7 @@ export interface ImportOptions {
  * of it is read and counted, then stored. Memories have the ids that the command line gives them, so that an
  * import which was stopped can be begun again, in either.
  *
- * @throws NotThatFormat if the file is of no known format, or not whole
+ * @throws NotThatFormatError if the file is of no known format, or not whole
  */
 export async function importFile(
   file: File,
@@ -109,7 +109,9 @@ export async function importFile(
 async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal) {
   const { from, read } = await readAsFound(source);
   if (from === ACCOUNT) {
-    throw new NotThatFormat("the file has several namespaces: `recalld import` stores each under its name");
+    throw new NotThatFormatError(
+      "the file has several namespaces: `recalld import` stores each under its name",
+    );
   }
   let total = 0;
   for await (const _ of read) {

@@ -117,6 +117,7 @@ export class DatabaseSnapshots {
    */
   async close(): Promise<void> {
     this.#closed = true;
+    // Whoever asked for the backup gets its failure.
     await this.#running?.catch(() => {});
   }
 

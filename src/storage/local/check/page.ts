@@ -32,7 +32,7 @@ interface Expected {
   readonly kind: "branch" | "leaf";
 }
 
-/** Reads the nodes of a branch or leaf page. @throws Damage when it is not such a page, or not whole. */
+/** Reads the nodes of a branch or leaf page. @throws DamageError when it is not such a page, or not whole. */
 export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): Node[] {
   expectHeader(bytes, { page, transaction, flags: kind === "branch" ? IS_BRANCH : IS_LEAF });
   const lower = bytes.readUInt16LE(LOWER_AT);
@@ -46,7 +46,7 @@ export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): N
   });
 }
 
-/** Checks a long value's first page. @throws Damage when another page is found there. */
+/** Checks a long value's first page. @throws DamageError when another page is found there. */
 export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
   expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
   if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
@@ -54,8 +54,8 @@ export function expectLong(bytes: Buffer, of: { page: number; pages: number; tra
 
 export const LONG_HEADER_BYTES = HEADER_BYTES;
 
-export function damaged(page: number): Damage {
-  return new Damage(`page ${page} is damaged`);
+export function damaged(page: number): DamageError {
+  return new DamageError(`page ${page} is damaged`);
 }
 
 function expectHeader(bytes: Buffer, of: { page: number; transaction: number; flags: number }): void {
@@ -85,7 +85,9 @@ function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undef
 }
 
 /** Damage of a database's file, in words for an operator. It never leaves this folder. */
-export class Damage extends Error {}
+export class DamageError extends Error {
+  override readonly name = "DamageError";
+}
 
 /**
  * Reads pages of an LMDB file one by one. It does not map the file: reading a mapped page that does not
@@ -103,10 +105,10 @@ export class Pages {
     return Math.floor(this.fileBytes / this.pageBytes);
   }
 
-  /** Reads a page, or its first bytes. @throws Damage when the file ends before. */
+  /** Reads a page, or its first bytes. @throws DamageError when the file ends before. */
   read(page: number, bytes = this.pageBytes): Buffer {
     const into = Buffer.allocUnsafe(bytes);
     if (readSync(this.fd, into, 0, bytes, page * this.pageBytes) === bytes) return into;
-    throw new Damage(`page ${page} lies behind the end of the file`);
+    throw new DamageError(`page ${page} lies behind the end of the file`);
   }
 }
