@@ -75,9 +75,9 @@ export async function exportTo(
     );
     await target.commit();
     progress.end();
-    const of = all ? ` of ${grouped(namespaces)} namespaces` : "";
+    const where = all ? ` of ${grouped(namespaces)} namespaces` : "";
     print(given, { file, memories: count, ...(all && { namespaces }) }, () => [
-      `${count} memories${of} are in ${file}`,
+      `${count} memories${where} are in ${file}`,
     ]);
   } finally {
     progress.end();

@@ -79,9 +79,9 @@ async function verifyDatabase(config: Config): Promise<Said> {
   const { logIds, problems, ...counts } = found;
   const { memories, erased, indexes, recall, unfinished } = counts;
   const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${indexes} indexes in files`];
-  if (recall.of > 0) {
+  if (recall.compared > 0) {
     lines.push(
-      `searches of these files find ${((100 * recall.found) / recall.of).toFixed(1)} % of the nearest`,
+      `searches of these files find ${((100 * recall.found) / recall.compared).toFixed(1)} % of the nearest`,
     );
   }
   if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);

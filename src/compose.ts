@@ -146,7 +146,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     recent: storage.recent,
     namespaces: memory.namespaces,
     stopping: options.stopping,
-    onProgress: (done, of) => logger.debug({ done, of }, "warming"),
+    onProgress: (done, total) => logger.debug({ done, total }, "warming"),
     onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();

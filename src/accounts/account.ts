@@ -43,7 +43,7 @@ export interface Accounts {
   create(account: Account): Promise<void>;
   find(accountId: string): Promise<Account | undefined>;
   /** Lists accounts in the order of their ids, which is the order of creation, after the given id. */
-  list(of: { after: string; limit: number }): Promise<Account[]>;
+  list(request: { after: string; limit: number }): Promise<Account[]>;
   /** Finds the account that holds a key or a session. */
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
@@ -51,32 +51,32 @@ export interface Accounts {
    * True if it did. Every later reading shows it. A crash may undo the charges of the last moments, but
    * none that was taken before an entry that the log of the same storage has kept since.
    */
-  charge(of: { accountId: string; keyHash: string; calls?: number | undefined }): Promise<boolean>;
+  charge(request: { accountId: string; keyHash: string; calls?: number | undefined }): Promise<boolean>;
   /** Gives calls back, one by default, never above the limit. */
   refund(accountId: string, calls?: number): Promise<void>;
   /**
    * Gives an account another plan and limit in one atomic step. Used calls stay used, so `callsLeft` may
    * become negative. True if the account exists.
    */
-  setPlan(of: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
+  setPlan(request: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
   /** Adds a key in one atomic step, unless the account has KEYS_MAX; true if it did. */
-  addKey(of: { accountId: string; key: Key }): Promise<boolean>;
+  addKey(request: { accountId: string; key: Key }): Promise<boolean>;
   /**
    * Adds a session to a key in one atomic step; of more than SESSIONS_MAX the oldest ends. True if
    * the account holds the key.
    */
-  addSession(of: KeyOf & { session: Session }): Promise<boolean>;
+  addSession(request: KeyOf & { session: Session }): Promise<boolean>;
   /** Removes a session in one atomic step; true if it did. */
-  removeSession(of: { accountId: string; sessionId: string }): Promise<boolean>;
+  removeSession(request: { accountId: string; sessionId: string }): Promise<boolean>;
   /**
    * Removes a key and its sessions in one atomic step, but the last one only with `force`. A key with a `client`
    * counts as nobody's last one: with it alone its owner is locked out. True if it did; from then on
    * every replica refuses the key.
    */
-  removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
+  removeKey(request: KeyOf & { force: boolean }): Promise<boolean>;
   /** Lets a key end at the given time, unless it ends earlier already. */
-  expireKey(of: KeyOf & { atMs: number }): Promise<void>;
-  settleKey(of: KeyOf): Promise<void>;
+  expireKey(request: KeyOf & { atMs: number }): Promise<void>;
+  settleKey(request: KeyOf): Promise<void>;
   /** Records when keys and sessions were last used; removed ones are ignored. */
   touch(uses: readonly KeyUse[]): Promise<void>;
   /** Removes an account and its keys, and records that it was closed. */

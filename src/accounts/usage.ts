@@ -41,7 +41,7 @@ export interface Usage {
   /** Adds to the counts of these hours and their days; may forget days older than USAGE_DAYS_MAX. */
   add(hours: readonly AccountHour[]): Promise<void>;
   /** Reads the account's days that have counts, from the given one on, in order. */
-  read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
+  read(request: { accountId: string; from: string }): Promise<DayUsage[]>;
   remove(accountId: string): Promise<void>;
 }
 

@@ -41,8 +41,8 @@ export function openMemory(
   const vectors = openVectors(config, {
     dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
     timer: telemetry.timer,
-    onChecked: ({ found, of }) => {
-      telemetry.metrics?.recallChecked.inc(of);
+    onChecked: ({ found, compared }) => {
+      telemetry.metrics?.recallChecked.inc(compared);
       telemetry.metrics?.recallFound.inc(found);
     },
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),

@@ -149,7 +149,7 @@ function nearest(
   { vectors, dimensions }: { vectors: readonly Float32Array[]; dimensions: number },
 ): number[] {
   return vectors
-    .map((of, position) => ({ position, score: bestCosine(query, of, dimensions) }))
+    .map((windows, position) => ({ position, score: bestCosine(query, windows, dimensions) }))
     .sort((a, b) => b.score - a.score)
     .slice(0, TOP)
     .map(({ position }) => position);

@@ -54,7 +54,7 @@ export class ExpansionTuner {
     const startMs = performance.now();
     try {
       const checked = await exactly();
-      if (checked !== undefined && checked.of > 0) this.#note(checked);
+      if (checked !== undefined && checked.compared > 0) this.#note(checked);
       return checked;
     } finally {
       const tookMs = performance.now() - startMs;
@@ -63,8 +63,8 @@ export class ExpansionTuner {
     }
   }
 
-  #note({ found, of }: RecallMeasured): void {
-    const excess = of - found - (1 - TARGET) * of;
+  #note({ found, compared }: RecallMeasured): void {
+    const excess = compared - found - (1 - TARGET) * compared;
     const expansion = this.#expansion * Math.exp(STEP * excess);
     this.#expansion = Math.max(EXPANSION_MIN, Math.min(EXPANSION_MAX, expansion));
   }
@@ -81,5 +81,5 @@ export function compare(nearest: Hit[], found: Hit[]): RecallMeasured {
   const keyOf = ({ sequence, window }: Hit) => `${sequence} ${window}`;
   const had = new Set(best(found).map(keyOf));
   const truly = best(nearest);
-  return { found: truly.filter((hit) => had.has(keyOf(hit))).length, of: truly.length };
+  return { found: truly.filter((hit) => had.has(keyOf(hit))).length, compared: truly.length };
 }

@@ -26,12 +26,12 @@ export class Segment {
 
   /** Opens written files, which must be whole: `gone` are the memories that were removed since. */
   constructor(
-    readonly of: SnapshotOf,
+    readonly ref: SnapshotOf,
     readonly files: Written,
     gone: Iterable<number>,
   ) {
-    this.#graph = newGraph(of.dimensions);
-    view(this.#graph, graphPath(of, files.stem));
+    this.#graph = newGraph(ref.dimensions);
+    view(this.#graph, graphPath(ref, files.stem));
     for (const sequence of gone) this.remove(sequence);
   }
 
@@ -65,7 +65,7 @@ export class Segment {
   }
 
   get bytes(): number {
-    const { dimensions } = this.of;
+    const { dimensions } = this.ref;
     const compact = this.#compact === undefined ? 0 : dimensions + BYTES_PER_SLOT;
     return this.files.vectors * (2 * dimensions + BYTES_PER_LINKED_ROW + compact);
   }
@@ -111,7 +111,7 @@ export class Segment {
 
   /** Overwrites a removed memory's vectors with zeros. */
   #overwrite({ keys, rows }: CompactRows, sequence: number): void {
-    const { dimensions } = this.of;
+    const { dimensions } = this.ref;
     for (const place of placesOf(keys, Float64Array.of(sequence))) {
       rows.fill(0, place * dimensions, (place + 1) * dimensions);
     }

@@ -48,7 +48,7 @@ export class Segments {
   #retired: Segment[] = [];
 
   constructor(
-    private readonly of: Omit<SnapshotOf, "segment">,
+    private readonly ref: Omit<SnapshotOf, "segment">,
     private readonly tail: Tail,
     private readonly options: SegmentsOptions,
   ) {}
@@ -87,17 +87,17 @@ export class Segments {
   async restore(): Promise<Restored | undefined> {
     const { files, thread } = this.options;
     const wiped: number[] = [];
-    for (const segment of await files.segmentsOf(this.of.logId)) {
-      const of = { ...this.of, segment };
-      const found = await files.runSerially(of, () => thread.call("find", of));
+    for (const segment of await files.segmentsOf(this.ref.logId)) {
+      const ref = { ...this.ref, segment };
+      const found = await files.runSerially(ref, () => thread.call("find", ref));
       if (this.#closing.signal.aborted) return undefined;
       const follows = segment === this.#all.length && found?.after.sequence === this.#end.sequence;
       if (found === undefined || !follows) break;
-      this.#all = [...this.#all, new Segment(of, found, found.wiped)];
+      this.#all = [...this.#all, new Segment(ref, found, found.wiped)];
       wiped.push(...found.wiped);
     }
     // Files that do not follow are of no use, and a vector in one of an unknown form could not be wiped.
-    await files.erase(this.of.logId, this.#all.length);
+    await files.erase(this.ref.logId, this.#all.length);
     return this.#all.length === 0 ? undefined : { ...this.#end, wiped };
   }
 
@@ -106,7 +106,7 @@ export class Segments {
     while (this.#sealing !== undefined) await this.#sealing;
     this.#retire(this.#all);
     this.#all = [];
-    await this.options.files.erase(this.of.logId);
+    await this.options.files.erase(this.ref.logId);
   }
 
   remove(sequences: readonly number[]): void {
@@ -175,13 +175,13 @@ export class Segments {
     const chunks = rows > 0 ? this.tail.freeze(rows) : [];
     let drop = false;
     try {
-      const of = { ...this.of, segment: base?.of.segment ?? this.#all.length };
+      const ref = { ...this.ref, segment: base?.ref.segment ?? this.#all.length };
       const after = base?.files.after ?? this.#end;
       const { signal } = this.#closing;
-      const sealing = { of, base, after, chunks, gone: this.#removed, signal };
+      const sealing = { ref, base, after, chunks, gone: this.#removed, signal };
       const written = await this.options.timer.time("seal", () => this.options.sealer.seal(sealing));
-      const sealed = new Segment(of, written, this.#removed);
-      this.#all = [...this.#all.slice(0, of.segment), sealed, ...this.#all.slice(of.segment + 1)];
+      const sealed = new Segment(ref, written, this.#removed);
+      this.#all = [...this.#all.slice(0, ref.segment), sealed, ...this.#all.slice(ref.segment + 1)];
       drop = true;
     } finally {
       this.tail.thaw({ drop });

@@ -43,11 +43,11 @@ export class UsearchIndex implements VectorIndex {
   readonly #among: AmongSearch;
 
   constructor(
-    private readonly of: Omit<SnapshotOf, "segment">,
+    private readonly ref: Omit<SnapshotOf, "segment">,
     private readonly options: IndexOptions,
   ) {
-    this.#tail = new Tail(of.dimensions);
-    this.#segments = new Segments(of, this.#tail, options);
+    this.#tail = new Tail(ref.dimensions);
+    this.#segments = new Segments(ref, this.#tail, options);
     this.#among = new AmongSearch({
       tail: this.#tail,
       segments: this.#segments,
@@ -55,7 +55,7 @@ export class UsearchIndex implements VectorIndex {
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
       compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
     });
-    options.files.onLost.set(of.logId, this.#tellLost);
+    options.files.onLost.set(ref.logId, this.#tellLost);
   }
 
   get size(): number {
@@ -139,7 +139,7 @@ export class UsearchIndex implements VectorIndex {
     this.#closed = true;
     await this.#segments.close();
     await this.#wiping;
-    if (files.onLost.get(this.of.logId) === this.#tellLost) files.onLost.delete(this.of.logId);
+    if (files.onLost.get(this.ref.logId) === this.#tellLost) files.onLost.delete(this.ref.logId);
     if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
@@ -205,18 +205,18 @@ export class UsearchIndex implements VectorIndex {
     segment: Segment,
     asked: { vector: Float32Array; count: number },
   ): Promise<Matches | undefined> {
-    const { of, files } = segment;
+    const { ref, files } = segment;
     try {
       const thread = op === "search" ? this.options.thread : this.options.background;
-      return await this.#waitFor(thread.call(op, { of, stem: files.stem, ...asked }));
+      return await this.#waitFor(thread.call(op, { ref, stem: files.stem, ...asked }));
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
     }
   }
 
-  #readCompact({ of, files }: Segment): Promise<CompactRows> {
-    return this.#waitFor(this.options.thread.call("compact", { of, stem: files.stem }));
+  #readCompact({ ref, files }: Segment): Promise<CompactRows> {
+    return this.#waitFor(this.options.thread.call("compact", { ref, stem: files.stem }));
   }
 
   async #waitFor<T>(called: Promise<T>): Promise<T> {
@@ -233,7 +233,7 @@ export class UsearchIndex implements VectorIndex {
    * a failure.
    */
   #wipe(sequences: readonly number[]): void {
-    const wiping = this.options.files.wipe(this.of.logId, sequences).catch((error) => {
+    const wiping = this.options.files.wipe(this.ref.logId, sequences).catch((error) => {
       this.#unwiped ??= error;
     });
     this.#wiping = Promise.all([this.#wiping, wiping]);

@@ -95,15 +95,15 @@ export function openUsearch({
     markOf: (logId) => lastMark(files, indexOf(logId)),
     measureFiles: (logId) => files.measure(logId),
     measureRecall: async (logId) => {
-      let [found, of] = [0, 0];
+      let [found, compared] = [0, 0];
       const segments = await files.segmentsOf(logId);
       const expansion = expansionIn(EXPANSION_FIRST, segments.length);
       for (const segment of segments) {
-        const measured = await thread.call("measure", { of: { ...indexOf(logId), segment }, expansion });
+        const measured = await thread.call("measure", { ref: { ...indexOf(logId), segment }, expansion });
         found += measured.found;
-        of += measured.of;
+        compared += measured.compared;
       }
-      return { found, of };
+      return { found, compared };
     },
     close: async () => {
       await background.close();

@@ -174,7 +174,7 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
   const opened: { logId: string; index: PlainIndex }[] = [];
   const discarded: string[] = [];
   const vectors: Vectors = {
-    measureRecall: async () => ({ found: 0, of: 0 }),
+    measureRecall: async () => ({ found: 0, compared: 0 }),
     open: (logId) => {
       const nth = opened.filter((one) => one.logId === logId).length;
       const index = plainIndex(change(logId, nth));

@@ -377,7 +377,8 @@ describe("the sweep", () => {
     const logId = await log.find(scopeOf("a"));
     const domain = service.domain({
       log: withChanges(log, {
-        erase: (of) => (of.logId === logId ? Promise.reject(new Error("stuck")) : log.erase(of)),
+        erase: (request) =>
+          request.logId === logId ? Promise.reject(new Error("stuck")) : log.erase(request),
       }),
     });
     await expect(sweep(domain.ports)).rejects.toThrow("stuck");
@@ -418,7 +419,7 @@ describe("verifying a database", () => {
       memories: 300,
       erased: 6,
       indexes: 1,
-      recall: { found: expect.any(Number), of: expect.any(Number) },
+      recall: { found: expect.any(Number), compared: expect.any(Number) },
       unfinished: 0,
       problems: [],
     });
@@ -525,12 +526,12 @@ describe("verifying a database", () => {
   it("finds a snapshot of another log, of a dropped namespace, and of none at all", async () => {
     const logId = await service.write("a", memories(3));
     const dropped = await service.write("b", [{ op: "drop", opId: "d" }]);
-    for (const [of, sequence, opId] of [
+    for (const [request, sequence, opId] of [
       [logId, 2, "another"],
       [dropped, 1, "d"],
       ["nobody", 1, "x"],
     ] as const) {
-      const index = service.vectors.open(of);
+      const index = service.vectors.open(request);
       await index.add([{ sequence, opId, vectors: rows.slice(0, 200).map(({ vector }) => vector) }]);
       await index.settled();
       await index.close();

@@ -125,9 +125,9 @@ describe("a recall by meaning and words", () => {
     const failures = [new Error("the index is broken")];
     const { indexes } = unsavedIndexes();
     const failing = unsavedIndexes({
-      searchWords: (of, query) => {
+      searchWords: (searched, query) => {
         const failure = failures.pop();
-        return failure === undefined ? indexes.searchWords(of, query) : Promise.reject(failure);
+        return failure === undefined ? indexes.searchWords(searched, query) : Promise.reject(failure);
       },
     });
     const domain = newDomain(failing);

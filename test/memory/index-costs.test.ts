@@ -72,8 +72,8 @@ describe("4,000 superseded versions of one fact", () => {
     await service.write("n", [...others.map((each) => memoryOf(each)), ...versions]);
     const { log } = service.storage;
     fetched = 0;
-    const fetch: typeof log.fetch = async (of) => {
-      const found = await log.fetch(of);
+    const fetch: typeof log.fetch = async (request) => {
+      const found = await log.fetch(request);
       fetched += found.found.length;
       return found;
     };

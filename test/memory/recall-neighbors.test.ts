@@ -42,8 +42,8 @@ async function look(
   } = {},
 ) {
   const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
-  const of = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
-  const beside = await findNeighbors(of, found as never, { before, after, same });
+  const request = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
+  const beside = await findNeighbors(request, found as never, { before, after, same });
   const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };
 }
@@ -65,7 +65,7 @@ function randomLog(chance: Chance) {
       entries.push({ op: "delete", opId: `op_${entries.length}`, target: sequence });
       living.delete(id);
     } else {
-      const metadata = JSON.stringify({ of: { session: chance.pick(["a", "b", { c: [1] }]) } });
+      const metadata = JSON.stringify({ request: { session: chance.pick(["a", "b", { c: [1] }]) } });
       // Some end up in the log after others that were begun later, and some are of the same moment.
       const memory = made(n, entries.length + chance.below(4) - 2, {
         metadata,
@@ -128,9 +128,9 @@ describe("neighbors of a memory", () => {
         entries += tail.entries.length;
         return tail;
       },
-      locate: (of: Parameters<Log["locate"]>[0]) => plain.locate(of),
-      fetch: (of: Parameters<Log["fetch"]>[0]) => plain.fetch(of),
-      findReplacements: (of: Parameters<Log["findReplacements"]>[0]) => plain.findReplacements(of),
+      locate: (request: Parameters<Log["locate"]>[0]) => plain.locate(request),
+      fetch: (request: Parameters<Log["fetch"]>[0]) => plain.fetch(request),
+      findReplacements: (request: Parameters<Log["findReplacements"]>[0]) => plain.findReplacements(request),
     } as Log;
     expect(await look(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
     expect(reads).toBeLessThan(60);

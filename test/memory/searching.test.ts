@@ -34,9 +34,9 @@ beforeEach(async () => {
   );
   last = MEMORIES;
   beforeFetch = async () => {};
-  const fetch: typeof log.fetch = async (of) => {
-    await beforeFetch(of.sequences);
-    return log.fetch(of);
+  const fetch: typeof log.fetch = async (request) => {
+    await beforeFetch(request.sequences);
+    return log.fetch(request);
   };
   domain = service.domain({
     log: withChanges(log, { fetch }),
@@ -77,12 +77,12 @@ async function search(
 }
 
 /** Makes something that is done the first time only. */
-function once<A>(work: (of: A) => Promise<void>): (of: A) => Promise<void> {
+function once<A>(work: (request: A) => Promise<void>): (request: A) => Promise<void> {
   let isDone = false;
-  return async (of) => {
+  return async (request) => {
     if (isDone) return;
     isDone = true;
-    await work(of);
+    await work(request);
   };
 }
 

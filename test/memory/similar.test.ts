@@ -179,8 +179,8 @@ describe("stores of one text at the same time", () => {
     for (let i = 0; i < 20; i++) await other.store("ana has a cat");
     let isDone = false;
     const one = open({
-      findByOperation: async (of) => service.storage.log.findByOperation(of),
-      locate: async (of) => {
+      findByOperation: async (request) => service.storage.log.findByOperation(request),
+      locate: async (request) => {
         // The first look at what the search has found.
         if (!isDone) {
           isDone = true;
@@ -194,7 +194,7 @@ describe("stores of one text at the same time", () => {
           expect(last).toBeDefined();
           for (const { id } of others) await other.remove(id);
         }
-        return service.storage.log.locate(of);
+        return service.storage.log.locate(request);
       },
     });
     expect(await one.store("ana has a cat", { onSimilar: "keep" })).toMatchObject({ outcome: "KEPT" });

@@ -95,12 +95,12 @@ describe("a batch with a key that stored a part", () => {
     const { claims } = service.storage;
     const failing: Claims = {
       claim: (claim) => claims.claim(claim),
-      takeOver: async (of) => {
-        if (of.stored !== undefined) throw unavailable("lost");
-        return claims.takeOver(of);
+      takeOver: async (request) => {
+        if (request.stored !== undefined) throw unavailable("lost");
+        return claims.takeOver(request);
       },
-      answer: (of) => claims.answer(of),
-      release: (of) => claims.release(of),
+      answer: (request) => claims.answer(request),
+      release: (request) => claims.release(request),
     };
     const { again } = await storeAPart(failing);
     await expect(again()).rejects.toMatchObject({ code: "unavailable" });

@@ -50,11 +50,11 @@ function openUnsaved(
   });
   return {
     openUnsaved: () => indexes.openUnsaved(),
-    searchWords: (of, query) => indexes.searchWords(of, query),
-    scoreWords: (of, query, sequences) => indexes.scoreWords(of, query, sequences),
-    sample: (of) => indexes.sample(of),
-    select: (of, by) => indexes.select(of, by),
-    inEventOrder: (of, among, order) => indexes.inEventOrder(of, among, order),
-    eventTimesOf: (of, sequences) => indexes.eventTimesOf(of, sequences),
+    searchWords: (searched, query) => indexes.searchWords(searched, query),
+    scoreWords: (searched, query, sequences) => indexes.scoreWords(searched, query, sequences),
+    sample: (searched) => indexes.sample(searched),
+    select: (searched, by) => indexes.select(searched, by),
+    inEventOrder: (searched, among, order) => indexes.inEventOrder(searched, among, order),
+    eventTimesOf: (searched, sequences) => indexes.eventTimesOf(searched, sequences),
   };
 }

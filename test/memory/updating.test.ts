@@ -56,9 +56,9 @@ function dying(log: Log): Log {
 /** Makes a log in which others do something each time before it tells what hides memories. */
 function beforeSpecial(log: Log, doing: () => Promise<void>): Log {
   return withChanges(log, {
-    listSupersedingAndExpiring: async (of) => {
+    listSupersedingAndExpiring: async (request) => {
       await doing();
-      return log.listSupersedingAndExpiring(of);
+      return log.listSupersedingAndExpiring(request);
     },
   });
 }

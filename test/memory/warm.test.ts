@@ -25,7 +25,7 @@ function setUp(onOpen: (name: string) => unknown = () => {}) {
       recent: { list, touch: async () => {}, forget: async () => {} },
       namespaces: namespaces as unknown as Namespaces,
       stopping: stop.signal,
-      onProgress: (done, of) => progress.push([done, of]),
+      onProgress: (done, total) => progress.push([done, total]),
       onTrouble: (error) => troubles.push(error),
     });
   return { stop, opened, namespaces, progress, troubles, run };

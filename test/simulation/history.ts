@@ -110,12 +110,13 @@ export class History {
 
   constructor(private readonly time: VirtualTime) {}
 
-  async storing(of: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
-    const tried = this.#try(of);
-    if (of.onSimilar === "supersede") this.#maySupersede(tried.version);
+  async storing(operation: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
+    const tried = this.#try(operation);
+    if (operation.onSimilar === "supersede") this.#maySupersede(tried.version);
     const { answered, replayed, superseded = [] } = await this.#unlessUnanswered(work);
     // One that keeps a similar memory was embedded, and costs a call.
-    if (!replayed && (answered.outcome !== "KEPT" || of.onSimilar === "keep")) this.#pay(of.accountId);
+    if (!replayed && (answered.outcome !== "KEPT" || operation.onSimilar === "keep"))
+      this.#pay(operation.accountId);
     this.#take(tried, answered);
     this.#hasSuperseded(tried.version, superseded);
   }

@@ -163,7 +163,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/delete-memory.ts",
-        "    found = await locate(ports, of);\n  }",
+        "    found = await locate(ports, target);\n  }",
         "    found = undefined;\n  }",
       ],
     ],

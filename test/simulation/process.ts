@@ -69,29 +69,29 @@ export class Process implements Client {
     for (const tell of this.#dying) tell();
   }
 
-  store(caller: Caller, of: Omit<StoreRequest, "caller">) {
-    return this.#call((domain, signal) => store(domain, { caller, ...of, signal }));
+  store(caller: Caller, request: Omit<StoreRequest, "caller">) {
+    return this.#call((domain, signal) => store(domain, { caller, ...request, signal }));
   }
 
-  storeBatch(caller: Caller, of: Omit<StoreBatchRequest, "caller">) {
-    return this.#call((domain, signal) => storeBatch(domain, { caller, ...of, signal }));
+  storeBatch(caller: Caller, request: Omit<StoreBatchRequest, "caller">) {
+    return this.#call((domain, signal) => storeBatch(domain, { caller, ...request, signal }));
   }
 
-  updateMemory(caller: Caller, of: Omit<UpdateRequest, "caller">) {
-    return this.#call((domain, signal) => updateMemory(domain, { caller, ...of, signal }));
+  updateMemory(caller: Caller, request: Omit<UpdateRequest, "caller">) {
+    return this.#call((domain, signal) => updateMemory(domain, { caller, ...request, signal }));
   }
 
   recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow) {
-    const of = { caller, query: "text", namespace, topK: 20, ...how };
-    return this.#call((domain, signal) => recall(domain, { ...of, signal }));
+    const request = { caller, query: "text", namespace, topK: 20, ...how };
+    return this.#call((domain, signal) => recall(domain, { ...request, signal }));
   }
 
-  deleteMemories(caller: Caller, of: Omit<DeleteMemoriesRequest, "caller">) {
-    return this.#call((domain, signal) => deleteMemories(domain, { caller, ...of, signal }));
+  deleteMemories(caller: Caller, request: Omit<DeleteMemoriesRequest, "caller">) {
+    return this.#call((domain, signal) => deleteMemories(domain, { caller, ...request, signal }));
   }
 
-  deleteMemory(caller: Caller, of: { namespace: string; id: string }) {
-    return this.#call((domain) => deleteMemory(domain, { caller, ...of }));
+  deleteMemory(caller: Caller, request: { namespace: string; id: string }) {
+    return this.#call((domain) => deleteMemory(domain, { caller, ...request }));
   }
 
   deleteNamespace(caller: Caller, namespace: string) {
@@ -232,7 +232,7 @@ function roomOf(
     stored: async () => [],
     markOf: async () => undefined,
     measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
-    measureRecall: async () => ({ found: 0, of: 0 }),
+    measureRecall: async () => ({ found: 0, compared: 0 }),
     wipe: async () => {},
     holds: async () => [],
   };

@@ -162,13 +162,13 @@ class Schedule {
 
   /** Plans one operation of each kind. */
   readonly #plans: Record<Kind, (atMs: number, caller: Caller, namespace: string) => void> = {
-    store: (...of) => this.#stores < STORES_MAX && this.#planStore(...of),
-    batch: (...of) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...of),
-    update: (...of) => this.#updates < UPDATES_MAX && this.#planUpdate(...of),
-    recall: (atMs, ...of) => this.#begin(atMs, () => this.#recall(this.#any, ...of)),
-    delete: (atMs, ...of) => this.#begin(atMs, () => this.#delete(...of)),
-    filter: (atMs, ...of) => this.#begin(atMs, () => this.#deleteByFilter(...of)),
-    drop: (atMs, ...of) => this.#begin(atMs, () => this.#drop(...of)),
+    store: (...operation) => this.#stores < STORES_MAX && this.#planStore(...operation),
+    batch: (...operation) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...operation),
+    update: (...operation) => this.#updates < UPDATES_MAX && this.#planUpdate(...operation),
+    recall: (atMs, ...operation) => this.#begin(atMs, () => this.#recall(this.#any, ...operation)),
+    delete: (atMs, ...operation) => this.#begin(atMs, () => this.#delete(...operation)),
+    filter: (atMs, ...operation) => this.#begin(atMs, () => this.#deleteByFilter(...operation)),
+    drop: (atMs, ...operation) => this.#begin(atMs, () => this.#drop(...operation)),
     // A process dies in the middle of its work, and another takes its place.
     kill: (atMs) => this.time.at(atMs, () => this.#kill()),
   };
@@ -191,9 +191,9 @@ class Schedule {
     const memory = this.#newMemory(caller, namespace, { ...storeOptions, ...(onSimilar && { onSimilar }) });
     const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
-      const { of, request } = memory();
+      const { operation, request } = memory();
       const asked = { ...request, namespace, idempotencyKey };
-      return this.#history.storing(of, async () => {
+      return this.#history.storing(operation, async () => {
         const stored = await this.#any.store(caller, asked);
         return { ...stored, superseded: this.#db.supersededBy(stored.answered.id) };
       });
@@ -210,8 +210,8 @@ class Schedule {
     const attempt = () => {
       const items = memories.map((memory) => memory());
       const asked = { namespace, memories: items.map(({ request }) => request), idempotencyKey };
-      const of = items.map((item) => item.of);
-      return this.#history.storingBatch(of, () => this.#any.storeBatch(caller, asked));
+      const operation = items.map((item) => item.operation);
+      return this.#history.storingBatch(operation, () => this.#any.storeBatch(caller, asked));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
@@ -220,12 +220,12 @@ class Schedule {
   #newMemory(caller: Caller, namespace: string, { superseded, ...storeOptions }: StoreOptions) {
     const text = `text ${this.#stores++}`;
     const name = keyOf({ ...caller, namespace });
-    let described: { of: Storing; request: BatchMemory } | undefined;
+    let described: { operation: Storing; request: BatchMemory } | undefined;
     return () => {
       const id = superseded === undefined ? undefined : this.#history.pick(name, superseded);
       const asked = { ...storeOptions, ...(id !== undefined && { supersedes: [id] }) };
       described ??= {
-        of: { accountId: caller.accountId, name, text, ...asked },
+        operation: { accountId: caller.accountId, name, text, ...asked },
         request: {
           text,
           ...expiryOf(asked),
@@ -272,16 +272,16 @@ class Schedule {
       // All attempts make the same request.
       id ??= this.#history.pick(name, chosen);
       if (id === undefined) return;
-      const of = { accountId: caller.accountId, name, text, id };
+      const operation = { accountId: caller.accountId, name, text, id };
       const request = { namespace, id, text, idempotencyKey };
-      await this.#history.updating(of, () => this.#any.updateMemory(caller, request));
+      await this.#history.updating(operation, () => this.#any.updateMemory(caller, request));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
 
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
-    const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
-    await this.#history.recalling(of, async () => {
+    const operation = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
+    await this.#history.recalling(operation, async () => {
       const mode = this.time.chance(0.5) ? "hybrid" : "cosine";
       // Every memory is later than that, but the memories must be selected first.
       const after = this.time.chance(0.3) ? 0 : undefined;
@@ -291,19 +291,19 @@ class Schedule {
   }
 
   #delete(caller: Caller, namespace: string): Promise<void> {
-    const of = { name: keyOf({ ...caller, namespace }), chance: this.#anyMemory() };
-    return this.#history.deleting(of, (id) => this.#any.deleteMemory(caller, { namespace, id }));
+    const operation = { name: keyOf({ ...caller, namespace }), chance: this.#anyMemory() };
+    return this.#history.deleting(operation, (id) => this.#any.deleteMemory(caller, { namespace, id }));
   }
 
   /** Deletes the memories with one external id, superseded ones as well. */
   #deleteByFilter(caller: Caller, namespace: string): Promise<void> {
     const externalId = this.time.pick(EXTERNAL_IDS);
     const filter = { $external_id: externalId };
-    const of = { namespace, ids: [], filter, includeSuperseded: true };
+    const operation = { namespace, ids: [], filter, includeSuperseded: true };
     const mine = keyOf({ ...caller, namespace });
     return this.#history.dropping(
       (version) => version.name === mine && version.externalId === externalId,
-      () => this.#any.deleteMemories(caller, of),
+      () => this.#any.deleteMemories(caller, operation),
     );
   }
 

@@ -6,7 +6,7 @@ import { seeded } from "../simulation/time.js";
 async function checked(tuner: ExpansionTuner, { found, times }: { found: number; times: number }) {
   for (let i = 0; i < times; i++) {
     nowMs += 1_000_000;
-    await tuner.check(nowMs, async () => ({ found, of: 10 }));
+    await tuner.check(nowMs, async () => ({ found, compared: 10 }));
   }
 }
 let nowMs = 0;
@@ -28,14 +28,14 @@ describe("the tuner of recall", () => {
     // A graph that misses one of a hundred at 128 places, and half as many at twice as many.
     const missed = () => Math.min(1, 1.28 / tuner.expansionIn([1000]));
     const random = seeded(1);
-    let [found, of] = [0, 0];
+    let [found, compared] = [0, 0];
     for (let i = 0; i < 6_000; i++) {
       const right = Array.from({ length: 10 }, () => random() >= missed()).filter(Boolean).length;
       await checked(tuner, { found: right, times: 1 });
-      if (i >= 1_000) [found, of] = [found + right, of + 10];
+      if (i >= 1_000) [found, compared] = [found + right, compared + 10];
     }
-    expect(found / of).toBeGreaterThan(0.994);
-    expect(found / of).toBeLessThan(0.996);
+    expect(found / compared).toBeGreaterThan(0.994);
+    expect(found / compared).toBeLessThan(0.996);
   });
 
   it("changes little because of one check", async () => {
@@ -62,18 +62,21 @@ describe("the tuner of recall", () => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running--;
-      return { found: 10, of: 10 };
+      return { found: 10, compared: 10 };
     };
     await Promise.all([tuner.check(0, exactly), tuner.check(0, exactly)]);
     expect(await tuner.check(999, exactly)).toBeUndefined();
     expect({ most, checks }).toEqual({ most: 1, checks: 1 });
-    expect(await tuner.check(1_000_000, exactly)).toEqual({ found: 10, of: 10 });
+    expect(await tuner.check(1_000_000, exactly)).toEqual({ found: 10, compared: 10 });
   });
 
   it("goes on after a check that failed", async () => {
     const tuner = new ExpansionTuner();
     await expect(tuner.check(0, () => Promise.reject(new Error("gone")))).rejects.toThrow("gone");
-    expect(await tuner.check(1_000_000, async () => ({ found: 1, of: 1 }))).toEqual({ found: 1, of: 1 });
+    expect(await tuner.check(1_000_000, async () => ({ found: 1, compared: 1 }))).toEqual({
+      found: 1,
+      compared: 1,
+    });
   });
 
   it("compares the ten nearest, whatever their order", () => {
@@ -83,8 +86,8 @@ describe("the tuner of recall", () => {
         window: 0,
         similarity: 1 - (from + i) / 100,
       }));
-    expect(compare(hits(0), hits(0).reverse())).toEqual({ found: 10, of: 10 });
-    expect(compare(hits(0), hits(5))).toEqual({ found: 5, of: 10 });
-    expect(compare(hits(0).slice(0, 3), hits(0))).toEqual({ found: 3, of: 3 });
+    expect(compare(hits(0), hits(0).reverse())).toEqual({ found: 10, compared: 10 });
+    expect(compare(hits(0), hits(5))).toEqual({ found: 5, compared: 10 });
+    expect(compare(hits(0).slice(0, 3), hits(0))).toEqual({ found: 3, compared: 3 });
   });
 });

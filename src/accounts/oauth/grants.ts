@@ -44,7 +44,7 @@ export interface Grants {
   add(grant: Grant): Promise<void>;
   find(codeHash: string): Promise<StoredGrant | undefined>;
   /** Uses a code for a key in one atomic step, unless it is used or expired; true if it did. */
-  take(of: { codeHash: string; keyId: string }): Promise<boolean>;
+  take(request: { codeHash: string; keyId: string }): Promise<boolean>;
   /** Records that a used code came again; returns the grant as it is then. */
   markReplayed(codeHash: string): Promise<StoredGrant | undefined>;
   removeOf(accountId: string): Promise<void>;

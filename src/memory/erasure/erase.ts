@@ -39,8 +39,8 @@ export interface ErasurePorts {
 /** Allowance for replicas whose clocks differ. */
 const CLOCKS_DIFFER_MS = 5_000;
 
-export function newErasure(clock: Clock, of: { scope: Scope; logId: string }): LogErasure {
-  return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
+export function newErasure(clock: Clock, target: { scope: Scope; logId: string }): LogErasure {
+  return { id: newOperationId(), ...target, begunAtMs: clock.wallMs() };
 }
 
 /** Finishes an erasure. Any process may repeat each step; all are done when the record is removed. */

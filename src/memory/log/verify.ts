@@ -25,7 +25,7 @@ export interface Verified {
   /** Logs whose index has files. */
   indexes: number;
   /** Recall of the indexes that have files, by some of their own vectors. */
-  readonly recall: { found: number; of: number };
+  readonly recall: { found: number; compared: number };
   /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
   unfinished: number;
   /** Problems, one line each; empty if the database is sound. */
@@ -44,7 +44,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     ),
     ...(await ports.log.unerased(ERASURES_MAX)),
   ];
-  const recall = { found: 0, of: 0 };
+  const recall = { found: 0, compared: 0 };
   const verified: Verified = { ...counted, recall, unfinished: pending.length, problems: [] };
   const living = await livingIn(ports.log);
   for await (const logId of allLogIds(ports.log)) {
@@ -52,9 +52,9 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   }
   for (const logId of await ports.vectors.stored()) {
     verified.indexes++;
-    const { found, of } = await ports.vectors.measureRecall(logId);
+    const { found, compared } = await ports.vectors.measureRecall(logId);
     recall.found += found;
-    recall.of += of;
+    recall.compared += compared;
   }
   for (const logId of new Set([...(await ports.vectors.stored()), ...(await ports.indexes.stored())])) {
     const last = await ports.log.last(logId);

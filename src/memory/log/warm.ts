@@ -10,7 +10,7 @@ export interface WarmOptions {
   readonly namespaces: Namespaces;
   readonly stopping: AbortSignal;
   /** Called after each namespace. */
-  onProgress?(done: number, of: number): void;
+  onProgress?(done: number, total: number): void;
   /** Called if the list of recently used namespaces cannot be read. */
   onTrouble(error: unknown): void;
 }

@@ -81,7 +81,7 @@ export async function deleteMemories(
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   if (filter === undefined) {
     const erase = (id: string) => forget(ports, { scope, id });
-    return eraseSome(ports.clock, { of: ids, atOnce: await atOnceIn(ports, scope), erase, signal });
+    return eraseSome(ports.clock, { targets: ids, atOnce: await atOnceIn(ports, scope), erase, signal });
   }
   const { includeSuperseded = false } = request;
   const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
@@ -153,7 +153,7 @@ async function eraseMatching(
   }
   const erase = (memory: Matched) => eraseVersions(ports, { scope, logId, filter, memory });
   const atOnce = await atOnceIn(ports, scope);
-  const { deleted, more } = await eraseSome(ports.clock, { of: memories, atOnce, erase, signal });
+  const { deleted, more } = await eraseSome(ports.clock, { targets: memories, atOnce, erase, signal });
   return { deleted, more: more || selection.size > first.length };
 }
 
@@ -183,8 +183,8 @@ async function eraseVersions(
     await finish(ports, erasure);
     const next = await locate(ports, { scope, id });
     if (next === undefined) return true;
-    const of = { logId: next.logId, sequences: [next.sequence], what: "text" } as const;
-    const [found] = (await ports.log.fetch(of)).found;
+    const fetching = { logId: next.logId, sequences: [next.sequence], what: "text" } as const;
+    const [found] = (await ports.log.fetch(fetching)).found;
     if (found !== undefined && !matches(filter.condition, found.entry)) return false;
     erasure = next;
   }

@@ -35,15 +35,15 @@ export async function deleteMemory(
  *
  * @throws MemoryError `unavailable`
  */
-export async function forget(ports: ErasurePorts, of: { scope: Scope; id: string }): Promise<boolean> {
-  let found = await locate(ports, of);
+export async function forget(ports: ErasurePorts, target: { scope: Scope; id: string }): Promise<boolean> {
+  let found = await locate(ports, target);
   let was = false;
   // An update may have made another version before the tombstone; after it, none is made.
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
     was ||= !(await hasExpired(ports, found));
     await ports.erasures.begin(found);
     await finish(ports, found);
-    found = await locate(ports, of);
+    found = await locate(ports, target);
   }
   if (found) throw unavailable("the memory is updated again and again");
   return was;

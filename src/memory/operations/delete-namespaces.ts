@@ -77,7 +77,12 @@ export async function deleteNamespaces(
     if (held !== undefined) dropped.set(namespace, held);
     return held !== undefined;
   };
-  const { deleted, more } = await eraseSome(ports.clock, { of: names, atOnce: DROPPING_MAX, erase, signal });
+  const { deleted, more } = await eraseSome(ports.clock, {
+    targets: names,
+    atOnce: DROPPING_MAX,
+    erase,
+    signal,
+  });
   return {
     deleted,
     more: more || hasMore,

@@ -12,7 +12,7 @@ export interface ErasedSome {
 }
 
 interface ErasingSome<T> {
-  readonly of: readonly T[];
+  readonly targets: readonly T[];
   readonly atOnce: number;
   /** Erases one; true if there was one. */
   erase(each: T): Promise<boolean>;
@@ -25,12 +25,12 @@ interface ErasingSome<T> {
  */
 export async function eraseSome<T>(
   clock: Clock,
-  { of, atOnce, erase, signal }: ErasingSome<T>,
+  { targets, atOnce, erase, signal }: ErasingSome<T>,
 ): Promise<ErasedSome> {
   const endMs = clock.nowMs() + BEGIN_MS_MAX;
   const failures: unknown[] = [];
   let [deleted, more] = [0, false];
-  await mapSome(of, atOnce, async (each) => {
+  await mapSome(targets, atOnce, async (each) => {
     if (clock.nowMs() > endMs) more = true;
     if (more || failures.length > 0 || signal?.aborted) return;
     await erase(each).then(

@@ -113,8 +113,8 @@ async function findPlaces(
   });
 }
 
-function placeIn(of: { readonly base: string; readonly digest: string }, token: string[]): Happened {
+function placeIn(query: { readonly base: string; readonly digest: string }, token: string[]): Happened {
   const [base, atMs, sequence, digest] = token;
-  if (base !== of.base || digest !== of.digest) throw badToken();
+  if (base !== query.base || digest !== query.digest) throw badToken();
   return { atMs: parseTimePlace(atMs), sequence: parsePlace(sequence) };
 }

@@ -55,8 +55,11 @@ export async function listNamespaces(
 }
 
 function placeIn(prefix: string, token: string): string {
-  const [after = "", of = ""] = parsePageToken(token, ["namespaces", prefix === "" ? 1 : 2]) ?? ["", prefix];
-  if (of !== prefix) throw badToken();
+  const [after = "", asked = ""] = parsePageToken(token, ["namespaces", prefix === "" ? 1 : 2]) ?? [
+    "",
+    prefix,
+  ];
+  if (asked !== prefix) throw badToken();
   return after;
 }
 

@@ -113,8 +113,8 @@ export async function listMatching(
   await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
   const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
   if (matching === undefined) return noPage(token);
-  const of = [baseOf(matching.logId), digestOf(filter.key)] as const;
-  const place = token && placeAmong(of, token);
+  const query = [baseOf(matching.logId), digestOf(filter.key)] as const;
+  const place = token && placeAmong(query, token);
   const { items, next } = await readMatchingPage(ports, {
     ...matching,
     filter,
@@ -123,13 +123,13 @@ export async function listMatching(
     place,
     size,
   });
-  const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], of[0], String(next), of[1]]);
+  const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], query[0], String(next), query[1]]);
   return { items, nextPageToken };
 }
 
-function placeAmong(of: readonly [base: string, digest: string], token: string[]): number {
+function placeAmong(query: readonly [base: string, digest: string], token: string[]): number {
   const [base, place, digest] = token;
-  if (base !== of[0] || digest !== of[1]) throw badToken();
+  if (base !== query[0] || digest !== query[1]) throw badToken();
   return parsePlace(place);
 }
 

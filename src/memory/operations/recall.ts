@@ -246,12 +246,12 @@ async function searchAll(
 function searchIn(
   ports: RecallPorts,
   scope: Scope,
-  { topK, mode, explain, minScore, recency, includeSuperseded, filter, timer, ...of }: Searching,
+  { topK, mode, explain, minScore, recency, includeSuperseded, filter, timer, ...searching }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
-  const { paid, signal } = of;
+  const { paid, signal } = searching;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
-    const queries = of.queriesIn(modelVersionOf(replica.logId));
+    const queries = searching.queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
@@ -271,7 +271,7 @@ function searchIn(
         );
       }
       const [first = []] = found;
-      if (!of.isList) return first;
+      if (!searching.isList) return first;
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
       return bestOf(named, topK);
     });

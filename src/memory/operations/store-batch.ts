@@ -61,7 +61,7 @@ export async function storeBatch(ports: StoreIfPorts, request: StoreBatchRequest
     for (const { tokens } of written.fresh) ports.quota.count(caller, { namespace, call: "store", tokens });
     return written;
   };
-  const told = (of: StoredBatch) => tellOf(ports, of, parsed);
+  const told = (stored: StoredBatch) => tellOf(ports, stored, parsed);
   if (request.idempotencyKey === undefined)
     return told({ results: (await write()).results, replayed: false });
   const stored = await storeIdempotently(ports, {

@@ -88,9 +88,9 @@ export async function writeIf(ports: StoreIfPorts, writing: ConditionalWriting):
   const conditionFor = async (replica: Replica): Promise<Conditional> => {
     const memory = await appending.memoryIn(modelVersionOf(replica.logId));
     if (above !== undefined) {
-      const of = { log: ports.log, memory, above, decides: onSimilar !== "store" };
+      const comparison = { log: ports.log, memory, above, decides: onSimilar !== "store" };
       similar = await SimilarMemories.search(replica, {
-        ...of,
+        ...comparison,
         except: conditions.supersedes,
         timer,
         signal,

@@ -181,13 +181,15 @@ class Update {
 
   constructor(
     private readonly ports: ErasurePorts,
-    private readonly of: Updating,
+    private readonly request: Updating,
   ) {}
 
   async run(): Promise<UpdatedMemories> {
-    const { logId, asked } = this.of;
-    const next = await (this.of.filter === undefined ? this.#runIds() : this.#runFilter(this.of.filter));
-    this.of.signal?.throwIfAborted();
+    const { logId, asked } = this.request;
+    const next = await (this.request.filter === undefined
+      ? this.#runIds()
+      : this.#runFilter(this.request.filter));
+    this.request.signal?.throwIfAborted();
     if (this.#refused !== undefined && this.#updated === 0) throw this.#refused;
     const nextPageToken =
       next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
@@ -201,7 +203,7 @@ class Update {
 
   /** Returns the place of the first id that is left, counted from 1. */
   async #runIds(): Promise<number | undefined> {
-    const { ids, place, logId } = this.of;
+    const { ids, place, logId } = this.request;
     const { log, clock } = this.ports;
     const read = async (some: readonly string[]) => {
       const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
@@ -214,7 +216,7 @@ class Update {
 
   /** Returns the number of the first match that is left. */
   async #runFilter(filter: Filter): Promise<number | undefined> {
-    const { scope, signal, place } = this.of;
+    const { scope, signal, place } = this.request;
     const shown = { filter, includeSuperseded: false };
     const matching = await selectIn(this.ports, scope, { ...shown, signal });
     if (matching === undefined) return undefined;
@@ -238,7 +240,7 @@ class Update {
     const endMs = clock.nowMs() + BEGIN_MS_MAX;
     for (let at = 0; at < all.length; ) {
       const free = UPDATED_MAX - this.#updated - this.#failed.length;
-      if (free <= 0 || clock.nowMs() > endMs || this.of.signal?.aborted) return all.length - at;
+      if (free <= 0 || clock.nowMs() > endMs || this.request.signal?.aborted) return all.length - at;
       const some = all.slice(at, at + Math.min(READ_MANY, free));
       await this.#updateAll(await read(some));
       // Those of the part that were changed are found unchanged by the next call.
@@ -251,7 +253,7 @@ class Update {
   async #updateAll(memories: readonly Shown[]): Promise<void> {
     const errors: unknown[] = [];
     await mapSome(memories, WRITING_MAX, async (memory) => {
-      if (errors.length > 0 || this.#refused !== undefined || this.of.signal?.aborted) return;
+      if (errors.length > 0 || this.#refused !== undefined || this.request.signal?.aborted) return;
       await this.#update(memory).catch((error) => errors.push(error));
     });
     // Those that had begun have ended.
@@ -259,7 +261,7 @@ class Update {
   }
 
   async #update(memory: Shown): Promise<void> {
-    const { scope, change, asked, filter, onFreeWrite } = this.of;
+    const { scope, change, asked, filter, onFreeWrite } = this.request;
     const { id } = memory;
     const before = canonicalMetadata(memory.metadata);
     const after = JSON.stringify(change(JSON.parse(memory.metadata) as JsonObject));

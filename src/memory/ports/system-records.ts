@@ -15,5 +15,5 @@ export interface SystemRecords {
    * Pins a model if the present one is still of the given model version; undefined means that there is none yet.
    * True if it did.
    */
-  pin(of: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean>;
+  pin(request: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean>;
 }

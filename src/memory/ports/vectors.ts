@@ -107,7 +107,7 @@ export interface RecallMeasured {
   /** Number of the nearest vectors that the searches found. */
   readonly found: number;
   /** Number of the nearest vectors. */
-  readonly of: number;
+  readonly compared: number;
 }
 
 /** Numbers of an index's rows: one for each vector, or for each memory's words and fields. */

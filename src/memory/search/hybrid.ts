@@ -63,14 +63,14 @@ export interface Placement {
  * Places the best `wanted` memories by meaning and words. It reads no record of a memory that cannot be among
  * them, unless one of the others is missing in the log.
  */
-export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Placement> {
+export async function placeBest(searched: SearchedBoth, found: FoundBoth): Promise<Placement> {
   const candidates = await gather(found);
   const mean = found.wordMatches.meanCosine(found.vectors);
   const needed = mayBeBest(candidates, { ...found, mean });
-  const scored = await scoreAll(of, { ...found, candidates: needed });
+  const scored = await scoreAll(searched, { ...found, candidates: needed });
   if (scored.length < needed.length) {
     const rest = candidates.filter((each) => !needed.includes(each));
-    scored.push(...(await scoreAll(of, { ...found, candidates: rest })));
+    scored.push(...(await scoreAll(searched, { ...found, candidates: rest })));
   }
   return place(scored, { ...found, mean });
 }

@@ -98,10 +98,10 @@ export type InTimeOptions = Omit<PlacedOptions, "wordMatches" | "recency"> & { r
  *
  * @throws MemoryError `unavailable` if memories are replaced faster than they are found.
  */
-export async function searching<T>(of: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
+export async function searching<T>(searchable: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
   for (let searches = 1; ; searches++) {
-    const { found, overtaken } = await of.searches.during(async (changes) => {
-      const search = new Search(of, changes);
+    const { found, overtaken } = await searchable.searches.during(async (changes) => {
+      const search = new Search(searchable, changes);
       const found = await work(search);
       return { found, overtaken: await search.overtaken() };
     });
@@ -123,10 +123,10 @@ export class Search {
   #condition: Condition | undefined;
 
   constructor(
-    private readonly of: Searchable,
+    private readonly searchable: Searchable,
     private readonly changes: ChangesDuring,
   ) {
-    this.#log = watched(of.log, this.#missing);
+    this.#log = watched(searchable.log, this.#missing);
   }
 
   /** Selects the memories that match a filter; it sees all that `current` has seen. */
@@ -137,7 +137,9 @@ export class Search {
       const ids = await this.#locate(condition, includeSuperseded);
       const { indexes } = await this.#sources({ includeSuperseded });
       signal?.throwIfAborted();
-      const selected = await this.of.guard(this.of.indexes.select(indexes, { condition, ids }));
+      const selected = await this.searchable.guard(
+        this.searchable.indexes.select(indexes, { condition, ids }),
+      );
       return selected.with(await this.#replacedIn(selected, { condition, includeSuperseded }));
     });
   }
@@ -145,7 +147,7 @@ export class Search {
   /** Lists the first of the memories that it selected in the order of their event times. */
   async inEventOrder(selection: Selection, order: EventOrder, showing: Showing): Promise<Happened[]> {
     const { indexes } = await this.#sources(showing);
-    return this.of.guard(this.of.indexes.inEventOrder(indexes, selection, order));
+    return this.searchable.guard(this.searchable.indexes.inEventOrder(indexes, selection, order));
   }
 
   /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
@@ -156,7 +158,7 @@ export class Search {
     wanted = WORD_CANDIDATES,
     ...showing
   }: MatchWordsOptions): Promise<WordMatches> {
-    const { indexes: all, guard } = this.of;
+    const { indexes: all, guard } = this.searchable;
     return timer.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
       const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
@@ -189,15 +191,15 @@ export class Search {
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
     return timer.time("fetch", async () => {
       const { vectors, signal } = query;
-      const of = { vectors, signal, error: found.error, newVersions };
+      const common = { vectors, signal, error: found.error, newVersions };
       const needed = mayBeBestInTime(found);
-      const scored = await scoreBest(searched, { ...of, nearby: needed });
+      const scored = await scoreBest(searched, { ...common, nearby: needed });
       if (scored.length >= needed.size + newVersions.numbers.length) return scored;
       // Others may be in the places of those that are missing.
       const nearest = new Map([...found.nearby].slice(0, RECENCY_CANDIDATES));
       const rest = new Map([...nearest].filter(([sequence]) => !needed.has(sequence)));
       const none = { ...newVersions, numbers: [] };
-      return [...scored, ...(await scoreBest(searched, { ...of, nearby: rest, newVersions: none }))];
+      return [...scored, ...(await scoreBest(searched, { ...common, nearby: rest, newVersions: none }))];
     });
   }
 
@@ -221,7 +223,7 @@ export class Search {
     if (this.#hasTooMany || this.changes.isIncomplete) return "replaced";
     if (this.#missing.size === 0) return undefined;
     // The log has the entries that replaced or deleted them. A damaged memory is missing as well.
-    await this.of.current();
+    await this.searchable.current();
     const { replacements } = this.changes;
     const gone = [...this.#missing].filter((sequence) => replacements.has(sequence));
     if (gone.length === 0) return undefined;
@@ -229,8 +231,8 @@ export class Search {
   }
 
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    this.of.expire();
-    return this.of.sources(includeSuperseded);
+    this.searchable.expire();
+    return this.searchable.sources(includeSuperseded);
   }
 
   /** Finds the log numbers of the memories that a condition names by id. */
@@ -239,14 +241,14 @@ export class Search {
     for (const { field, test } of testsOf(condition)) {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
-    const { log, logId } = this.of;
+    const { log, logId } = this.searchable;
     const find = async (id: unknown) => [id, await log.locate({ logId, id: String(id) })] as const;
     let before = new Map<unknown, number>();
     for (let looks = 1; ids.size > 0 && looks < LOOKS_MAX; looks++) {
       const found = await mapSome([...ids], LOCATE_MANY, find);
       const numbers = new Map(found.flatMap(([id, at]) => (at === undefined ? [] : [[id, at] as const])));
       // Another process may just have stored one of them.
-      if (Math.max(0, ...numbers.values()) > this.of.applied()) await this.of.current();
+      if (Math.max(0, ...numbers.values()) > this.searchable.applied()) await this.searchable.current();
       const { indexes } = await this.#sources({ includeSuperseded });
       const isKnown = (id: unknown, sequence: number) =>
         before.get(id) === sequence || indexes.some((index) => index.has(sequence));
@@ -266,7 +268,7 @@ export class Search {
     if (replacements.size === 0) return [];
     const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
     const matching: number[] = [];
-    const { logId } = this.of;
+    const { logId } = this.searchable;
     for await (const some of fetchAll(this.#log, { logId, sequences: news, what: "text" })) {
       for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
     }
@@ -289,7 +291,7 @@ export class Search {
   async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
     const { replacements, superseded } = this.changes;
     if (replacements.size === 0) return [];
-    const { indexes } = await this.of.sources(false);
+    const { indexes } = await this.searchable.sources(false);
     const news = [...replacements.values()].filter(
       (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
@@ -308,9 +310,14 @@ export class Search {
   }
 
   async #searchShown(query: Query & Showing) {
-    const { logId, clock } = this.of;
+    const { logId, clock } = this.searchable;
     const { vectors } = await this.#sources(query);
-    const searched = { logId, log: this.#log, clock, ...together(vectors, (work) => this.of.guard(work)) };
+    const searched = {
+      logId,
+      log: this.#log,
+      clock,
+      ...together(vectors, (work) => this.searchable.guard(work)),
+    };
     const before = errorOf(vectors);
     const nearby = await findNearby(searched, query);
     for (const sequence of nearby.keys()) if (!this.#isShown(sequence, query)) nearby.delete(sequence);
@@ -331,7 +338,7 @@ export class Search {
    * steps together take little longer than the last, which finds all memories at most: some ten thousand.
    */
   async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "timer">) {
-    const { guard, indexes: all } = this.of;
+    const { guard, indexes: all } = this.searchable;
     for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
       const { isExact, ...shown } = await this.#searchShown({ ...query, limit });
       const { indexes } = await this.#sources(query);
@@ -371,11 +378,11 @@ function errorOf(all: readonly VectorIndex[]): number {
 /** Makes a log that notes which of the memories that are read are missing in it. */
 function watched(log: Pick<Log, "fetch">, missing: Set<number>): Pick<Log, "fetch"> {
   return {
-    fetch: async (of) => {
-      const fetched = await log.fetch(of);
-      if (fetched.found.length + fetched.rest.length === of.sequences.length) return fetched;
+    fetch: async (request) => {
+      const fetched = await log.fetch(request);
+      if (fetched.found.length + fetched.rest.length === request.sequences.length) return fetched;
       const seen = new Set([...fetched.rest, ...fetched.found.map(({ sequence }) => sequence)]);
-      for (const sequence of of.sequences) if (!seen.has(sequence)) missing.add(sequence);
+      for (const sequence of request.sequences) if (!seen.has(sequence)) missing.add(sequence);
       return fetched;
     },
   };

@@ -26,7 +26,7 @@ export interface SessionCookies {
   /** Takes the cookies out of a request, so that nothing else sees them, and keeps a session that may count. */
   take(request: IncomingMessage): void;
   /** Writes the cookie of a session. Without an age it ends with the browser. */
-  write(request: IncomingMessage, of: { secret: string; maxAgeSeconds?: number }): string;
+  write(request: IncomingMessage, session: { secret: string; maxAgeSeconds?: number }): string;
   /** Writes a cookie that ends at once. */
   clear(request: IncomingMessage): string;
 }

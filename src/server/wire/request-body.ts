@@ -169,9 +169,12 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
 }
 
 /** Decodes a message like `decode`; a long one in JSON step by step, so that other work runs in between. */
-export async function decodeInSteps(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
-  if (of.codec !== "json" || bytes.length < LONG_BYTES) return decode(bytes, of);
-  const steps = readingJson(of.message, bytes);
+export async function decodeInSteps(
+  bytes: Uint8Array,
+  options: Parameters<typeof decode>[1],
+): Promise<Message> {
+  if (options.codec !== "json" || bytes.length < LONG_BYTES) return decode(bytes, options);
+  const steps = readingJson(options.message, bytes);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     await nextIteration();

@@ -38,7 +38,7 @@ export class AmongSearch {
     });
   }
 
-  async #nearest(vector: Float32Array, of: Asked & { readonly count: number }): Promise<Hit[]> {
+  async #nearest(vector: Float32Array, asked: Asked & { readonly count: number }): Promise<Hit[]> {
     const { segments: index, tuner } = this.options;
     for (let tries = 1; ; tries++) {
       let searched: readonly Segment[] = [];
@@ -46,10 +46,10 @@ export class AmongSearch {
         return await index.reading(async (segments) => {
           searched = segments;
           // All of one moment: what is sealed meanwhile is found where it was.
-          const tail = await nearestInTail(this.options.tail.chunks, { ...of, vector });
+          const tail = await nearestInTail(this.options.tail.chunks, { ...asked, vector });
           const living = segments.filter((segment) => segment.vectors > 0);
           const expansion = tuner.expansionIn(living.map(({ vectors }) => vectors));
-          return searchFiltered(this.options, { ...of, vector, tail, expansion, segments: living });
+          return searchFiltered(this.options, { ...asked, vector, tail, expansion, segments: living });
         });
       } catch (error) {
         // A segment whose files were replaced is found where it is now.

@@ -63,7 +63,7 @@ function exactly(
   { segment, vector, places }: { segment: Segment; vector: Float32Array; places: readonly RowPlace[] },
 ): Hit[] {
   const wanted = Uint32Array.from(places, ({ place }) => slots[place] as number);
-  const vectors = readRowsAt(graphPath(segment.of, segment.files.stem), wanted, vector.length);
+  const vectors = readRowsAt(graphPath(segment.ref, segment.files.stem), wanted, vector.length);
   const length = lengthOf(vector);
   const matches = {
     keys: BigUint64Array.from(places, ({ place }) => BigInt(keys[place] as number)),

@@ -34,28 +34,28 @@ export class IndexFiles {
   }
 
   /** Runs work on a segment's files after all earlier work on them. */
-  runSerially<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
-    return this.#segmentFiles.runSerially(of, work);
+  runSerially<T>(ref: SegmentRef, work: () => Promise<T>): Promise<T> {
+    return this.#segmentFiles.runSerially(ref, work);
   }
 
   /** Replaces a segment's files by those that `write` writes, and makes room for them. */
-  async replace<W extends { readonly stem: string }>(of: SegmentRef, write: () => Promise<W>): Promise<W> {
+  async replace<W extends { readonly stem: string }>(ref: SegmentRef, write: () => Promise<W>): Promise<W> {
     const segments = await this.#known();
-    segments.set(of.logId, (segments.get(of.logId) ?? new Set()).add(of.segment));
+    segments.set(ref.logId, (segments.get(ref.logId) ?? new Set()).add(ref.segment));
     const writing = write();
-    await this.#segmentFiles.replace(of, writing);
+    await this.#segmentFiles.replace(ref, writing);
     await this.#evict();
     return writing;
   }
 
   /** Overwrites the vectors of some memories in all files of a log. */
   async wipe(logId: string, sequences: readonly number[]): Promise<void> {
-    await this.#each(logId, (of) => this.#segmentFiles.wipe(of, sequences));
+    await this.#each(logId, (ref) => this.#segmentFiles.wipe(ref, sequences));
   }
 
   /** Selects the memories whose vectors the files of a log hold. */
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
-    return (await this.#each(logId, (of) => this.#segmentFiles.holds(of, sequences))).flat();
+    return (await this.#each(logId, (ref) => this.#segmentFiles.holds(ref, sequences))).flat();
   }
 
   /** Measures the files of a log by their manifests and journals. */
@@ -75,14 +75,14 @@ export class IndexFiles {
 
   /** Erases the files of a log from a segment on. */
   async erase(logId: string, from = 0): Promise<void> {
-    await this.#each(logId, async (of) => {
-      if (of.segment < from) return;
-      await this.#segmentFiles.erase(of);
-      (await this.#known()).get(logId)?.delete(of.segment);
+    await this.#each(logId, async (ref) => {
+      if (ref.segment < from) return;
+      await this.#segmentFiles.erase(ref);
+      (await this.#known()).get(logId)?.delete(ref.segment);
     });
   }
 
-  async #each<T>(logId: string, work: (of: SegmentRef) => Promise<T>): Promise<T[]> {
+  async #each<T>(logId: string, work: (ref: SegmentRef) => Promise<T>): Promise<T[]> {
     const { folder } = this;
     const segments = await this.segmentsOf(logId);
     return Promise.all(segments.map((segment) => work({ folder, logId, segment })));

@@ -67,7 +67,7 @@ export const keysPath = ({ folder }: SegmentRef, stem: string) => join(folder, `
 export const journalPath = ({ folder }: SegmentRef, stem: string) => join(folder, `${stem}.wiped`);
 /** Path of the manifest of files that do not replace the kept ones yet. */
 export const draftPath = ({ folder }: SegmentRef, stem: string) => join(folder, `${stem}.draft`);
-export const manifestPath = (of: SegmentRef) => join(of.folder, `${nameOf(of)}.json`);
+export const manifestPath = (ref: SegmentRef) => join(ref.folder, `${nameOf(ref)}.json`);
 
 /** Returns what the names of all of a segment's files begin with. */
 export function nameOf({ logId, segment }: Omit<SegmentRef, "folder">): string {
@@ -100,14 +100,14 @@ export function parseManifest(
   return manifest;
 }
 
-export function readManifest(of: SegmentRef): SnapshotManifest {
-  return parseManifest(readFileSync(manifestPath(of), "utf8"), of);
+export function readManifest(ref: SegmentRef): SnapshotManifest {
+  return parseManifest(readFileSync(manifestPath(ref), "utf8"), ref);
 }
 
-export function writeDraft(of: SegmentRef, manifest: Omit<SnapshotManifest, "format">): void {
+export function writeDraft(ref: SegmentRef, manifest: Omit<SnapshotManifest, "format">): void {
   const json = JSON.stringify({ format: FORMAT, ...manifest });
-  writeFileSync(draftPath(of, manifest.stem), `${sha256Of(json)}\n${json}`, { mode: 0o600 });
-  sync(draftPath(of, manifest.stem));
+  writeFileSync(draftPath(ref, manifest.stem), `${sha256Of(json)}\n${json}`, { mode: 0o600 });
+  sync(draftPath(ref, manifest.stem));
 }
 
 export function sync(path: string): void {

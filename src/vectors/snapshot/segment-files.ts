@@ -21,11 +21,11 @@ export class SegmentFiles {
   readonly #open = new Map<string, StoredSnapshot>();
 
   /** `onLost` is called when files had to be erased because a vector could not be wiped in them. */
-  constructor(private readonly onLost: (of: SegmentRef) => void) {}
+  constructor(private readonly onLost: (ref: SegmentRef) => void) {}
 
   /** Runs work after all earlier work on the segment has ended, successfully or not. */
-  runSerially<T>(of: SegmentRef, work: () => Promise<T>): Promise<T> {
-    const name = nameOf(of);
+  runSerially<T>(ref: SegmentRef, work: () => Promise<T>): Promise<T> {
+    const name = nameOf(ref);
     const running = (this.#running.get(name) ?? Promise.resolve()).then(work);
     this.#occupy(name, running);
     return running;
@@ -35,21 +35,21 @@ export class SegmentFiles {
    * Replaces a segment's files by those that are being written. Earlier work is done on the old ones, and
    * later work waits for the new ones.
    */
-  async replace(of: SegmentRef, writing: Promise<{ readonly stem: string }>): Promise<void> {
-    const name = nameOf(of);
+  async replace(ref: SegmentRef, writing: Promise<{ readonly stem: string }>): Promise<void> {
+    const name = nameOf(ref);
     const written = Promise.all([writing, this.#running.get(name)]);
     // Wipes from here on must reach the new files.
     this.#next.delete(name);
     const replaced = written.then(async ([{ stem }]) => {
-      await publish(of, stem);
+      await publish(ref, stem);
       this.#open.delete(name);
     });
     this.#occupy(name, replaced);
     await replaced;
   }
 
-  erase(of: SegmentRef): Promise<void> {
-    return this.runSerially(of, () => this.#eraseNow(of));
+  erase(ref: SegmentRef): Promise<void> {
+    return this.runSerially(ref, () => this.#eraseNow(ref));
   }
 
   /**
@@ -58,55 +58,55 @@ export class SegmentFiles {
    *
    * @throws MemoryError `unavailable` when they could not be erased either.
    */
-  wipe(of: SegmentRef, sequences: readonly number[]): Promise<void> {
-    const next = this.#next.get(nameOf(of)) ?? this.#startNext(of);
+  wipe(ref: SegmentRef, sequences: readonly number[]): Promise<void> {
+    const next = this.#next.get(nameOf(ref)) ?? this.#startNext(ref);
     for (const sequence of sequences) next.sequences.add(sequence);
     return next.done;
   }
 
   /** Selects the memories whose vectors the segment's files hold. */
-  holds(of: SegmentRef, sequences: readonly number[]): Promise<number[]> {
-    return this.runSerially(of, async () => (await this.#look(of))?.holds(sequences) ?? []);
+  holds(ref: SegmentRef, sequences: readonly number[]): Promise<number[]> {
+    return this.runSerially(ref, async () => (await this.#look(ref))?.holds(sequences) ?? []);
   }
 
   /** Measures what a segment's files hold; undefined if they are missing or unreadable. */
-  measure(of: SegmentRef): Promise<Measured | undefined> {
-    return this.runSerially(of, async () => (await this.#look(of).catch(() => undefined))?.measure());
+  measure(ref: SegmentRef): Promise<Measured | undefined> {
+    return this.runSerially(ref, async () => (await this.#look(ref).catch(() => undefined))?.measure());
   }
 
-  #startNext(of: SegmentRef): Next {
-    const name = nameOf(of);
+  #startNext(ref: SegmentRef): Next {
+    const name = nameOf(ref);
     const sequences = new Set<number>();
-    const done = this.runSerially(of, async () => {
+    const done = this.runSerially(ref, async () => {
       if (this.#next.get(name) === next) this.#next.delete(name);
-      await this.#wipeOrErase(of, [...sequences]);
+      await this.#wipeOrErase(ref, [...sequences]);
     });
     const next = { sequences, done };
     this.#next.set(name, next);
     return next;
   }
 
-  async #wipeOrErase(of: SegmentRef, sequences: readonly number[]): Promise<void> {
+  async #wipeOrErase(ref: SegmentRef, sequences: readonly number[]): Promise<void> {
     try {
-      await (await this.#look(of))?.wipe(sequences);
+      await (await this.#look(ref))?.wipe(sequences);
     } catch (error) {
-      await this.#eraseNow(of, error);
-      this.onLost(of);
+      await this.#eraseNow(ref, error);
+      this.onLost(ref);
     }
   }
 
-  async #eraseNow(of: SegmentRef, cause?: unknown): Promise<void> {
-    this.#open.delete(nameOf(of));
+  async #eraseNow(ref: SegmentRef, cause?: unknown): Promise<void> {
+    this.#open.delete(nameOf(ref));
     try {
-      await eraseFiles(of);
+      await eraseFiles(ref);
     } catch (error) {
       throw unavailable("an index file of this namespace could not be erased", cause ?? error);
     }
   }
 
-  async #look(of: SegmentRef): Promise<StoredSnapshot | undefined> {
-    const name = nameOf(of);
-    const snapshot = this.#open.get(name) ?? (await StoredSnapshot.open(of));
+  async #look(ref: SegmentRef): Promise<StoredSnapshot | undefined> {
+    const name = nameOf(ref);
+    const snapshot = this.#open.get(name) ?? (await StoredSnapshot.open(ref));
     this.#open.delete(name);
     if (snapshot === undefined) return undefined;
     this.#open.set(name, snapshot);

@@ -32,19 +32,19 @@ export interface Measured extends Pick<SnapshotManifest, "after" | "mark" | "vec
  */
 export class StoredSnapshot {
   private constructor(
-    private readonly of: SegmentRef,
+    private readonly ref: SegmentRef,
     private readonly manifest: SnapshotManifest,
     private readonly wiped: Wiped,
   ) {}
 
   /** Opens a log's snapshot, and finishes what a crash interrupted; returns undefined if there is none. */
-  static async open(of: SegmentRef): Promise<StoredSnapshot | undefined> {
-    const text = await textIn(manifestPath(of));
+  static async open(ref: SegmentRef): Promise<StoredSnapshot | undefined> {
+    const text = await textIn(manifestPath(ref));
     if (text === undefined) return undefined;
-    const manifest = parseManifest(text, of);
+    const manifest = parseManifest(text, ref);
     const wiped = unwiped(manifest);
-    const snapshot = new StoredSnapshot(of, manifest, wiped);
-    const last = await readJournal(journalPath(of, manifest.stem), wiped);
+    const snapshot = new StoredSnapshot(ref, manifest, wiped);
+    const last = await readJournal(journalPath(ref, manifest.stem), wiped);
     if (last) await snapshot.#onGraph((graph) => snapshot.#zero(graph, last));
     return snapshot;
   }
@@ -78,7 +78,7 @@ export class StoredSnapshot {
     const { after, mark, keys, stem } = this.manifest;
     const inside = sequences.filter((each) => each > after.sequence && each <= mark.sequence);
     if (inside.length === 0) return [];
-    const slots = await findSlots(keysPath(this.of, stem), { blocks: keys, sequences: inside });
+    const slots = await findSlots(keysPath(this.ref, stem), { blocks: keys, sequences: inside });
     return slots.filter(({ slot }) => !this.wiped.keyOfSlot.has(slot));
   }
 
@@ -110,7 +110,7 @@ export class StoredSnapshot {
   }
 
   async #append(line: string): Promise<void> {
-    const journal = await open(journalPath(this.of, this.manifest.stem), "a", 0o600);
+    const journal = await open(journalPath(this.ref, this.manifest.stem), "a", 0o600);
     try {
       await journal.write(line);
       await journal.datasync();
@@ -127,7 +127,7 @@ export class StoredSnapshot {
   }
 
   async #onGraph(work: (graph: FileHandle) => Promise<void>): Promise<void> {
-    const graph = await open(graphPath(this.of, this.manifest.stem), "r+");
+    const graph = await open(graphPath(this.ref, this.manifest.stem), "r+");
     try {
       await work(graph);
     } finally {

@@ -36,10 +36,10 @@ export async function findLike(
 export function without(filter: Filter | undefined, id: string): Filter {
   const other: Condition = {
     kind: "not",
-    of: { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } },
+    operand: { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } },
   };
-  const of = filter === undefined ? [other] : [other, filter.condition];
-  return { condition: { kind: "all", of }, key: JSON.stringify([id, filter?.key]) };
+  const operands = filter === undefined ? [other] : [other, filter.condition];
+  return { condition: { kind: "all", operands }, key: JSON.stringify([id, filter?.key]) };
 }
 
 /** Takes a memory's vectors as a query's: of a long text, windows at equal distances, as many as a query may have. */

@@ -36,11 +36,11 @@ export interface Beside {
 
 /** Finds the memories created just before and after another one of a log. */
 export async function findNeighbors(
-  of: NeighborsOf,
+  context: NeighborsOf,
   memory: Sequenced<Projected["text"]>,
   wanted: Neighbors,
 ): Promise<Beside> {
-  const { log, logId } = of;
+  const { log, logId } = context;
   const { sequence, entry } = memory;
   const place =
     entry.replaces === undefined ? sequence : await placeAt({ log, logId }, sequence, entry.createdAtMs);
@@ -52,8 +52,8 @@ export async function findNeighbors(
     ];
     const isLike = likeness(entry, wanted.same);
     const found = {
-      before: (await shownOf(of, before, { count: wanted.before, isLike })).reverse(),
-      after: await shownOf(of, after, { count: wanted.after, isLike }),
+      before: (await shownOf(context, before, { count: wanted.before, isLike })).reverse(),
+      after: await shownOf(context, after, { count: wanted.after, isLike }),
     };
     const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
     if (isEnough || isAll || entries === ENTRIES_MANY) return found;
@@ -86,14 +86,14 @@ async function createdAround(
 
 /** Reads the present versions of the first `count` memories that may be shown and are alike, in their order. */
 async function shownOf(
-  { includeSuperseded, ...of }: NeighborsOf,
+  { includeSuperseded, ...context }: NeighborsOf,
   created: readonly Created[],
   { count, isLike }: { count: number; isLike: (entry: Shown) => boolean },
 ): Promise<Shown[]> {
   const shown: Shown[] = [];
   for (let at = 0; at < created.length && shown.length < count; at += LOOK_UP_MANY) {
     const ids = created.slice(at, at + LOOK_UP_MANY).map(({ id }) => id);
-    const found = await findMemories(of, { logId: of.logId, ids, what: "text" });
+    const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
     for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
       if (entry.supersededBy !== undefined && !includeSuperseded) continue;
       if (shown.length < count && isLike(entry)) shown.push(entry);
@@ -127,9 +127,9 @@ function writtenAt(entry: Entry<"head">): number | undefined {
 }
 
 /** Returns a test for the same value at a place of the metadata; nothing there is a value, too. */
-function likeness(of: Shown, keys: readonly string[] | undefined): (entry: Shown) => boolean {
+function likeness(memory: Shown, keys: readonly string[] | undefined): (entry: Shown) => boolean {
   if (keys === undefined) return () => true;
-  const value = valueAt(of.metadata, keys);
+  const value = valueAt(memory.metadata, keys);
   return ({ metadata }) => valueAt(metadata, keys) === value;
 }
 

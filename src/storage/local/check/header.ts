@@ -110,10 +110,10 @@ function snapshotIn(page: Buffer, where: string): Meta {
 /**
  * Reads a tree's description.
  *
- * @param of `flags` are those that the tree must have; left out where they have another meaning.
+ * @param expected `flags` are those that the tree must have; left out where they have another meaning.
  */
-export function treeIn(bytes: Buffer, of: { name: string; lastPage: number; flags?: number }): Tree {
-  const { name, lastPage, flags } = of;
+export function treeIn(bytes: Buffer, expected: { name: string; lastPage: number; flags?: number }): Tree {
+  const { name, lastPage, flags } = expected;
   const depth = bytes.readUInt16LE(6);
   const root = bytes.readBigUInt64LE(40);
   const isEmpty = depth === 0;

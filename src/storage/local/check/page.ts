@@ -47,9 +47,12 @@ export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): N
 }
 
 /** Checks a long value's first page. @throws DamageError when another page is found there. */
-export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
-  expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
-  if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
+export function expectLong(
+  bytes: Buffer,
+  expected: { page: number; pages: number; transaction: number },
+): void {
+  expectHeader(bytes, { ...expected, flags: IS_OVERFLOW });
+  if (bytes.readUInt32LE(LOWER_AT) !== expected.pages) throw damaged(expected.page);
 }
 
 export const LONG_HEADER_BYTES = HEADER_BYTES;
@@ -58,9 +61,10 @@ export function damaged(page: number): DamageError {
   return new DamageError(`page ${page} is damaged`);
 }
 
-function expectHeader(bytes: Buffer, of: { page: number; transaction: number; flags: number }): void {
-  const is = bytes.readBigUInt64LE(0) === BigInt(of.page) && bytes.readUInt16LE(FLAGS_AT) === of.flags;
-  if (!is || bytes.readBigUInt64LE(TRANSACTION_AT) > of.transaction) throw damaged(of.page);
+function expectHeader(bytes: Buffer, expected: { page: number; transaction: number; flags: number }): void {
+  const is =
+    bytes.readBigUInt64LE(0) === BigInt(expected.page) && bytes.readUInt16LE(FLAGS_AT) === expected.flags;
+  if (!is || bytes.readBigUInt64LE(TRANSACTION_AT) > expected.transaction) throw damaged(expected.page);
 }
 
 /** Reads a node; returns undefined when it does not fit the page. */

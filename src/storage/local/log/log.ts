@@ -222,13 +222,13 @@ export class LocalLog implements Log {
   }
 
   async listSupersedingAndExpiring(
-    of: Parameters<Log["listSupersedingAndExpiring"]>[0],
+    request: Parameters<Log["listSupersedingAndExpiring"]>[0],
   ): Promise<SupersedingOrExpiring[]> {
-    return reading(() => this.#entries.relations.listSupersedingAndExpiring(of));
+    return reading(() => this.#entries.relations.listSupersedingAndExpiring(request));
   }
 
-  async expired(of: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
-    return reading(() => this.#entries.relations.expired(of));
+  async expired(request: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
+    return reading(() => this.#entries.relations.expired(request));
   }
 
   async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {

@@ -150,8 +150,8 @@ export class MongoLog implements Log {
     return record ? numbered(record, "head") : undefined;
   }
 
-  async fetch<W extends Projection>(of: Sequences & { what: W }): Promise<Fetched<W>> {
-    const { entries, rest } = await this.#reader.find(of);
+  async fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>> {
+    const { entries, rest } = await this.#reader.find(request);
     return { found: entries.filter(isMemory<W>), rest };
   }
 
