@@ -65,7 +65,7 @@ function randomLog(chance: Chance) {
       entries.push({ op: "delete", opId: `op_${entries.length}`, target: sequence });
       living.delete(id);
     } else {
-      const metadata = JSON.stringify({ request: { session: chance.pick(["a", "b", { c: [1] }]) } });
+      const metadata = JSON.stringify({ of: { session: chance.pick(["a", "b", { c: [1] }]) } });
       // Some end up in the log after others that were begun later, and some are of the same moment.
       const memory = made(n, entries.length + chance.below(4) - 2, {
         metadata,
