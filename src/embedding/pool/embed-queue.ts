@@ -18,12 +18,12 @@ const QUERIES_IN_A_ROW_MAX = 8;
 
 type Field = EmbedInput["field"];
 
-/** Queue of texts that wait for a reader or are being read, queries first. */
+/** Queue of texts that wait for a worker or are being read, queries first. */
 export class EmbedQueue {
   readonly #queues: Record<Field, AccountQueue> = { query: new AccountQueue(), text: new AccountQueue() };
   #queriesInARow = 0;
 
-  /** Number of texts that wait for a reader, whole or in part. */
+  /** Number of texts that wait for a worker, whole or in part. */
   get byField(): Record<Field, number> {
     return { query: this.#queues.query.waiting, text: this.#queues.text.waiting };
   }
@@ -143,7 +143,7 @@ class AccountQueue {
     return this.#size;
   }
 
-  /** Number of texts with a chunk that waits for a reader. */
+  /** Number of texts with a chunk that waits for a worker. */
   get waiting(): number {
     return this.tasks.filter(({ next }) => next !== undefined).length;
   }
@@ -209,7 +209,7 @@ class AccountQueue {
   }
 }
 
-/** Finds the first text with a waiting chunk: readers may have all the chunks of an earlier one. */
+/** Finds the first text with a waiting chunk: workers may have all the chunks of an earlier one. */
 function firstOf(tasks: readonly Task[]): Task | undefined {
   return tasks.find(({ next }) => next !== undefined);
 }

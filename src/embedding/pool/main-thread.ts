@@ -1,6 +1,6 @@
 import { SERVICE } from "../../memory/ports/embedder.js";
 import { RUN_COST } from "../encode/cost.js";
-import type { Encoder, Reading } from "../encode/encoder.js";
+import type { Encoded, Encoder } from "../encode/encoder.js";
 import type { Task } from "./task.js";
 
 /** Maximum time for which a text may be expected to hold the main thread. */
@@ -22,7 +22,7 @@ export function isFast(msPerCost: number): boolean {
  */
 export class MainThread {
   /**
-   * @param encoder must be of the same model as the readers'
+   * @param encoder must be of the same model as the workers'
    * @param isFree tells whether no call is under way but the one that asks
    */
   constructor(
@@ -40,7 +40,7 @@ export class MainThread {
    * Tokenizes a text, and returns the function that reads it; undefined if it takes too long for this thread,
    * because the estimate knows no vocabulary.
    */
-  prepare({ input: { text, field } }: Task, msPerCost: number): (() => Promise<Reading>) | undefined {
+  prepare({ input: { text, field } }: Task, msPerCost: number): (() => Promise<Encoded>) | undefined {
     const beganMs = performance.now();
     try {
       const { length, run } = this.encoder.prepare({ text, field });
@@ -61,11 +61,11 @@ export class MainThread {
  * Measures a run on the main thread. The model begins in the next iteration of the event loop, directly after
  * this callback; what the loop does before that is not the text's time.
  */
-async function timed(run: () => Promise<Reading>, preparedMs: number): Promise<Reading> {
+async function timed(run: () => Promise<Encoded>, preparedMs: number): Promise<Encoded> {
   let beganMs = performance.now();
   setImmediate(() => {
     beganMs = performance.now();
   });
-  const read = await run();
-  return { ...read, ms: preparedMs + performance.now() - beganMs };
+  const encoded = await run();
+  return { ...encoded, ms: preparedMs + performance.now() - beganMs };
 }

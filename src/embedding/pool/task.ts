@@ -5,23 +5,23 @@ import {
   TEXT_WINDOWS_MAX,
 } from "../../memory/ports/embedder.js";
 import { costOf } from "../encode/cost.js";
-import type { Reading } from "../encode/encoder.js";
+import type { Encoded } from "../encode/encoder.js";
 import { inCodePoints, type Part } from "../encode/windows.js";
 
 /** Maximum number of numbers in a text's vectors, 4 MiB: databases and batches hold no larger memories. */
 const NUMBERS_MAX = 1024 * 1024;
 
 /** A part of a text with its vector. */
-export interface Read extends Part {
+export interface EmbeddedWindow extends Part {
   readonly vector: Float32Array;
 }
 
-/** A chunk for a reader: a whole text, or one window of a long one. */
+/** A chunk for a worker: a whole text, or one window of a long one. */
 export interface Chunk extends Part {
   readonly task: Task;
   readonly text: string;
   readonly cost: number;
-  /** Number of times that it was given to a reader. */
+  /** Number of times that it was given to a worker. */
   attempts: number;
   vector?: Float32Array;
   /** Windows that are read in its place. */
@@ -37,7 +37,7 @@ interface Outcome {
 /** The state of one text in the model: its unread chunks and the results of the others. */
 export class Task {
   readonly arrivedMs = performance.now();
-  /** Time that readers have used for it. */
+  /** Time that workers have used for it. */
   usedMs = 0;
   /** Estimated cost of the unread chunks. */
   cost: number;
@@ -45,7 +45,7 @@ export class Task {
   #tokens = 0;
   #unread = 1;
   readonly #root: Chunk;
-  /** Chunks that no reader has, in reverse order: the next one is last. */
+  /** Chunks that no worker has, in reverse order: the next one is last. */
   readonly #ready: Chunk[];
 
   constructor(
@@ -62,7 +62,7 @@ export class Task {
     return this.#isOver;
   }
 
-  /** Next chunk in the order of the text; undefined when readers have all that is left. */
+  /** Next chunk in the order of the text; undefined when workers have all that is left. */
   get next(): Chunk | undefined {
     return this.#ready.at(-1);
   }
@@ -77,11 +77,11 @@ export class Task {
   }
 
   /** Takes in the result of a chunk; the last one ends the task. */
-  accept(chunk: Chunk, reading: Reading): void {
+  accept(chunk: Chunk, encoded: Encoded): void {
     this.cost -= chunk.cost;
-    if (chunk === this.#root) this.#tokens = reading.tokens;
-    if ("vector" in reading) chunk.vector = reading.vector;
-    else this.#divide(chunk, reading.parts);
+    if (chunk === this.#root) this.#tokens = encoded.tokens;
+    if ("vector" in encoded) chunk.vector = encoded.vector;
+    else this.#divide(chunk, encoded.parts);
     this.#unread += (chunk.inner?.length ?? 0) - 1;
     if (this.#unread > 0) return;
     this.#isOver = true;
@@ -111,9 +111,9 @@ export class Task {
   #embedding(): Embedding {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
-    const read = leavesOf(this.#root) as (Chunk & { vector: Float32Array })[];
+    const leaves = leavesOf(this.#root) as (Chunk & { vector: Float32Array })[];
     const most = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
-    const chunks = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
+    const chunks = atMost(leaves, Math.min(most, Math.floor(NUMBERS_MAX / (leaves[0]?.vector.length ?? 1))));
     const positions = chunks.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;
@@ -150,14 +150,14 @@ function endToEnd(vectors: readonly Float32Array[]): Float32Array {
  * Reduces a text's windows to at most `max`. If there are more, neighbours are joined into one with the
  * mean of their vectors: each part of the text still counts, in groups of about equal size.
  */
-export function atMost(windows: readonly Read[], max: number): readonly Read[] {
+export function atMost(windows: readonly EmbeddedWindow[], max: number): readonly EmbeddedWindow[] {
   if (windows.length <= max) return windows;
   const from = (group: number) => Math.floor((group * windows.length) / max);
   return Array.from({ length: max }, (_, group) => join(windows.slice(from(group), from(group + 1))));
 }
 
-function join(windows: readonly Read[]): Read {
-  const [first] = windows as [Read];
+function join(windows: readonly EmbeddedWindow[]): EmbeddedWindow {
+  const [first] = windows as [EmbeddedWindow];
   if (windows.length === 1) return first;
   const start = Math.min(...windows.map((window) => window.start));
   const end = Math.max(...windows.map((window) => window.end));

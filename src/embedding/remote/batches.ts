@@ -77,7 +77,7 @@ export class Batches {
   constructor(private readonly options: BatchesOptions) {}
 
   /** @throws MemoryError `unavailable` if the server is away; TextFailedError */
-  read(asked: Asked): Promise<Answered> {
+  embed(asked: Asked): Promise<Answered> {
     if (this.#failure !== undefined) return Promise.reject(away(this.#failure));
     const nowMs = performance.now();
     const { deadlineMs, field } = asked;
