@@ -23,9 +23,9 @@ const SHARED_SHARE = 1 / 4;
 /** A last window below the first share begins earlier, so that it has at least the second one. */
 const TAIL_SHARE = { min: 1 / 4, extended: 1 / 2 };
 /** Share of a window above which a sentence may be cut. */
-const PIECE_SHARE = 1 / 2;
+const SPAN_SHARE = 1 / 2;
 /** Length below which sentences are joined: a text may have tens of thousands, and each span is counted. */
-const PIECE_UNITS_MIN = 16;
+const SPAN_UNITS_MIN = 16;
 
 /** Boundaries for cuts, the best ones first; a part without them is cut between code points. */
 const SENTENCES = new Intl.Segmenter("und", { granularity: "sentence" });
@@ -116,7 +116,7 @@ export function inCodePoints(text: string, positions: readonly number[]): Map<nu
 function* spansOf(text: string, { tokensMax, unitsMax, countTokens }: WindowLimits): Generator<Span> {
   for (const { start, end } of sentencesOf(text)) {
     const tokens = countTokens(text.slice(start, end));
-    const most = Math.max(tokens / tokensMax, (end - start) / unitsMax) / PIECE_SHARE;
+    const most = Math.max(tokens / tokensMax, (end - start) / unitsMax) / SPAN_SHARE;
     const max = Math.max(2, Math.floor((end - start) / Math.max(1, most)));
     let from = start;
     for (const next of cutsIn(text, { start, end }, { max, borders: SMALLER })) {
@@ -132,7 +132,7 @@ function* sentencesOf(text: string): Generator<Part> {
   for (const { segment } of SENTENCES.segment(text)) {
     for (const sentence of segment.split(GLUED)) {
       end += sentence.length;
-      if (end - start < PIECE_UNITS_MIN && end < text.length) continue;
+      if (end - start < SPAN_UNITS_MIN && end < text.length) continue;
       yield { start, end };
       start = end;
     }

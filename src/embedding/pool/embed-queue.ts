@@ -68,8 +68,8 @@ export class EmbedQueue {
 
   #nextField(): Field {
     const { query, text } = this.#queues;
-    const isTextsTurn = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
-    return query.next !== undefined && !isTextsTurn ? "query" : "text";
+    const isTextDue = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
+    return query.next !== undefined && !isTextDue ? "query" : "text";
   }
 
   /** Returns the cost of all that is read until a new task is done. */

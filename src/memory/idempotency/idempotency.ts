@@ -17,7 +17,7 @@ export interface IdempotentRequest {
   /** Content by which two requests are compared. */
   readonly content: readonly string[];
   /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
-  readonly several?: boolean;
+  readonly isBatch?: boolean;
 }
 
 /**
@@ -146,7 +146,7 @@ export class Idempotency {
       if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
       if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
         const isNew = existing.memoryId === claim.memoryId;
-        const outcome = await this.#own({ ...existing, owner, isNew, several: request.several }, work);
+        const outcome = await this.#own({ ...existing, owner, isNew, isBatch: request.isBatch }, work);
         if (outcome !== undefined) return outcome;
       }
       if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");
@@ -156,7 +156,7 @@ export class Idempotency {
 
   /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
-    { isNew, several = false, ...claim }: Claim & { isNew: boolean; several: boolean | undefined },
+    { isNew, isBatch = false, ...claim }: Claim & { isNew: boolean; isBatch: boolean | undefined },
     { write, undo }: IdempotentWork,
   ): Promise<Outcome | undefined> {
     let appending = false;
@@ -182,7 +182,7 @@ export class Idempotency {
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
-      const isNothing = !appending || (!several && isRefusal(error));
+      const isNothing = !appending || (!isBatch && isRefusal(error));
       if (isNothing || error instanceof UnfinishedBatchError || isRefusal(error))
         await this.#letGo(claim, { isNew: isNew && isNothing });
       throw error;
@@ -234,12 +234,12 @@ export class Idempotency {
 
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
   async #replay(
-    { scope, several = false }: IdempotentRequest,
+    { scope, isBatch = false }: IdempotentRequest,
     { similar, ...answer }: ClaimAnswer,
     memoryId: string,
   ): Promise<Outcome> {
     const answered = { id: memoryId, ...answer };
-    if (!several && (await this.#find(scope, answered.id)) === undefined) throw deletedSince();
+    if (!isBatch && (await this.#find(scope, answered.id)) === undefined) throw deletedSince();
     if (similar === undefined) return { answered, replayed: true };
     const found = await Promise.all(similar.map(({ id }) => this.#find(scope, id)));
     // Those that were deleted since are left out.

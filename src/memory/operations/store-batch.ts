@@ -138,7 +138,7 @@ async function storeIdempotently(
     ...(askedOptions.some((each) => each !== null) ? [JSON.stringify(askedOptions)] : []),
     ...(times.some((each) => each !== null) ? [`event_time ${JSON.stringify(times)}`] : []),
   ];
-  const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], several: true };
+  const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], isBatch: true };
   let written: Written | undefined;
   const attempted = async (attempt: Attempt): Promise<Answered> => {
     written = await write(attempt);

@@ -80,9 +80,9 @@ export class VectorMean {
 
   #meanCosine(): MeanCosine {
     const memories = Math.max(1, this.#sampled.size);
-    const several = [...this.#sampled.values()].filter((windows) => windows > 1).length;
+    const multiWindow = [...this.#sampled.values()].filter((windows) => windows > 1).length;
     const mean = this.#sums.map((sum) => sum / (memories * ONE));
-    return new MeanCosine(mean, several / memories, this.#compared);
+    return new MeanCosine(mean, multiWindow / memories, this.#compared);
   }
 
   #count(vectors: readonly Float32Array[], sign: 1 | -1): void {

@@ -22,7 +22,7 @@ interface Answer {
 const MASKED = new MemoryError("internal", "the server could not do this; it is a fault of ours");
 
 /** Time to wait for an owner that is about to leave, such as an operator's command. */
-export const LEAVE_WAIT_MS = 1000;
+export const RELEASE_WAIT_MS = 1000;
 const LOOK_MS = 10;
 /** Longest pause of a process that gave way; the pauses are random, so that not all return at once. */
 const GIVE_WAY_MS_MAX = 50;
@@ -98,7 +98,7 @@ class Claimant {
    * others give way.
    */
   async takeOver(): Promise<void> {
-    const deadline = performance.now() + LEAVE_WAIT_MS;
+    const deadline = performance.now() + RELEASE_WAIT_MS;
     await this.#show();
     for (;;) {
       const { alive, dead } = await lookAround(this.dataDir, { but: this.#name });
