@@ -44,7 +44,7 @@ program
   )
   .action((file: string, id?: string) => run((config, model) => tryModels(config, { file, model }), id));
 
-/** Does a command on a model and tells whether all is well. It needs no database, and a server may run. */
+/** Does a command on a model; true if all is well. It needs no database, and a server may run. */
 type Run = (config: Config, model: string) => Promise<boolean>;
 
 async function run(command: Run, id?: string): Promise<void> {
@@ -124,7 +124,7 @@ async function check(config: Config, model: string): Promise<boolean> {
   return isGood;
 }
 
-/** Describes a model's folder, and tells whether all files are there and as they were downloaded. */
+/** Describes a model's folder; true if all files are there and as they were downloaded. */
 async function checkFolder(options: ReturnType<typeof optionsFor>): Promise<boolean> {
   const { model } = options;
   const lacking = await missingFiles(folderOf(options));

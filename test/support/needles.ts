@@ -27,12 +27,12 @@ export function needles(): Needle[] {
     emoji: ["😀🎉🍕", "👩‍👩‍👧‍👦🏳️‍🌈", "🚲🌧️🎸"],
     "emoji and spaces": ["😀 🎉 🍕 ", "👩‍👩‍👧‍👦 🏳️‍🌈 ", "🚲 🌧️ 🎸 "],
   };
-  return Object.entries(kinds).flatMap(([kind, pieces], i) =>
+  return Object.entries(kinds).flatMap(([kind, chunks], i) =>
     // The quick tests have one of each kind, at one place after the other.
     PLACES.filter((_, j) => process.env.QUICK === undefined || j === (i + 1) % PLACES.length).map(
       (place) => ({
         name: `${kind}, the fact at its ${place}`,
-        text: withFact(pieces, place),
+        text: withFact(chunks, place),
       }),
     ),
   );
@@ -43,13 +43,13 @@ export function partOf(text: string, { start, end }: { start: number; end: numbe
   return [...text].slice(start, end).join("");
 }
 
-function withFact(pieces: readonly string[], place: (typeof PLACES)[number]): string {
+function withFact(chunks: readonly string[], place: (typeof PLACES)[number]): string {
   const around: string[] = [];
   for (let bytes = Buffer.byteLength(FACT), i = 0; ; i++) {
-    const piece = pieces[i % pieces.length] as string;
-    bytes += Buffer.byteLength(piece);
+    const chunk = chunks[i % chunks.length] as string;
+    bytes += Buffer.byteLength(chunk);
     if (bytes > LONG_BYTES) break;
-    around.push(piece);
+    around.push(chunk);
   }
   const at = { start: 0, middle: Math.floor(around.length / 2), end: around.length }[place];
   return [...around.slice(0, at), FACT, ...around.slice(at)].join("");

@@ -23,7 +23,7 @@ export function isFast(msPerCost: number): boolean {
 export class MainThread {
   /**
    * @param encoder must be of the same model as the workers'
-   * @param isFree tells whether no call is under way but the one that asks
+   * @param isFree true if no call is under way but the one that asks
    */
   constructor(
     private readonly encoder: Pick<Encoder, "prepare" | "close">,

@@ -322,7 +322,7 @@ export class Namespaces {
     return this.#open.all.map(({ replica }) => replica.logId);
   }
 
-  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
+  /** Measures the open namespaces; for each kind of queue, the length of the longest. */
   measure(): Held {
     return this.#open.measure();
   }

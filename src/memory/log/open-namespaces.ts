@@ -71,7 +71,7 @@ export class OpenNamespaces {
     if (open.replica.users === 0) this.options.close(open.replica);
   }
 
-  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
+  /** Measures the open namespaces; for each kind of queue, the length of the longest. */
   measure(): Held {
     const held = {
       namespaces: this.#open.size,

@@ -55,7 +55,7 @@ interface OnePortOptions {
   readonly isProxy: ((address: string) => boolean) | undefined;
   /** Finds the address that a request comes from. */
   readonly addressOf: AddressOf | undefined;
-  /** Refuses a request before the handler sees it, and tells whether it did. */
+  /** Refuses a request before the handler sees it; true if it did. */
   readonly refuse: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   /**
    * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of

@@ -17,7 +17,7 @@ export class AnswerBudget {
   /** @param tokensMax undefined for any number */
   constructor(private readonly tokensMax = Number.POSITIVE_INFINITY) {}
 
-  /** Takes a memory in, and tells whether it fits. The first one always does. */
+  /** Takes a memory in; true if it fits. The first one always does. */
   take(memory: Projected["text"]): boolean {
     if (this.isFull) return false;
     const [tokens, bytes] = [this.#tokens + memory.tokens, this.#bytes + byteLengthOf(memory)];
