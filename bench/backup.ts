@@ -39,7 +39,7 @@ async function fill(): Promise<void> {
   const { log, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pin({
     after: undefined,
-    to: { generation: "", model: { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS } },
+    to: { modelVersion: "", model: { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS } },
   });
   for (let n = 0; n * PER_NAMESPACE < memories; n++) {
     const logId = await log.create({ accountId: "acc_bench", namespace: `n${n}` });

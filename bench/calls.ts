@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 import { listRecentCalls, readShares } from "../src/accounts/calls/read-calls.js";
 import { CallRecorder } from "../src/accounts/calls/record-calls.js";
 import { hashKey } from "../src/accounts/key.js";
@@ -31,8 +31,14 @@ async function recordAll(max: number): Promise<number> {
     const call = { ...caller };
     recorder.count(call, { call: "recall", tokens: 12 });
     recorder.note(call, {
-      ...{ accountId: account.id, keyId, method: "recalld.v1.MemoryService/Recall", protocol: "json" },
-      ...{ namespace: `namespace-${i % 40}`, code: "ok", atMs: Date.now(), ms: 4.2 },
+      accountId: account.id,
+      keyId,
+      method: "recalld.v1.MemoryService/Recall",
+      protocol: "json",
+      namespace: `namespace-${i % 40}`,
+      code: "ok",
+      atMs: Date.now(),
+      ms: 4.2,
       requestId: "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
     });
     if (i % CALLS_PER_TICK === 0) await sleep(TICK_MS);
@@ -79,7 +85,7 @@ line("longest piece of these on the main thread", longestMs);
 async function watchTurns(): Promise<void> {
   while (isReading) {
     const startMs = mainThreadMs(process.pid);
-    await nextTurn();
+    await nextIteration();
     longestMs = Math.max(longestMs, mainThreadMs(process.pid) - startMs);
   }
 }

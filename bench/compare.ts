@@ -17,7 +17,7 @@ import type { Results } from "./compare/results.js";
 import type { System } from "./compare/system.js";
 import { openCorpus } from "./compare/texts.js";
 import { LOAD_MAX } from "./machine.js";
-import { keptScale } from "./scale/results.js";
+import { storedScale } from "./scale/results.js";
 
 // Compares recalld with what a user would take instead, in one run, on one machine and with the same weights.
 // docs/performance.md says what is measured and how.
@@ -51,7 +51,7 @@ function parse(): Options {
 }
 
 function writePage(results: Results): void {
-  writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), results, keptScale()));
+  writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), results, storedScale()));
   console.log(`written to ${PAGE}`);
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Figure, figure, ratio } from "./compare/figures.js";
-import { inTurns } from "./compare/in-turns.js";
+import { interleaved } from "./compare/interleaved.js";
 import { Recalld } from "./compare/recalld.js";
 import type { Load } from "./compare/system.js";
 import { table } from "./compare/table.js";
@@ -56,7 +56,7 @@ const head = ["Memories", "Callers", "COSINE, p50", "HYBRID, p50", "HYBRID over 
 console.log(table(head, rows));
 
 async function row(callers: number): Promise<string[]> {
-  const loads = await inTurns(Object.keys(MODES), ROUNDS, (name) =>
+  const loads = await interleaved(Object.keys(MODES), ROUNDS, (name) =>
     recall(MODES[name as keyof typeof MODES], { callers, count: RECALLS }),
   );
   const at = (share: number, name: keyof typeof MODES) =>

@@ -7,19 +7,19 @@ import { chanceOf } from "../test/support/chance.js";
 import { BareServer } from "./compare/bare/bare-server.js";
 import { type Shares, sharesIn } from "./compare/cpu-profile.js";
 import { type Figure, figure, ratio } from "./compare/figures.js";
-import { inTurns } from "./compare/in-turns.js";
+import { interleaved } from "./compare/interleaved.js";
 import { number } from "./compare/numbers.js";
 import { Recalld } from "./compare/recalld.js";
 import type { Recalling } from "./compare/system.js";
 import { openCorpus } from "./compare/texts.js";
 import { machine, mainThreadMs } from "./machine.js";
 
-// Measures what recalld adds to a recall: recalls a second, and the main thread's processor time for each, in turns
+// Measures what recalld adds to a recall: recalls a second, and the main thread's processor time for each, in rounds
 // with a bare server that embeds in a thread, searches one graph and answers. Its vectors are random: a search among
 // them takes longer than among those of sentences, and counts for recalld. `--profile` shows the code that took the
 // main thread's time.
 //
-//   npm run bench -- recall [--callers 16] [--memories 6000] [--seconds 4] [--turns 5] [--profile]
+//   npm run bench -- recall [--callers 16] [--memories 6000] [--seconds 4] [--rounds 5] [--profile]
 
 const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
 /** Number of vectors that the bare server finds, among which a service would choose its five results. */
@@ -35,11 +35,11 @@ const { values } = parseArgs({
     callers: { type: "string", default: "16" },
     memories: { type: "string", default: "6000" },
     seconds: { type: "string", default: "4" },
-    turns: { type: "string", default: "5" },
+    rounds: { type: "string", default: "5" },
     profile: { type: "boolean", default: false },
   },
 });
-const [callers, memories, seconds, turns] = (["callers", "memories", "seconds", "turns"] as const).map(
+const [callers, memories, seconds, rounds] = (["callers", "memories", "seconds", "rounds"] as const).map(
   (name) => {
     const value = Number(values[name]);
     if (!(value > 0)) throw new Error(`--${name} is ${values[name]}; it must be a number above 0`);
@@ -53,7 +53,7 @@ const model = { model: "bundled", modelsDir: CACHE };
 const corpus = await openCorpus({ ...model, folder: CACHE, workers: 1, embedded: memories, texts: memories });
 /** Number of the next question: each is asked once, so that no cache answers it. */
 let question = 0;
-console.log(`${callers} callers, ${memories} memories, ${turns} turns of ${seconds} s\n${machine()}\n`);
+console.log(`${callers} callers, ${memories} memories, ${rounds} rounds of ${seconds} s\n${machine()}\n`);
 try {
   await compare();
   if (values.profile) print(await profile());
@@ -95,15 +95,15 @@ async function compare(): Promise<void> {
       recalld: { system: recalld, pid: recalld.pids().serving[0] as number },
       bare: { system: bare, pid: bare.pid },
     };
-    // The first turn warms both up.
-    const measured = await inTurns(Object.keys(subjects), turns + 1, async (name) => {
+    // The first round warms both up.
+    const measured = await interleaved(Object.keys(subjects), rounds + 1, async (name) => {
       const { system, pid } = subjects[name] as { system: Recalling; pid: number };
       const beforeMs = mainThreadMs(pid);
       const { calls, seconds } = await recall(system);
       return { perSecond: calls / seconds, mainMs: (mainThreadMs(pid) - beforeMs) / calls };
     });
     const of = (name: string, what: keyof typeof TARGETS) =>
-      (measured[name] ?? []).slice(1).map((turn) => turn[what]);
+      (measured[name] ?? []).slice(1).map((round) => round[what]);
     row("", "recalls a second", "main thread, ms for each");
     for (const name of ["recalld", "bare"])
       row(name, range(figure(of(name, "perSecond"))), range(figure(of(name, "mainMs"))));

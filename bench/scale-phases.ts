@@ -4,11 +4,11 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { deleteMemory } from "../dist/src/memory/calls/delete-memory.js";
-import { SPARE_CANDIDATES } from "../dist/src/memory/calls/recall.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
-import { Generations } from "../dist/src/memory/models/generations.js";
+import { ModelVersions } from "../dist/src/memory/models/model-versions.js";
+import { deleteMemory } from "../dist/src/memory/operations/delete-memory.js";
+import { SPARE_CANDIDATES } from "../dist/src/memory/operations/recall.js";
 import { systemClock } from "../dist/src/memory/pacing/clock.js";
 import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
@@ -64,7 +64,7 @@ const indexes = Object.assign(opened, {
 });
 // Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
-const generations = new Generations(new Pins([{ generation: "", model }]), undefined, {
+const modelVersions = new ModelVersions(new Pins([{ modelVersion: "", model }]), undefined, {
   systemRecords: storage.systemRecords,
   clock: systemClock,
   openModel: () => Promise.reject(new Error("no model")),
@@ -73,7 +73,7 @@ const generations = new Generations(new Pins([{ generation: "", model }]), undef
 const { log, erasures } = storage;
 const namespaces = new Namespaces({
   log,
-  generations,
+  modelVersions,
   erasures,
   recent: storage.recent,
   vectors,
@@ -86,7 +86,7 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const eraseCalls = async () => {};
-const erasing = { erasures, generations, eraseCalls };
+const erasing = { erasures, modelVersions, eraseCalls };
 const ports = { log, ...erasing, namespaces, vectors, indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {

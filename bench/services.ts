@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 if (!values.page) await run();
-const figures = kept();
+const figures = storedFigures();
 console.log(servicesTable(figures));
 writeFileSync(PAGE, withServices(readFileSync(PAGE, "utf8"), figures));
 
@@ -54,7 +54,7 @@ async function run(): Promise<void> {
       const found = await measured(id, place);
       if (found === undefined) continue;
       const date = new Date().toISOString().slice(0, 10);
-      const all = { ...kept(), [id]: { ...found, date, machine: machine(), load } };
+      const all = { ...storedFigures(), [id]: { ...found, date, machine: machine(), load } };
       const inOrder = Object.keys(SERVICES).flatMap((each) => (each in all ? [[each, all[each]]] : []));
       writeFileSync(FIGURES, `${JSON.stringify(Object.fromEntries(inOrder), null, 2)}\n`);
     }
@@ -64,7 +64,7 @@ async function run(): Promise<void> {
   }
 }
 
-function kept(): Figures {
+function storedFigures(): Figures {
   return existsSync(FIGURES) ? (JSON.parse(readFileSync(FIGURES, "utf8")) as Figures) : {};
 }
 
@@ -104,8 +104,15 @@ async function measure(service: Service, memories: number): Promise<Measured> {
     visible.push(await timeUntilVisible(service, memory(next++)));
   const visibleAtOnce = visible.filter((ms) => ms === 0).length / visible.length;
   return {
-    ...{ name, version, called, finds, memories, visibleAtOnce },
-    ...{ store: quantiles(stores), recall: quantiles(recalls), visible: quantiles(visible) },
+    name,
+    version,
+    called,
+    finds,
+    memories,
+    visibleAtOnce,
+    store: quantiles(stores),
+    recall: quantiles(recalls),
+    visible: quantiles(visible),
   };
 }
 

@@ -30,6 +30,8 @@ const BY_CODE: Readonly<Record<string, number>> = {
 
 /** A line that cannot be carried out as it stands. */
 export class UsageError extends Error {
+  override readonly name = "UsageError";
+
   constructor(
     message: string,
     readonly exitCode: number = EXIT.notUnderstood,

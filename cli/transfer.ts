@@ -75,9 +75,9 @@ export async function exportTo(
     );
     await target.commit();
     progress.end();
-    const of = all ? ` of ${grouped(namespaces)} namespaces` : "";
+    const where = all ? ` of ${grouped(namespaces)} namespaces` : "";
     print(given, { file, memories: count, ...(all && { namespaces }) }, () => [
-      `${count} memories${of} are in ${file}`,
+      `${count} memories${where} are in ${file}`,
     ]);
   } finally {
     progress.end();
@@ -117,7 +117,11 @@ export async function importFrom(
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);
   const report = await importFile({
-    ...{ file, from, namespace, onSecret, isChosen: isChosen(command) },
+    file,
+    from,
+    namespace,
+    onSecret,
+    isChosen: isChosen(command),
     server: dryRun ? undefined : connect(given, { retries: RETRIES }),
     show: (line) => progress.show(line),
   }).finally(() => progress.end());

@@ -37,9 +37,9 @@ export function positionPath(watched: Watched, env: NodeJS.ProcessEnv): string {
  */
 export function readPosition(path: string, watched: Watched): string | undefined {
   try {
-    const { position, ...of } = JSON.parse(readFileSync(path, "utf8")) as Watched & { position: unknown };
+    const { position, ...saved } = JSON.parse(readFileSync(path, "utf8")) as Watched & { position: unknown };
     if (typeof position !== "string") throw new Error("it has no position");
-    if (JSON.stringify(entriesOf(of)) !== JSON.stringify(entriesOf(watched))) {
+    if (JSON.stringify(entriesOf(saved)) !== JSON.stringify(entriesOf(watched))) {
       throw new Error("it is of another server, namespace or receiver");
     }
     return position;

@@ -47,7 +47,12 @@ export async function measureLanguages(searcher: Searcher): Promise<Languages> {
 
 function queryFor(id: string, text: string) {
   return {
-    ...{ id, text, scopes: [], answerable: true },
-    ...{ relevant: new Set([id]), gains: new Map([[id, 1]]), sessions: [] },
+    id,
+    text,
+    scopes: [],
+    answerable: true,
+    relevant: new Set([id]),
+    gains: new Map([[id, 1]]),
+    sessions: [],
   };
 }

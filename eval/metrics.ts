@@ -61,7 +61,11 @@ function sessionMetrics(sessions: readonly string[], found: readonly Row[]) {
   const all = (k: number) => Number(hits(k) === sessions.length);
   return {
     sessionRecall: hits(5) / sessions.length,
-    ...{ sessionAny1: any(1), sessionAny: any(5), sessionAny10: any(10) },
-    ...{ sessionAll1: all(1), sessionAll: all(5), sessionAll10: all(10) },
+    sessionAny1: any(1),
+    sessionAny: any(5),
+    sessionAny10: any(10),
+    sessionAll1: all(1),
+    sessionAll: all(5),
+    sessionAll10: all(10),
   };
 }

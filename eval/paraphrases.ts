@@ -14,7 +14,9 @@ const { settings, ...place } = modelOf(config);
 const [model = config.model] = process.argv.slice(2);
 const open = (given: ConventionSettings = {}) =>
   openEmbedder({
-    ...{ ...place, model, workers: 1 },
+    ...place,
+    model,
+    workers: 1,
     settings: { ...(model === config.model && settings), ...given },
   });
 

@@ -54,7 +54,7 @@ export class Run {
     }
   }
 
-  /** Tells whether all sets were measured with all systems. */
+  /** True if all sets were measured with all systems. */
   isWhole(systems: readonly string[]): boolean {
     const { retrieval, pairs } = this.record;
     return this.#folder.list().every(({ kind, name }) => {

@@ -1,4 +1,4 @@
-import { fitOf } from "../dist/src/memory/calls/recall.js";
+import { fitOf } from "../dist/src/memory/operations/recall.js";
 import { isHybrid } from "./options.js";
 import type { BySystem, FloorFigures } from "./results.js";
 import type { Fit, Outcome, RetrievalRecord } from "./run-record.js";

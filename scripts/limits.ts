@@ -8,10 +8,6 @@ import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
-import { RECALL_BYTES_MAX } from "../src/memory/calls/recall/answer-budget.js";
-import { NEIGHBORS_MAX } from "../src/memory/calls/recall/parse-neighbors.js";
-import { QUERIES_MAX } from "../src/memory/calls/recall/question.js";
-import { BATCH_MAX } from "../src/memory/calls/several/store-batch.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,
@@ -20,7 +16,7 @@ import {
   FILTER_PATH_BYTES_MAX,
   FILTER_STRING_BYTES_MAX,
 } from "../src/memory/filter/parse.js";
-import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/idempotency/idempotency.js";
+import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
 import { count } from "../src/memory/input/count.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/input/external-id.js";
 import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/input/id.js";
@@ -29,6 +25,10 @@ import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/input/namespace.
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/input/top-k.js";
+import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/answer-budget.js";
+import { NEIGHBORS_MAX } from "../src/memory/operations/recall/parse-neighbors.js";
+import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
+import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
 import { EXPORT_MS_MAX } from "../src/memory/streams/export.js";
 import { STREAM_LIMITS } from "../src/memory/streams/open-streams.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/app.js";
@@ -86,7 +86,7 @@ const REQUESTS: readonly Row[] = [
   [`Path of a filter, of at most ${METADATA_DEPTH_MAX} keys`, bytes(FILTER_PATH_BYTES_MAX), INVALID],
   [
     "`Idempotency-Key`",
-    `${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_KEPT_MS / 3_600_000} hours`,
+    `${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_TTL_MS / 3_600_000} hours`,
     INVALID,
   ],
   ["`email`", bytes(EMAIL_BYTES_MAX), INVALID],

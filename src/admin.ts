@@ -9,7 +9,7 @@ import { count } from "./memory/input/count.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
-import type { Generation } from "./memory/ports/generation.js";
+import type { ModelVersion } from "./memory/ports/model-version.js";
 import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";
 import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
@@ -79,9 +79,9 @@ async function verifyDatabase(config: Config): Promise<Said> {
   const { logIds, problems, ...counts } = found;
   const { memories, erased, indexes, recall, unfinished } = counts;
   const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${indexes} indexes in files`];
-  if (recall.of > 0) {
+  if (recall.compared > 0) {
     lines.push(
-      `searches of these files find ${((100 * recall.found) / recall.of).toFixed(1)} % of the nearest`,
+      `searches of these files find ${((100 * recall.found) / recall.compared).toFixed(1)} % of the nearest`,
     );
   }
   if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);
@@ -151,10 +151,10 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
       model === undefined
         ? { operation: "reembed abandon", given: {} }
         : { operation: "reembed pin", given: { model: await identityOf(config, String(model)) } };
-    const { generation } = (await adminClient.ask(request)) as { generation: Generation };
-    const after = await follow(look, { generation, show: (line) => progress.show(line) });
+    const { modelVersion } = (await adminClient.ask(request)) as { modelVersion: ModelVersion };
+    const after = await follow(look, { modelVersion, show: (line) => progress.show(line) });
     progress.end();
-    const changed = after.pinned?.generation === generation;
+    const changed = after.pinned?.modelVersion === modelVersion;
     return {
       lines: [...linesOf(after), `set MODEL=${after.pinned?.model.id} from now on`],
       json: after,

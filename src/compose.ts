@@ -5,7 +5,7 @@ import { audited } from "./compose/audit-log.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
-import { describeNewest, type Models, openGenerations, openMoving } from "./compose/models.js";
+import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
@@ -20,7 +20,7 @@ import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { Operator } from "./operator/operations.js";
-import type { Leave } from "./server/port/drain.js";
+import type { ShutdownOptions } from "./server/port/drain.js";
 import { Readiness } from "./server/port/readiness.js";
 import { within } from "./storage/within.js";
 
@@ -36,7 +36,7 @@ export interface Service {
   /** Rules by which the model reads texts, and their source. */
   readonly convention: FoundConvention;
   /** Finishes what runs, flushes and closes. */
-  close(leave: Leave): Promise<void>;
+  close(options: ShutdownOptions): Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -57,9 +57,9 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { leave, ...started } = await start(config, { ...options, closers });
-    const close = async (how: Leave) => {
-      await leave(how);
+    const { shutdown, ...started } = await start(config, { ...options, closers });
+    const close = async (how: ShutdownOptions) => {
+      await shutdown(how);
       options.logger.info({ phase: "flush" }, "stopping");
       await within(CLOSE_TIMEOUT_MS, closeAll());
     };
@@ -85,52 +85,71 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const common = { config, logger, telemetry, models, closers };
   const readiness = new Readiness();
   let calls = { running: 0 };
-  const { generations, first } = await openGenerations(storage.systemRecords, {
+  const { modelVersions, first } = await openModelVersions(storage.systemRecords, {
     ...common,
-    ...{ readiness, running: () => calls.running },
+    readiness,
+    running: () => calls.running,
   });
   const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
   const memory = openMemory(config, {
-    ...{ ...options, storage, generations, telemetry },
-    ...{ quota: counting.quota, calls: counting.calls },
+    ...options,
+    storage,
+    modelVersions,
+    telemetry,
+    quota: counting.quota,
+    calls: counting.calls,
   });
   openMoving(memory, common);
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
-    ...{ accounts, grants },
+    accounts,
+    grants,
     signUp: config.signup,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
     calls: counting.calls,
-    model: () => describeNewest(generations),
+    model: () => describeNewest(modelVersions),
     parseNamespace,
     parseExpiry,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
   let address: string | undefined;
   operator.open({
-    ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, log: storage.log, backUp },
+    ...accountPorts,
+    plans,
+    systemRecords: storage.systemRecords,
+    log: storage.log,
+    backUp,
     address: () => address,
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
   const servers = await startServers(config, {
-    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
+    logger,
+    closers,
+    telemetry,
+    readiness,
+    models,
+    plans,
+    memory,
+    tls,
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
-    ...{ grants, droppedLines: options.droppedLines, fetchDocument: options.fetchDocument },
+    grants,
+    droppedLines: options.droppedLines,
+    fetchDocument: options.fetchDocument,
   });
-  const { leave, address: own, metricsAddress } = servers;
+  const { shutdown, address: own, metricsAddress } = servers;
   address = own;
   calls = servers.calls;
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,
     stopping: options.stopping,
-    onProgress: (done, of) => logger.debug({ done, of }, "warming"),
+    onProgress: (done, total) => logger.debug({ done, total }, "warming"),
     onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();
   const { model, convention } = first;
-  return { address: own, metricsAddress, model, convention, leave };
+  return { address: own, metricsAddress, model, convention, shutdown };
 }

@@ -71,7 +71,7 @@ export interface ErrorOptions {
  * server: it is logged and answered as `internal`, without its text.
  */
 export class MemoryError extends Error {
-  override readonly name = "MemoryError";
+  override readonly name: string = "MemoryError";
   readonly field: string | undefined;
   readonly reason: Reason | undefined;
   readonly recorded: string;

@@ -19,7 +19,7 @@ interface EveryOptions {
 
 /**
  * Runs work at intervals, never twice at a time: a time that comes while a run is under way is passed over.
- * Answers a function that ends it and resolves when the last run is over. The timer keeps no process alive.
+ * Returns a function that ends it and resolves when the last run is over. The timer keeps no process alive.
  */
 export function every(
   work: () => Promise<void>,
@@ -45,6 +45,7 @@ export function every(
 export function inBackground(work: () => Promise<void>, options: BackgroundOptions): Background {
   let running: Promise<void> = Promise.resolve();
   const now = () => {
+    // A failure was reported to whoever asked for that run.
     running = running.catch(() => {}).then(work);
     return running;
   };

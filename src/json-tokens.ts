@@ -21,7 +21,7 @@ export function isDigit(char: number): boolean {
   return char >= ZERO && char <= NINE;
 }
 
-/** Tells whether an integer, as JSON writes it, comes back digit by digit when it is read as a double. */
+/** True if an integer, as JSON writes it, comes back digit by digit when it is read as a double. */
 export function isHeld(literal: string): boolean {
   return digitsOf(Number(literal)) === literal;
 }
@@ -34,7 +34,7 @@ function digitsOf(value: number): string {
   return whole + fraction.padEnd(Number(exponent), "0");
 }
 
-/** Tells digits and `+ - . E e`. */
+/** True for digits and `+ - . E e`. */
 function isOfNumber(char: number): boolean {
   return isDigit(char) || char === 0x2b || char === MINUS || char === 0x2e || (char | 0x20) === 0x65;
 }

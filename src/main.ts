@@ -17,18 +17,18 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const { logger, dropped: droppedLines } = openLog(config.logLevel);
   const stopping = new AbortController();
-  const hastened = new AbortController();
+  const force = new AbortController();
   const opening = openService(config, { logger, droppedLines, stopping: stopping.signal });
   let firstMs = 0;
   const stop = (noticeMs: number) => {
     if (stopping.signal.aborted) {
-      if (performance.now() - firstMs > SAME_SIGNAL_MS) hastened.abort();
+      if (performance.now() - firstMs > SAME_SIGNAL_MS) force.abort();
       return;
     }
     firstMs = performance.now();
     stopping.abort();
     opening
-      .then((service) => service.close({ noticeMs, hastened: hastened.signal }))
+      .then((service) => service.close({ noticeMs, force: force.signal }))
       .then(() => exit(0))
       .catch(fail);
   };

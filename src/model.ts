@@ -44,7 +44,7 @@ program
   )
   .action((file: string, id?: string) => run((config, model) => tryModels(config, { file, model }), id));
 
-/** Does a command on a model and tells whether all is well. It needs no database, and a server may run. */
+/** Does a command on a model; true if all is well. It needs no database, and a server may run. */
 type Run = (config: Config, model: string) => Promise<boolean>;
 
 async function run(command: Run, id?: string): Promise<void> {
@@ -53,16 +53,16 @@ async function run(command: Run, id?: string): Promise<void> {
 }
 
 /** Returns a model's settings; its convention is configured only if it is the one that MODEL names. */
-function placeOf(config: Config, model: string) {
-  const { settings, ...place } = modelOf(config);
-  return { ...place, model, ...(model === config.model && { settings }) };
+function optionsFor(config: Config, model: string) {
+  const { settings, ...options } = modelOf(config);
+  return { ...options, model, ...(model === config.model && { settings }) };
 }
 
 async function pull(config: Config, model: string): Promise<boolean> {
-  const place = placeOf(config, model);
-  const lacking = await missingFiles(folderOf(place));
-  await locateModel(place);
-  const summary = await summarise(place);
+  const options = optionsFor(config, model);
+  const lacking = await missingFiles(folderOf(options));
+  await locateModel(options);
+  const summary = await summarise(options);
   console.log(`${model} ${lacking.length > 0 ? "is" : "was there already,"} in ${summary.folder}`);
   for (const line of describe(summary)) console.log(`  ${line}`);
   return true;
@@ -72,7 +72,7 @@ async function list(config: Config): Promise<boolean> {
   const models = await listModels(config.modelsDir);
   for (const model of models) {
     console.log(`${model === config.model ? "*" : " "} ${model}`);
-    for (const line of await describeOrSay(placeOf(config, model))) console.log(`    ${line}`);
+    for (const line of await describeOrSay(optionsFor(config, model))) console.log(`    ${line}`);
   }
   if (models.includes(config.model)) return true;
   if (isRemote(config.model)) console.log(`* ${config.model}\n    on the server that EMBED_URL names`);
@@ -84,10 +84,10 @@ async function list(config: Config): Promise<boolean> {
 }
 
 /** Describes a model, or its problem, so that a damaged folder does not hide the other models. */
-async function describeOrSay(place: ReturnType<typeof placeOf>): Promise<string[]> {
+async function describeOrSay(options: ReturnType<typeof optionsFor>): Promise<string[]> {
   try {
-    const lacking = await missingFiles(folderOf(place));
-    return lacking.length > 0 ? [`lacks ${lacking.join(", ")}`] : describe(await summarise(place));
+    const lacking = await missingFiles(folderOf(options));
+    return lacking.length > 0 ? [`lacks ${lacking.join(", ")}`] : describe(await summarise(options));
   } catch (error) {
     if (error instanceof MemoryError) return [error.message];
     throw error;
@@ -104,9 +104,9 @@ function describe({ bytes, dimensions, revision, found, manifest }: ModelSummary
 }
 
 async function check(config: Config, model: string): Promise<boolean> {
-  const place = placeOf(config, model);
-  if (!isRemote(model) && !(await checkFolder(place))) return false;
-  const embedder = await openEmbedder({ ...place, workers: 1 });
+  const options = optionsFor(config, model);
+  if (!isRemote(model) && !(await checkFolder(options))) return false;
+  const embedder = await openEmbedder({ ...options, workers: 1 });
   if (isRemote(model)) {
     console.log(`${model}, ${embedder.model.dimensions} dimensions`);
     for (const line of describeConvention(embedder.convention)) console.log(`  ${line}`);
@@ -124,16 +124,16 @@ async function check(config: Config, model: string): Promise<boolean> {
   return isGood;
 }
 
-/** Describes a model's folder, and tells whether all files are there and as they were downloaded. */
-async function checkFolder(place: ReturnType<typeof placeOf>): Promise<boolean> {
-  const { model } = place;
-  const lacking = await missingFiles(folderOf(place));
+/** Describes a model's folder; true if all files are there and as they were downloaded. */
+async function checkFolder(options: ReturnType<typeof optionsFor>): Promise<boolean> {
+  const { model } = options;
+  const lacking = await missingFiles(folderOf(options));
   if (lacking.length > 0) {
-    console.log(`problem: ${folderOf(place)} lacks ${lacking.join(", ")}`);
+    console.log(`problem: ${folderOf(options)} lacks ${lacking.join(", ")}`);
     if (model !== BUNDLED) console.log(`npm run -s model -- pull ${model} downloads it`);
     return false;
   }
-  const summary = await summarise(place);
+  const summary = await summarise(options);
   console.log(`${model} in ${summary.folder}`);
   for (const line of describe(summary)) console.log(`  ${line}`);
   return checkFiles(summary);
@@ -152,7 +152,7 @@ async function tryModels(config: Config, { file, model }: { file: string; model:
   }
   const measured = [];
   for (const each of new Set([config.model, model])) {
-    const embedder = await openEmbedder({ ...placeOf(config, each), workers: config.embedWorkers });
+    const embedder = await openEmbedder({ ...optionsFor(config, each), workers: config.embedWorkers });
     const measuring = measureModel(embedder, trial).finally(() => embedder.close());
     measured.push({ model: each, ...(await measuring) });
   }

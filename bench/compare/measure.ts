@@ -3,7 +3,7 @@ import { type Busy, recallWhileStoring } from "./busy.js";
 import { agreement, type BareEmbedder } from "./embedders.js";
 import { type Figure, figure } from "./figures.js";
 import { idle } from "./idle.js";
-import { inTurns } from "./in-turns.js";
+import { interleaved } from "./interleaved.js";
 import { shareFound, TOP_K } from "./nearest.js";
 import { CALLERS, type Options } from "./options.js";
 import { profile } from "./profiled.js";
@@ -124,7 +124,7 @@ export class Measuring {
     for (const callers of CALLERS) {
       const first = this.#nextQuestion;
       this.#nextQuestion += rounds * count;
-      loads[callers] = await this.#inTurns(all, (name, round) =>
+      loads[callers] = await this.#interleaved(all, (name, round) =>
         (all[name] as Recalling).recall({ from: first + round * count, count, callers, secondsMax }),
       );
     }
@@ -137,7 +137,7 @@ export class Measuring {
     const all: Readonly<Record<string, Measured>> = { ...systems, ...embedders };
     const loads: Record<number, Record<string, Load[]>> = {};
     for (const callers of CALLERS) {
-      loads[callers] = await this.#inTurns(all, async (name) => {
+      loads[callers] = await this.#interleaved(all, async (name) => {
         const from = this.#held[name] ?? 0;
         const load = await (all[name] as Measured).store({ from, count, callers, secondsMax });
         this.#held[name] = from + load.latenciesMs.length;
@@ -147,14 +147,14 @@ export class Measuring {
     return loads;
   }
 
-  #inTurns(all: object, load: (name: string, round: number) => Promise<Load>) {
-    return inTurns(Object.keys(all), this.#bench.options.rounds, load);
+  #interleaved(all: object, load: (name: string, round: number) => Promise<Load>) {
+    return interleaved(Object.keys(all), this.#bench.options.rounds, load);
   }
 
   async #restarts(): Promise<Record<string, Figure>> {
     const { systems } = this.#bench;
     const question = this.#nextQuestion++;
-    const seconds = await inTurns(Object.keys(systems), RESTARTS, (id) =>
+    const seconds = await interleaved(Object.keys(systems), RESTARTS, (id) =>
       (systems[id] as System).restart(question),
     );
     return Object.fromEntries(Object.entries(seconds).map(([id, values]) => [id, figure(values)]));

@@ -20,7 +20,7 @@ export class RecalldClient {
       const call = request(options, (response) => {
         let answer = "";
         response.setEncoding("utf8");
-        response.on("data", (piece) => (answer += piece));
+        response.on("data", (chunk) => (answer += chunk));
         response.on("end", () => {
           if (response.statusCode === 200) resolve(JSON.parse(answer));
           else reject(new Error(`${path}: ${answer}`));

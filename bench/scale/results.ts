@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const KEPT = fileURLToPath(new URL("../scale.json", import.meta.url));
+const RESULTS_FILE = fileURLToPath(new URL("../scale.json", import.meta.url));
 
 /** Figures of one whole run of `npm run bench -- scale`. */
 export interface ScaleResults {
@@ -19,10 +19,12 @@ export interface ScaleFigure {
 }
 
 /** Reads the results of the last whole run, if there has been one. */
-export function keptScale(): ScaleResults | undefined {
-  return existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, "utf8")) as ScaleResults) : undefined;
+export function storedScale(): ScaleResults | undefined {
+  return existsSync(RESULTS_FILE)
+    ? (JSON.parse(readFileSync(RESULTS_FILE, "utf8")) as ScaleResults)
+    : undefined;
 }
 
 export function keepScale(results: ScaleResults): void {
-  writeFileSync(KEPT, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(RESULTS_FILE, `${JSON.stringify(results, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { SPARE_CANDIDATES } from "../../dist/src/memory/calls/recall.js";
 import type { Namespaces } from "../../dist/src/memory/log/namespaces.js";
+import { SPARE_CANDIDATES } from "../../dist/src/memory/operations/recall.js";
 import { rank } from "../../dist/src/memory/search/score.js";
 import { HOSTILE_QUERIES } from "../../test/index/words/hostile.js";
 import { percentile, timed } from "../machine.js";

@@ -85,7 +85,7 @@ export function post<Answer = unknown>(
     const call = request(url, options, (response) => {
       let answer = "";
       response.setEncoding("utf8");
-      response.on("data", (piece) => (answer += piece));
+      response.on("data", (chunk) => (answer += chunk));
       response.on("end", () => {
         const { statusCode = 0 } = response;
         if (statusCode >= 200 && statusCode < 300) resolve(answer === "" ? {} : JSON.parse(answer));

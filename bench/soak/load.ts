@@ -12,7 +12,7 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { memory, question } from "../compare/memories.js";
 
 /** Memories that exist at any time: for each that is stored, the oldest is deleted. */
-const MEMORIES_KEPT = 1_000;
+const MEMORIES_MAX = 1_000;
 const NAMESPACES = 20;
 const PAUSE_MS = 20;
 /** Sentences of a text that is so long that it is read in windows. */
@@ -99,7 +99,7 @@ export class SteadyLoad {
       number % 4 === 0 ? { headers } : {},
     );
     this.#existing.push({ namespace, id });
-    if (this.#existing.length <= MEMORIES_KEPT) return;
+    if (this.#existing.length <= MEMORIES_MAX) return;
     await client.deleteMemory(this.#existing.shift() as Address);
     this.calls++;
   }

@@ -11,7 +11,7 @@ export interface SoakResults {
   readonly samples: readonly Sample[];
 }
 
-const KEPT = new URL("../soak.json", import.meta.url);
+const RESULTS_FILE = new URL("../soak.json", import.meta.url);
 const PAGE = new URL("../../docs/performance.md", import.meta.url);
 const [BEGIN, END] = ["<!-- Soak: `npm run bench -- soak` writes what follows. -->", "<!-- Soak ends. -->"];
 
@@ -20,7 +20,7 @@ export function writePage(measured: SoakResults): void {
   const results = { ...measured, samples: measured.samples.map(rounded) };
   const { samples, ...head } = results;
   const lines = samples.map((sample) => JSON.stringify(sample)).join(",\n");
-  writeFileSync(KEPT, `${JSON.stringify(head).slice(0, -1)},"samples":[\n${lines}\n]}\n`);
+  writeFileSync(RESULTS_FILE, `${JSON.stringify(head).slice(0, -1)},"samples":[\n${lines}\n]}\n`);
   writeFileSync(PAGE, withSoak(readFileSync(PAGE, "utf8"), results));
 }
 

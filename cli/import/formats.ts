@@ -1,4 +1,4 @@
-import { OtherFormat, type Read, type Reader, type Source, Unreadable } from "./imported.js";
+import { OtherFormatError, type Read, type Reader, type Source, UnreadableError } from "./imported.js";
 import { readAccount } from "./readers/account.js";
 import { readChatGpt } from "./readers/chatgpt.js";
 import { readClaude } from "./readers/claude.js";
@@ -33,7 +33,7 @@ export const FORMATS = Object.keys(READERS);
 /**
  * Finds the format of a file by its content: the first whose reader takes its beginning.
  *
- * @throws Unreadable if it is none of them
+ * @throws UnreadableError if it is none of them
  */
 export async function readAsFound(source: Source): Promise<{ from: string; read: AsyncIterable<Read> }> {
   const names = [...ORDER, ...Object.keys(READERS).filter((name) => !ORDER.includes(name))];
@@ -45,10 +45,10 @@ export async function readAsFound(source: Source): Promise<{ from: string; read:
       if (first.done !== true || (await saysWhatItIs(source, from)))
         return { from, read: rest(first, parts) };
     } catch (error) {
-      if (!(error instanceof OtherFormat)) throw error;
+      if (!(error instanceof OtherFormatError)) throw error;
     }
   }
-  throw new Unreadable(`the file is of no known format: ${Object.keys(READERS).join(", ")}`);
+  throw new UnreadableError(`the file is of no known format: ${Object.keys(READERS).join(", ")}`);
 }
 
 /** True if a file without records can be of only one format. An empty list can be of several. */

@@ -4,7 +4,7 @@ import { parseNamespace } from "../../src/memory/input/namespace.js";
 import { grouped } from "../output.js";
 import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
 import { importMemories, type Progress, type Report, type Storing } from "./import-memories.js";
-import { NotThatFormat, type Source, Unreadable } from "./imported.js";
+import { NotThatFormatError, type Source, UnreadableError } from "./imported.js";
 import { type OpenSource, openSource } from "./source-file.js";
 
 interface FileImport {
@@ -50,8 +50,8 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
     });
     return { from, ...report };
   } catch (error) {
-    if (!(error instanceof NotThatFormat)) throw error;
-    const code = error instanceof Unreadable ? "invalid_argument" : "failed_precondition";
+    if (!(error instanceof NotThatFormatError)) throw error;
+    const code = error instanceof UnreadableError ? "invalid_argument" : "failed_precondition";
     throw new MemoryError(code, error.message, { cause: error });
   } finally {
     await source?.close();

@@ -43,7 +43,7 @@ export interface Problem {
 export interface ImportOptions {
   readonly read: AsyncIterable<Read>;
   /**
-   * Stores a memory, unless the namespace holds one with its external id; answers whether it does. Left out
+   * Stores a memory, unless the namespace holds one with its external id; true if it does. Left out
    * for a dry run.
    *
    * @throws RecalldError `invalid_argument` for a memory that cannot be stored; any other
@@ -138,7 +138,7 @@ class Run {
   }
 }
 
-/** Tells whether an error is about one memory: the others can be stored. */
+/** True if an error is about one memory: the others can be stored. */
 function isOfTheMemory(error: unknown): error is MemoryError | RecalldError {
   const isKnown = error instanceof MemoryError || error instanceof RecalldError;
   return isKnown && error.code === "invalid_argument";

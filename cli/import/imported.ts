@@ -39,22 +39,28 @@ export type Line = { readonly number: number } & ({ readonly text: string } | { 
 /** A file of memories, which can be read more than once. */
 export interface Source {
   lines(): AsyncIterable<Line>;
-  /** Reads it as one JSON value, which is kept. @throws NotThatFormat if it is too large, or no JSON */
+  /** Reads it as one JSON value, which is kept. @throws NotThatFormatError if it is too large, or no JSON */
   json(): Promise<unknown>;
 }
 
 /**
  * Reads the memories of one kind of file, in its order.
  *
- * @throws NotThatFormat if the file is of another kind.
+ * @throws NotThatFormatError if the file is of another kind.
  */
 export type Reader = (source: Source) => AsyncIterable<Read>;
 
 /** Error of a reader that got a file that it cannot read, such as one that is not complete. */
-export class NotThatFormat extends Error {}
+export class NotThatFormatError extends Error {
+  override readonly name: string = "NotThatFormatError";
+}
 
 /** Error of a reader that got a file of another kind. */
-export class OtherFormat extends NotThatFormat {}
+export class OtherFormatError extends NotThatFormatError {
+  override readonly name: string = "OtherFormatError";
+}
 
 /** A file that is not there, or that holds no text. */
-export class Unreadable extends NotThatFormat {}
+export class UnreadableError extends NotThatFormatError {
+  override readonly name: string = "UnreadableError";
+}

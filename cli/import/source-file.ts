@@ -4,7 +4,7 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { firstBroken, type LineBytes, linesIn } from "../lines.js";
-import { type Line, NotThatFormat, OtherFormat, type Source, Unreadable } from "./imported.js";
+import { type Line, NotThatFormatError, OtherFormatError, type Source, UnreadableError } from "./imported.js";
 import { parseJson } from "./readers/json.js";
 
 /** Maximum length of a line: a memory with all its vectors takes some megabytes. */
@@ -26,7 +26,7 @@ export interface OpenSource extends Source {
  * Opens a file of memories; `-` is the standard input. What comes through a pipe is read into a temporary
  * file first, because some formats are read twice.
  *
- * @throws Unreadable
+ * @throws UnreadableError
  */
 export async function openSource(path: string): Promise<OpenSource> {
   const name = path === "-" ? "the standard input" : path;
@@ -55,16 +55,16 @@ async function opened(path: string, name: string): Promise<FileHandle> {
     const stat = await file.stat();
     if (stat.isFile()) return file;
     try {
-      if (stat.isDirectory()) throw new Unreadable(`${name} is a folder`);
+      if (stat.isDirectory()) throw new UnreadableError(`${name} is a folder`);
       return await spooled(chunksOf(file, null), name);
     } finally {
       await file.close();
     }
   } catch (error) {
-    if (error instanceof NotThatFormat) throw error;
+    if (error instanceof NotThatFormatError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "is not there" : `cannot be read: ${message}`;
-    throw new Unreadable(`${name} ${why}`, { cause: error });
+    throw new UnreadableError(`${name} ${why}`, { cause: error });
   }
 }
 
@@ -77,7 +77,8 @@ async function spooled(input: AsyncIterable<Buffer | string>, name: string): Pro
     let bytes = 0;
     for await (const chunk of input) {
       bytes += chunk.length;
-      if (bytes > PIPED_BYTES_MAX) throw new Unreadable(`${name} has more than ${PIPED_BYTES_MAX} bytes`);
+      if (bytes > PIPED_BYTES_MAX)
+        throw new UnreadableError(`${name} has more than ${PIPED_BYTES_MAX} bytes`);
       await file.writeFile(chunk);
     }
     return file;
@@ -95,7 +96,7 @@ async function expectUtf8(file: FileHandle, name: string): Promise<void> {
   const isMarked = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   if (!isMarked && a !== 0 && b !== 0) return;
   const isWide = (a === 0 && b === 0) || (c === 0 && d === 0);
-  throw new Unreadable(`${name} is ${isWide ? "UTF-32" : "UTF-16"}; save it as UTF-8`);
+  throw new UnreadableError(`${name} is ${isWide ? "UTF-32" : "UTF-16"}; save it as UTF-8`);
 }
 
 /** Reads on from a position, or from where a pipe is. A stream of the file's could not be begun anew. */
@@ -128,7 +129,7 @@ function lineOf(number: number, offset: number, { bytes, length }: LineBytes): L
 async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
   const { size } = await file.stat();
   if (size > JSON_BYTES_MAX) {
-    throw new NotThatFormat(`${name} is ${size} bytes; at most ${JSON_BYTES_MAX} are read, so split it`);
+    throw new NotThatFormatError(`${name} is ${size} bytes; at most ${JSON_BYTES_MAX} are read, so split it`);
   }
   const bytes = Buffer.alloc(size);
   let length = 0;
@@ -139,12 +140,12 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
   if (!isUtf8(text)) {
     const at = firstBroken(text);
     const line = text.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);
-    throw new Unreadable(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
+    throw new UnreadableError(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
   }
   try {
     return parseJson(withoutMark(text).toString());
   } catch (error) {
-    throw new OtherFormat(`${name} is not JSON`, { cause: error });
+    throw new OtherFormatError(`${name} is not JSON`, { cause: error });
   }
 }
 

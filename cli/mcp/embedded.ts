@@ -37,7 +37,7 @@ export function sharing(folder: Folder): FindPlace {
   };
 }
 
-/** Tells whether another process is only just taking the folder, or leaving it. */
+/** True if another process is only just taking the folder, or leaving it. */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof MemoryError && (error.code === "unavailable" || error.code === "failed_precondition")

@@ -64,7 +64,7 @@ export class LineTransport implements Transport {
     }
   }
 
-  /** Tells what reading has lost of a request that is not answered yet. */
+  /** Returns what reading has lost of a request that is not answered yet. */
   lossOf(id: RequestId): MemoryError | undefined {
     return this.#losses.get(id);
   }
@@ -127,7 +127,7 @@ export class LineTransport implements Transport {
     this.#onAnswer();
   }
 
-  /** Answers a message that is none. A notification has no answer. */
+  /** Responds to a message that is none. A notification has no answer. */
   async #refuse(line: Buffer, { message }: Error): Promise<void> {
     const read = roughly(line);
     if (read !== undefined && read.id === undefined && read.method !== undefined) return;

@@ -122,7 +122,7 @@ function end(exitCode = 0): Promise<void> {
   ending ??= (async () => {
     stopping.abort();
     const opened = await service?.catch(() => undefined);
-    await opened?.close({ noticeMs: 0, hastened: new AbortController().signal });
+    await opened?.close({ noticeMs: 0, force: new AbortController().signal });
     await flushLog();
     process.exit(exitCode);
   })().catch(() => process.exit(EXIT.failed));

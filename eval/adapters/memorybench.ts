@@ -62,7 +62,10 @@ export class RecalldProvider {
     const neighbors = { before: 1, after: 1, same: "session" };
     const { results } = await this.#server().recall({ namespace, query, topK, mode: "HYBRID", neighbors });
     return results.map(({ text, score, metadata = {}, eventTime, before, after }) => ({
-      ...{ text, score, session: metadata.session, date: metadata.date ?? eventTime },
+      text,
+      score,
+      session: metadata.session,
+      date: metadata.date ?? eventTime,
       before: before?.memories.map((one) => one.text),
       after: after?.memories.map((one) => one.text),
     }));
@@ -87,15 +90,15 @@ function memoriesOf({ sessionId: session, messages, metadata = {} }: Session) {
   return messages.flatMap(({ role, content, timestamp, speaker }) => {
     const text = `${speaker ?? role}: ${content}`;
     const time = Date.parse(timestamp ?? String(metadata.date));
-    return piecesOf(text).map((piece) => ({
-      text: piece,
+    return chunksOf(text).map((chunk) => ({
+      text: chunk,
       metadata: { session, ...(typeof date === "string" && { date }) },
       ...(!Number.isNaN(time) && { eventTime: new Date(time) }),
     }));
   });
 }
 
-function piecesOf(text: string): string[] {
+function chunksOf(text: string): string[] {
   const count = Math.ceil(text.length / TEXT_CHARS_MAX);
   return Array.from({ length: count }, (_, i) => text.slice(i * TEXT_CHARS_MAX, (i + 1) * TEXT_CHARS_MAX));
 }

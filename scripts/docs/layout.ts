@@ -92,7 +92,7 @@ function neighbours(page: Page, navigation: readonly Group[]): string {
   const place = order.findIndex(({ path }) => addressOf(path) === page.address);
   if (place < 0) return "";
   const [before, after] = [order[place - 1], order[place + 1]];
-  return `<nav class="turn" aria-label="Neighbouring pages">
+  return `<nav class="neighbours" aria-label="Neighbouring pages">
 ${before ? `<span><span class="quiet">Before</span> ${link(page, before)}</span>` : "<span></span>"}
 ${after ? `<span><span class="quiet">Next</span> ${link(page, after)}</span>` : ""}
 </nav>`;

@@ -14,15 +14,28 @@ const memory = { id, text, metadata, tokens: 8, created_at, etag, updated_at: cr
 const api_key = "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE";
 const plan = { plan: "free", calls_limit: 1000, calls_used: 0 };
 const key = {
-  ...{ id: keyId, name: "laptop", prefix: "rcl_EXAM", access: "KEY_ACCESS_FULL", namespace: "" },
-  ...{ created_at, replaces: "", current: false, sessions: [], client: "" },
+  id: keyId,
+  name: "laptop",
+  prefix: "rcl_EXAM",
+  access: "KEY_ACCESS_FULL",
+  namespace: "",
+  created_at,
+  replaces: "",
+  current: false,
+  sessions: [],
+  client: "",
 };
 
 const used = { stores: 1, recalls: 2, tokens_stored: 8, tokens_queried: 12 };
 const position = "WyIxMDU2YjM5ZTUxZTQzNTdkYjVjNCIsN10";
 const header = {
-  ...{ format: "recalld-export", version: 1, model: "recalld/tiny", model_revision: "0a1b" },
-  ...{ namespace, position, exported_at: created_at },
+  format: "recalld-export",
+  version: 1,
+  model: "recalld/tiny",
+  model_revision: "0a1b",
+  namespace,
+  position,
+  exported_at: created_at,
 };
 const trailer = { count: 1, sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" };
 
@@ -101,7 +114,11 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   GetAccount: {
     request: {},
     response: {
-      ...{ account_id, email: "ada@example.org", ...plan, created_at, key: { ...key, current: true } },
+      account_id,
+      email: "ada@example.org",
+      ...plan,
+      created_at,
+      key: { ...key, current: true },
       model: { id: "bundled", languages: ["en"], strong_score: 0.8 },
     },
   },
@@ -119,13 +136,19 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     response: {
       calls: [
         {
-          ...{ start_time: created_at, method: "recalld.v1.MemoryService/Recall", protocol: "json" },
-          ...{ key_id: keyId, code: "resource_exhausted", duration_ms: 0.42 },
+          start_time: created_at,
+          method: "recalld.v1.MemoryService/Recall",
+          protocol: "json",
+          key_id: keyId,
+          code: "resource_exhausted",
+          duration_ms: 0.42,
           request_id: "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
-          ...{ namespace, message: "all 1,000 calls of this account's plan are used" },
+          namespace,
+          message: "all 1,000 calls of this account's plan are used",
         },
       ],
-      ...{ next_page_token: "", since: created_at },
+      next_page_token: "",
+      since: created_at,
     },
   },
   CreateKey: { request: { name: "laptop", access: "KEY_ACCESS_FULL" }, response: { api_key, key } },

@@ -98,7 +98,7 @@ export function propertiesOf(message: DescMessage, fields: readonly DescField[])
   };
 }
 
-/** Tells whether callers write the message; else they read it. */
+/** True if callers write the message; else they read it. */
 export function isRequest({ name }: DescMessage): boolean {
   return name.endsWith("Request") || ["StoreItem", "Recency", "Neighbors"].includes(name);
 }

@@ -43,44 +43,44 @@ export interface Accounts {
   create(account: Account): Promise<void>;
   find(accountId: string): Promise<Account | undefined>;
   /** Lists accounts in the order of their ids, which is the order of creation, after the given id. */
-  list(of: { after: string; limit: number }): Promise<Account[]>;
+  list(request: { after: string; limit: number }): Promise<Account[]>;
   /** Finds the account that holds a key or a session. */
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
    * Takes calls, one by default, in one atomic step, if the account holds the key and has as many left.
-   * Answers whether it did. Every later reading shows it. A crash may undo the charges of the last moments, but
+   * True if it did. Every later reading shows it. A crash may undo the charges of the last moments, but
    * none that was taken before an entry that the log of the same storage has kept since.
    */
-  charge(of: { accountId: string; keyHash: string; calls?: number | undefined }): Promise<boolean>;
+  charge(request: { accountId: string; keyHash: string; calls?: number | undefined }): Promise<boolean>;
   /** Gives calls back, one by default, never above the limit. */
   refund(accountId: string, calls?: number): Promise<void>;
   /**
    * Gives an account another plan and limit in one atomic step. Used calls stay used, so `callsLeft` may
-   * become negative. Answers whether the account exists.
+   * become negative. True if the account exists.
    */
-  setPlan(of: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
-  /** Adds a key in one atomic step, unless the account has KEYS_MAX; answers whether it did. */
-  addKey(of: { accountId: string; key: Key }): Promise<boolean>;
+  setPlan(request: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
+  /** Adds a key in one atomic step, unless the account has KEYS_MAX; true if it did. */
+  addKey(request: { accountId: string; key: Key }): Promise<boolean>;
   /**
-   * Adds a session to a key in one atomic step; of more than SESSIONS_MAX the oldest ends. Answers whether
+   * Adds a session to a key in one atomic step; of more than SESSIONS_MAX the oldest ends. True if
    * the account holds the key.
    */
-  addSession(of: KeyOf & { session: Session }): Promise<boolean>;
-  /** Removes a session in one atomic step; answers whether it did. */
-  removeSession(of: { accountId: string; sessionId: string }): Promise<boolean>;
+  addSession(request: KeyOf & { session: Session }): Promise<boolean>;
+  /** Removes a session in one atomic step; true if it did. */
+  removeSession(request: { accountId: string; sessionId: string }): Promise<boolean>;
   /**
    * Removes a key and its sessions in one atomic step, but the last one only with `force`. A key with a `client`
-   * counts as nobody's last one: with it alone its owner is locked out. Answers whether it did; from then on
+   * counts as nobody's last one: with it alone its owner is locked out. True if it did; from then on
    * every replica refuses the key.
    */
-  removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
+  removeKey(request: KeyOf & { force: boolean }): Promise<boolean>;
   /** Lets a key end at the given time, unless it ends earlier already. */
-  expireKey(of: KeyOf & { atMs: number }): Promise<void>;
-  settleKey(of: KeyOf): Promise<void>;
+  expireKey(request: KeyOf & { atMs: number }): Promise<void>;
+  settleKey(request: KeyOf): Promise<void>;
   /** Records when keys and sessions were last used; removed ones are ignored. */
   touch(uses: readonly KeyUse[]): Promise<void>;
   /** Removes an account and its keys, and records that it was closed. */
   remove(accountId: string): Promise<void>;
-  /** Tells whether an account with this id was removed. An account that never existed was not. */
+  /** True if an account with this id was removed. An account that never existed was not. */
   isClosed(accountId: string): Promise<boolean>;
 }

@@ -8,7 +8,7 @@ import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, typ
 const KNOWN_KEYS_MAX = 10_000;
 
 /** Time for which an unknown key is refused from memory: a client that repeats one costs its neighbours nothing. */
-const UNKNOWN_KEPT_MS = 10_000;
+const UNKNOWN_TTL_MS = 10_000;
 /**
  * Look-ups of one network in the database that find no key. The burst is also the number of look-ups at a
  * time: a restart makes the keys of many users behind one address new at once.
@@ -16,9 +16,9 @@ const UNKNOWN_KEPT_MS = 10_000;
 const UNKNOWN_KEYS: Rate = { burst: 100, perSecond: 1 };
 
 /** Age after which a key's plan is read again, without a call waiting for it. */
-export const PLAN_KEPT_MS = 30_000;
+export const PLAN_TTL_MS = 30_000;
 /** Age after which a call waits for that reading, so that a change takes effect within a minute. */
-const PLAN_OLD_MS = 2 * PLAN_KEPT_MS;
+const PLAN_OLD_MS = 2 * PLAN_TTL_MS;
 /** Maximum time that a call waits for it; then the known plan applies. */
 const PLAN_WAIT_MS = 1_000;
 
@@ -80,7 +80,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticate {
     const entry = known.get(hash) ?? (await lookUp(hash, network));
     if (entry.endsAtMs <= Date.now()) throw unknownKey();
     known.set(hash, entry);
-    keepUp(entry, options.accounts);
+    refreshPlan(entry, options.accounts);
     if (entry.reading !== undefined) await entry.reading;
     options.onUse(entry.caller);
     return entry.caller;
@@ -96,12 +96,12 @@ function lookUps(accounts: Accounts): (hash: string, network: string) => Promise
   const lookUp = async (hash: string, network: string) => {
     tokens.take(network);
     try {
-      const found = await meet(accounts, hash);
+      const found = await loadKey(accounts, hash);
       tokens.giveBack(network);
       return found;
     } catch (error) {
       if (error instanceof MemoryError && error.code === "unauthenticated")
-        unknown.set(hash, performance.now() + UNKNOWN_KEPT_MS);
+        unknown.set(hash, performance.now() + UNKNOWN_TTL_MS);
       else tokens.giveBack(network);
       throw error;
     }
@@ -138,14 +138,14 @@ export function unknownKey(): MemoryError {
 }
 
 /** Reads an old plan again. The call does not wait for it, unless the plan is too old to be used. */
-function keepUp(entry: Known, accounts: Accounts): void {
+function refreshPlan(entry: Known, accounts: Accounts): void {
   const nowMs = performance.now();
   const agoMs = nowMs - entry.readAtMs;
-  if (agoMs <= PLAN_KEPT_MS) return;
+  if (agoMs <= PLAN_TTL_MS) return;
   entry.readAtMs = nowMs;
   const reading = readAgain(entry, accounts);
   if (agoMs <= PLAN_OLD_MS) return;
-  entry.reading = notLong(reading).finally(() => {
+  entry.reading = waitAtMost(reading).finally(() => {
     entry.reading = undefined;
   });
 }
@@ -160,7 +160,7 @@ async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
   }
 }
 
-function notLong(reading: Promise<void>): Promise<void> {
+function waitAtMost(reading: Promise<void>): Promise<void> {
   return new Promise((done) => {
     const timer = setTimeout(done, PLAN_WAIT_MS);
     void reading.finally(() => {
@@ -170,18 +170,22 @@ function notLong(reading: Promise<void>): Promise<void> {
   });
 }
 
-async function meet(accounts: Accounts, hash: string): Promise<Known> {
+async function loadKey(accounts: Accounts, hash: string): Promise<Known> {
   const account = await accounts.findByKey(hash);
   const key = account?.keys.find((each) => answersTo(each, hash));
   if (account === undefined || key === undefined) throw unknownKey();
   const session = key.sessions?.find((each) => each.hash === hash);
   const endsAtMs = Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs);
   if (endsAtMs <= Date.now()) throw unknownKey();
-  await takePlace(accounts, account.id, key);
+  await retireReplacedKey(accounts, account.id, key);
   const { id: keyId, access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
   const caller = {
-    ...{ accountId, keyId, keyHash, access, plan },
+    accountId,
+    keyId,
+    keyHash,
+    access,
+    plan,
     ...(namespace !== undefined && { namespace }),
     ...(session !== undefined && { sessionHash: session.hash }),
   };
@@ -189,7 +193,7 @@ async function meet(accounts: Accounts, hash: string): Promise<Known> {
 }
 
 /** Ends the key that this one replaces, on its first use. Two replicas may do this twice. */
-async function takePlace(accounts: Accounts, accountId: string, key: Key): Promise<void> {
+async function retireReplacedKey(accounts: Accounts, accountId: string, key: Key): Promise<void> {
   const { id, replaces, graceMs = 0 } = key;
   if (replaces === undefined) return;
   await accounts.expireKey({ accountId, keyId: replaces, atMs: Date.now() + graceMs });

@@ -36,7 +36,7 @@ function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): numb
 /** Maximum number of buckets in memory; beyond it, those used least recently start afresh. */
 const BUCKETS_MAX = 10_000;
 
-/** Token buckets of one rate, by name, in this process alone: each replica admits that much. */
+/** Token buckets of one rate, by name, in this process alone: each replica allows that much. */
 export class Buckets {
   /** Time when each bucket will be full again, in the order of last use. */
   readonly #fullAtMs = new Map<string, number>();

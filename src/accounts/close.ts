@@ -16,7 +16,7 @@ export interface CloseOptions {
 
 /**
  * Closes the caller's account: erases all of it, and ends its keys. If a call fails, the same key may try
- * again and erases the rest. Answers how many memories this call erased.
+ * again and erases the rest. Returns how many memories this call erased.
  *
  * @throws MemoryError `invalid_argument` if the id is not the caller's, `permission_denied`.
  */

@@ -37,9 +37,9 @@ export class UsageCounter {
   }
 
   /** Reads usage like `Usage.read`, including all that this process counted before the call. */
-  async read(of: { accountId: string; from: string }): Promise<DayUsage[]> {
+  async read(request: { accountId: string; from: string }): Promise<DayUsage[]> {
     await this.#background.now();
-    return this.usage.read(of);
+    return this.usage.read(request);
   }
 
   /** Removes usage like `Usage.remove`. Counts that other processes have not written yet may follow. */

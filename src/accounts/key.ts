@@ -100,12 +100,12 @@ export function newCode(): string {
   return newSecret(CODE_PREFIX);
 }
 
-/** Tells whether a key has our form and a correct checksum; it need not exist. */
+/** True if a key has our form and a correct checksum; it need not exist. */
 export function isWellFormedKey(key: string): boolean {
   return isWellFormed(key, KEY_PREFIX);
 }
 
-/** Tells the same of a session's secret. */
+/** True if a session's secret has our form and a correct checksum. */
 export function isWellFormedSession(secret: string): boolean {
   return isWellFormed(secret, SESSION_PREFIX);
 }
@@ -123,7 +123,7 @@ export function withSessions(key: Key, isWanted: (session: Session) => boolean):
   return wanted.length === 0 ? bare : { ...bare, sessions: wanted };
 }
 
-/** Tells whether a hash is that of a key or of one of its sessions. */
+/** True if a hash is that of a key or of one of its sessions. */
 export function answersTo({ hash, sessions = [] }: Key, wanted: string): boolean {
   return hash === wanted || sessions.some((session) => session.hash === wanted);
 }

@@ -122,7 +122,7 @@ export async function managedBy(accounts: Accounts, caller: Authenticated): Prom
   throw denied("KEY_OTHER_NAMESPACE", message, recorded);
 }
 
-/** Tells whether an application got the caller's key by OAuth. */
+/** True if an application got the caller's key by OAuth. */
 export function isOfClient({ keys }: Pick<Account, "keys">, { keyHash }: Authenticated): boolean {
   return keys.some(({ hash, client }) => hash === keyHash && client !== undefined);
 }

@@ -10,17 +10,17 @@ export const RUNNING_CALLS_MAX = 3_072;
 /** Pause before a retry: a running call may end at any moment, and the unit is whole seconds. */
 const CONCURRENCY_PAUSE_MS = 1_000;
 
-/** The state of a key's limits, as its holder sees it. */
+/** The state of a key's limits, as its owner sees it. */
 export interface RateLimitStatus {
   readonly rate?: { readonly limit: Rate; readonly left: number; readonly fullInMs: number };
   readonly concurrency?: { readonly limit: number; readonly left: number };
 }
 
-type Holder = Pick<Authenticated, "keyHash" | "accountId">;
+type KeyOwner = Pick<Authenticated, "keyHash" | "accountId">;
 
 /**
  * Holds each key and each account to the rate and the concurrency of its plan. It counts in this process alone,
- * so each replica admits that much.
+ * so each replica allows that much.
  */
 export class PlanLimits {
   readonly #rates = new Map<Plan, { readonly keys: Buckets; readonly accounts: Buckets }>();
@@ -43,7 +43,7 @@ export class PlanLimits {
    *
    * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED, CONCURRENCY_LIMITED) or `unavailable`.
    */
-  begin({ keyHash, accountId }: Holder, plan: Plan): void {
+  begin({ keyHash, accountId }: KeyOwner, plan: Plan): void {
     const { concurrency } = plan;
     this.#checkRates({ keyHash, accountId }, plan);
     if (!this.#ofKeys.tryTake(keyHash, 1, concurrency)) {
@@ -64,20 +64,20 @@ export class PlanLimits {
    *
    * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED) if nothing is left meanwhile.
    */
-  spend(holder: Holder, plan: Plan, tokens: number): void {
+  spend(owner: KeyOwner, plan: Plan, tokens: number): void {
     if (tokens <= 0) return;
-    this.#checkRates(holder, plan);
-    this.#takeRates(holder, plan, tokens);
+    this.#checkRates(owner, plan);
+    this.#takeRates(owner, plan, tokens);
   }
 
   /** Ends a call that `begin` has counted. */
-  end({ keyHash, accountId }: Holder): void {
+  end({ keyHash, accountId }: KeyOwner): void {
     this.#ofKeys.give(keyHash);
     this.running.give(accountId);
   }
 
   /** The state of a key's limits. */
-  status({ keyHash }: Pick<Holder, "keyHash">, plan: Plan): RateLimitStatus {
+  status({ keyHash }: Pick<KeyOwner, "keyHash">, plan: Plan): RateLimitStatus {
     const { rate: limit, concurrency } = plan;
     return {
       ...(limit && { rate: { limit, ...this.#ratesOf(plan, limit).keys.status(keyHash) } }),
@@ -87,7 +87,7 @@ export class PlanLimits {
     };
   }
 
-  #checkRates({ keyHash, accountId }: Holder, plan: Plan): void {
+  #checkRates({ keyHash, accountId }: KeyOwner, plan: Plan): void {
     if (plan.rate === undefined) return;
     const { keys, accounts } = this.#ratesOf(plan, plan.rate);
     const waitMs = keys.waitMs(keyHash);
@@ -103,7 +103,7 @@ export class PlanLimits {
     }
   }
 
-  #takeRates({ keyHash, accountId }: Holder, plan: Plan, tokens: number): void {
+  #takeRates({ keyHash, accountId }: KeyOwner, plan: Plan, tokens: number): void {
     if (plan.rate === undefined) return;
     const { keys, accounts } = this.#ratesOf(plan, plan.rate);
     keys.take(keyHash, tokens);

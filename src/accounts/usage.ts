@@ -3,7 +3,7 @@ import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { getAccount } from "./quota.js";
 
-/** Number of days whose counts are kept, today included. */
+/** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
 const USAGE_DAYS_DEFAULT = 30;
 const HOUR_MS = 60 * 60 * 1000;
@@ -41,7 +41,7 @@ export interface Usage {
   /** Adds to the counts of these hours and their days; may forget days older than USAGE_DAYS_MAX. */
   add(hours: readonly AccountHour[]): Promise<void>;
   /** Reads the account's days that have counts, from the given one on, in order. */
-  read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
+  read(request: { accountId: string; from: string }): Promise<DayUsage[]>;
   remove(accountId: string): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function getUsage(
   return usageOf(usage, { accountId, days });
 }
 
-/** Answers the usage like `getUsage`, without asking who the caller is. */
+/** Returns the usage like `getUsage`, without asking who the caller is. */
 export async function usageOf(
   usage: Pick<Usage, "read">,
   { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },
@@ -77,8 +77,8 @@ export async function usageOf(
   parseWhole("days", days, [1, USAGE_DAYS_MAX]);
   const nowMs = Date.now();
   const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
-  const kept = await usage.read({ accountId, from: dates[0] as string });
-  const byDate = new Map(kept.map((day) => [day.date, day]));
+  const stored = await usage.read({ accountId, from: dates[0] as string });
+  const byDate = new Map(stored.map((day) => [day.date, day]));
   const found = dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
   return days > HOURS_DAYS_MAX ? found.map(({ hours, ...day }) => day) : found;
 }

@@ -13,7 +13,7 @@ const URL_CHARS_MAX = 512;
 export type Connecting = Pick<RequestOptions, "lookup" | "ca" | "port" | "servername">;
 
 /**
- * Says why a document may not be fetched from an address, or returns undefined: it must be a plain address of HTTPS,
+ * Returns why a document may not be fetched from an address, or undefined: it must be a plain address of HTTPS,
  * with a path, at the port of HTTPS and at a name. An address by number would never be looked up, nor checked.
  */
 export function whyNoDocument(url: string): string | undefined {
@@ -49,7 +49,8 @@ export async function fetchDocument(
   } catch (error) {
     if (error instanceof MemoryError) throw error;
     throw new MemoryError("invalid_argument", "client_id: no document of a client can be fetched there", {
-      ...{ field: "client_id", cause: error },
+      field: "client_id",
+      cause: error,
     });
   }
 }

@@ -9,7 +9,7 @@ export class NotPublicAddressError extends Error {
 }
 
 /**
- * Tells whether an address is one of the public internet: none of this machine, its network, or a cloud's own
+ * True if an address is one of the public internet: none of this machine, its network, or a cloud's own
  * services, nor an IPv6 address that stands for such an IPv4 one.
  */
 export function isPublic(address: string): boolean {

@@ -9,7 +9,7 @@ import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { indexStatus } from "../memory/log/index-status.js";
 import { Namespaces } from "../memory/log/namespaces.js";
-import { Generations } from "../memory/models/generations.js";
+import { ModelVersions } from "../memory/models/model-versions.js";
 import { Pins } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
@@ -75,7 +75,10 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
   const ports = {
-    ...{ ...storage, plans, parseNamespace, parseExpiry },
+    ...storage,
+    plans,
+    parseNamespace,
+    parseExpiry,
     freeCalls: plans.get(FREE).calls,
     eraseMemories: (accountId: string) => eraseUnopened(config, { storage, accountId }),
     indexStatus: (page: Parameters<typeof indexStatus>[1]) =>
@@ -94,7 +97,7 @@ async function eraseUnopened(
   const { calls } = storage;
   const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
   return withNamespaces(config, storage, async (memory) => {
-    if (memory.generations.pins.all.length === 0) return 0;
+    if (memory.modelVersions.pins.all.length === 0) return 0;
     return dropAll({ ...memory, eraseCalls }, accountId);
   });
 }
@@ -111,11 +114,11 @@ async function withNamespaces<T>(
   // What maintenance fails at here, the next server does again.
   const onTrouble = () => {};
   const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
-  const generations = new Generations(pins, undefined, { systemRecords, clock, openModel, onTrouble });
-  const vectors = openVectors(config, { dimensionsOf: (logId) => generations.pins.dimensionsOf(logId) });
+  const modelVersions = new ModelVersions(pins, undefined, { systemRecords, clock, openModel, onTrouble });
+  const vectors = openVectors(config, { dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId) });
   const indexes = openIndexFiles(config, { onTrouble });
   const { indexMemoryBytesMax } = config;
-  const common = { log, erasures, generations, clock, vectors, indexes };
+  const common = { log, erasures, modelVersions, clock, vectors, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
     return await work({ ...common, namespaces });

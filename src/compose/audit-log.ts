@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { MemoryError } from "../errors.js";
 import type { Answering } from "../storage/local/owner/owner.js";
 
-/** Answers the operator, and logs each request and each failure's cause, which the operator is not told. */
+/** Serves the operator, and logs each request and each failure's cause, which the operator is not told. */
 export function audited(logger: FastifyBaseLogger, answer: Answering): Answering {
   return async (request) => {
     const { operation } = request;

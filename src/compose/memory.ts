@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Calls } from "../accounts/calls/calls.js";
 import type { Config } from "../config/config.js";
-import { keepSweeping } from "../memory/erasure/sweeping.js";
+import { startSweeping } from "../memory/erasure/sweeping.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
-import type { Generations } from "../memory/models/generations.js";
+import type { ModelVersions } from "../memory/models/model-versions.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import type { Quota } from "../memory/ports/quota.js";
@@ -20,7 +20,7 @@ import { warn } from "./warn.js";
 interface MemoryOptions {
   readonly logger: FastifyBaseLogger;
   readonly storage: Storage;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly quota: Quota;
   readonly calls: Pick<Calls, "erase">;
   readonly closers: Closers;
@@ -31,7 +31,7 @@ export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
 export function openMemory(
   config: Config,
-  { storage, generations, quota, calls, logger, closers, telemetry }: MemoryOptions,
+  { storage, modelVersions, quota, calls, logger, closers, telemetry }: MemoryOptions,
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
@@ -39,10 +39,10 @@ export function openMemory(
   const news = new News(clock);
   const log = announced(storage.log, news);
   const vectors = openVectors(config, {
-    dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
-    steps: telemetry.steps,
-    onChecked: ({ found, of }) => {
-      telemetry.metrics?.recallChecked.inc(of);
+    dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
+    timer: telemetry.timer,
+    onChecked: ({ found, compared }) => {
+      telemetry.metrics?.recallChecked.inc(compared);
       telemetry.metrics?.recallFound.inc(found);
     },
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
@@ -50,13 +50,13 @@ export function openMemory(
   closers.push(() => vectors.close());
   const onIndexTrouble = onTrouble("index", "an index file cannot be written; it is tried again");
   const indexes = openIndexFiles(config, { onTrouble: onIndexTrouble });
-  const common = { log, generations, erasures, clock, vectors, indexes };
+  const common = { log, modelVersions, erasures, clock, vectors, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,
     exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
-    steps: telemetry.steps,
+    timer: telemetry.timer,
     onCaughtUp: (entries) => telemetry.metrics?.caughtUp.inc(entries),
     onLost: (logId, { sequence, entry }) => {
       telemetry.metrics?.lostEntries.inc();
@@ -80,7 +80,7 @@ export function openMemory(
     streams: new OpenStreams(clock),
   };
   closers.push(
-    keepSweeping(
+    startSweeping(
       { ...memory, exclusive, isClosed },
       {
         onSwept: (finished) => logger.info({ finished }, "swept"),

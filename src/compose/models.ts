@@ -5,7 +5,7 @@ import type { Pooling } from "../embedding/encode/convention.js";
 import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
-import { Generations } from "../memory/models/generations.js";
+import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
@@ -33,10 +33,10 @@ interface FirstModelOptions extends ModelOptions {
 }
 
 /** Opens the model that the database is pinned to; for an empty database, the one that is set. */
-export async function openGenerations(
+export async function openModelVersions(
   systemRecords: SystemRecords,
   { closers, running, readiness, ...others }: FirstModelOptions,
-): Promise<{ generations: Generations; first: OpenEmbedder }> {
+): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
   const { config, logger } = others;
   let present = () => "";
   const onAway = watchServers({ ...others, readiness, present: () => present() });
@@ -52,7 +52,7 @@ export async function openGenerations(
   if (first.model.id !== config.model) {
     logger.warn(`the database is pinned to another model than before: set MODEL=${first.model.id}`);
   }
-  const generations = new Generations(pins, first, {
+  const modelVersions = new ModelVersions(pins, first, {
     systemRecords,
     clock: systemClock,
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
@@ -62,9 +62,9 @@ export async function openGenerations(
     },
     onTrouble: warn(options)("reembedding", "loading a model of the database; it is tried again"),
   });
-  closers.push(() => generations.close());
-  present = () => generations.pins.present.model.id;
-  return { generations, first };
+  closers.push(() => modelVersions.close());
+  present = () => modelVersions.pins.present.model.id;
+  return { modelVersions, first };
 }
 
 /**
@@ -134,8 +134,8 @@ export async function openModel(
   };
 }
 
-export function describeNewest(generations: Generations): ModelDescription | undefined {
-  const model = generations.pins.modelOf(generations.newest);
+export function describeNewest(modelVersions: ModelVersions): ModelDescription | undefined {
+  const model = modelVersions.pins.modelOf(modelVersions.newest);
   return model && describeModel(model.id);
 }
 

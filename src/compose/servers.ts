@@ -10,7 +10,7 @@ import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
 import { Load } from "../server/load.js";
 import { ConnectionCounts } from "../server/port/connection-counts.js";
-import { drain, type Leave } from "../server/port/drain.js";
+import { drain, type ShutdownOptions } from "../server/port/drain.js";
 import { openTls } from "../server/port/tls.js";
 import { openFiles } from "../server/portal/portal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -34,9 +34,9 @@ interface ServersOptions
 /** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
 export async function startServers(config: Config, options: ServersOptions) {
   const { readiness, logger, closers, telemetry, memory, models } = options;
-  const shutdown = new AbortController();
+  const ending = new AbortController();
   // One listener for each running call is no leak.
-  setMaxListeners(0, shutdown.signal);
+  setMaxListeners(0, ending.signal);
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
   const { connectionsMax, connectionsPerAddressMax, indexMemoryBytesMax } = config;
@@ -44,8 +44,10 @@ export async function startServers(config: Config, options: ServersOptions) {
   const [files, fetches] = [openFiles(), documentFetches()];
   const { app, calls } = createApp({
     ...options,
-    ...{ load, files, oauth: oauthOf(config, { ...options, fetches }) },
-    shutdownSignal: shutdown.signal,
+    load,
+    files,
+    oauth: oauthOf(config, { ...options, fetches }),
+    shutdownSignal: ending.signal,
     portal: join(packageRoot(), "dist/web"),
     signUps: { perHour: config.signupsPerHour, perHourTotal: config.signupsPerHourTotal },
     trustedProxies: config.trustedProxies,
@@ -54,9 +56,15 @@ export async function startServers(config: Config, options: ServersOptions) {
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
   });
-  const { generations, namespaces } = memory;
+  const { modelVersions, namespaces } = memory;
   watchGauges(telemetry, {
-    ...{ readiness, generations, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
+    readiness,
+    modelVersions,
+    namespaces,
+    models,
+    indexMemoryBytesMax,
+    connections,
+    connectionsMax,
     droppedLines: options.droppedLines,
     shares: {
       ...calls.shares,
@@ -73,12 +81,12 @@ export async function startServers(config: Config, options: ServersOptions) {
   const { host, port } = config;
   const address = await listen(app, { host, port, tls: options.tls });
   const onPhase = (phase: string) => logger.info({ phase }, "stopping");
-  const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase };
-  const leave = (how: Leave) => drain(app, draining, how);
-  // When a later step of the start fails, `leave` has not been called.
-  const abandon = () => leave({ noticeMs: 0, hastened: AbortSignal.abort() });
-  closers.push(() => (readiness.leaving ? undefined : abandon()));
-  return { address, metricsAddress, leave, calls };
+  const draining = { readiness, ending, timeoutMs: config.shutdownTimeoutMs, onPhase };
+  const shutdown = (how: ShutdownOptions) => drain(app, draining, how);
+  // When a later step of the start fails, `shutdown` has not been called.
+  const abandon = () => shutdown({ noticeMs: 0, force: AbortSignal.abort() });
+  closers.push(() => (readiness.withdrawn ? undefined : abandon()));
+  return { address, metricsAddress, shutdown, calls };
 }
 
 function oauthOf(

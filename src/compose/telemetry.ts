@@ -3,7 +3,7 @@ import type { Config } from "../config/config.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import type { Namespaces } from "../memory/log/namespaces.js";
-import type { Generations } from "../memory/models/generations.js";
+import type { ModelVersions } from "../memory/models/model-versions.js";
 import { listen } from "../server/http/listen.js";
 import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
 import type { Readiness } from "../server/port/readiness.js";
@@ -45,20 +45,20 @@ interface Watched
     "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax" | "shares"
   > {
   readonly readiness: Readiness;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly namespaces: Namespaces;
   readonly models: Models;
 }
 
 export function watchGauges(
   telemetry: Telemetry,
-  { readiness, generations, namespaces, models, ...sources }: Watched,
+  { readiness, modelVersions, namespaces, models, ...sources }: Watched,
 ): void {
   telemetry.watch({
     ...sources,
     ready: () => readiness.now(),
     held: () => namespaces.measure(),
-    models: () => generations.models,
+    models: () => modelVersions.models,
     embedding: () => longest(models),
     queueLimits: {
       embed_query: EMBEDDING_MAX,

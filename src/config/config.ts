@@ -50,7 +50,7 @@ const SCHEMA = {
   EMBED_DIMENSIONS: whole(1, DIMENSIONS_MAX).optional(),
   EMBED_MAX_TOKENS: whole(32, 32_768).default(512),
   EMBED_WORKERS: whole(1, 256).default(Math.max(1, availableParallelism() - 1)),
-  /** Order of a recall that asks for none, the same as in `src/memory/calls/ports.ts`. */
+  /** Order of a recall that asks for none, the same as in `src/memory/operations/ports.ts`. */
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
   /** Action of a store that names none, the same as in `src/memory/secrets/handle-secrets.ts`. */
   ON_SECRET: choice(["store", "redact", "refuse"]).default("store"),

@@ -18,14 +18,14 @@ export interface Finding {
 
 /** Checks the form of the model's vectors, times the model, and yields each finding. */
 export async function* checkModel(embedder: Embedder): AsyncGenerator<Finding> {
-  const read = async () => {
+  const embed = async () => {
     const vectors = [];
     for (const text of TEXTS) {
       vectors.push((await embedder.embed({ text, field: "text", owner: SERVICE })).vectors);
     }
     return vectors;
   };
-  const [first, second] = [await read(), await read()];
+  const [first, second] = [await embed(), await embed()];
   const { dimensions } = embedder.model;
   const areFinite = first.every((vector) => vector.length === dimensions && vector.every(Number.isFinite));
   yield areFinite

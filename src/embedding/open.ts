@@ -18,7 +18,7 @@ import type { ModelPlace } from "./download/pull.js";
 import { pinnedParts } from "./encode/convention.js";
 import { unreadShareOf } from "./encode/scripts.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
-import { Pool, type Reader } from "./pool/pool.js";
+import { type EmbedWorker, Pool } from "./pool/pool.js";
 import { Thread } from "./pool/thread.js";
 import type { LoadedModel } from "./pool/worker.js";
 import { openRemote, type RemoteEvents, type RemoteSettings } from "./remote/open.js";
@@ -30,7 +30,7 @@ export interface EmbedderOptions extends ModelPlace, RemoteEvents {
   readonly settings?: ConventionSettings | undefined;
   readonly remote?: RemoteSettings | undefined;
   /**
-   * Tells whether no call is under way but the one that asks, so that the main thread may read its text if
+   * True if no call is under way but the one that asks, so that the main thread may read its text if
    * it is short and the model is fast. Without it the main thread reads none.
    */
   readonly isAlone?: (() => boolean) | undefined;
@@ -57,7 +57,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
   const found = await findConvention({ ...options, folder });
   const sameModel = new SameModel(folder, found);
   const pool = await Pool.open({
-    readers: options.workers,
+    workers: options.workers,
     start: () => sameModel.start(),
     startHere: async () => options.isAlone && sameModel.startHere(options.isAlone),
     onTrouble: options.onTrouble,
@@ -90,7 +90,7 @@ class SameModel {
     return settled(this.found, this.loaded.pooling);
   }
 
-  async start(): Promise<Reader> {
+  async start(): Promise<EmbedWorker> {
     const { folder, found } = this;
     const { thread, loaded } = await Thread.start({ folder, convention: found.convention });
     this.#first ??= loaded;
@@ -144,7 +144,7 @@ class PooledEmbedder implements OpenEmbedder {
   }
 
   embed(input: EmbedInput): Promise<Embedding> {
-    return this.pool.read(input);
+    return this.pool.embed(input);
   }
 
   unreadShare(text: string): number {

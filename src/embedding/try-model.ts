@@ -90,11 +90,11 @@ function reduced(texts: readonly string[], all: readonly Question[]): Trial {
     throw failedPrecondition(`the file has no question, and no memory of ${WORDS_MIN} words or more`);
   const needed = new Set(questions.flatMap(({ relevant }) => relevant));
   const others = texts.map((_, position) => position).filter((position) => !needed.has(position));
-  const kept = [...needed, ...spread(others, Math.max(0, MEMORIES_MAX - needed.size))];
-  const places = new Map(kept.map((position, place) => [position, place]));
+  const chosen = [...needed, ...spread(others, Math.max(0, MEMORIES_MAX - needed.size))];
+  const places = new Map(chosen.map((position, place) => [position, place]));
   return {
     isMadeUp,
-    texts: kept.map((position) => texts[position] as string),
+    texts: chosen.map((position) => texts[position] as string),
     questions: questions.map(({ query, relevant }) => ({
       query,
       relevant: relevant.map((position) => places.get(position) as number),
@@ -149,7 +149,7 @@ function nearest(
   { vectors, dimensions }: { vectors: readonly Float32Array[]; dimensions: number },
 ): number[] {
   return vectors
-    .map((of, position) => ({ position, score: bestCosine(query, of, dimensions) }))
+    .map((windows, position) => ({ position, score: bestCosine(query, windows, dimensions) }))
     .sort((a, b) => b.score - a.score)
     .slice(0, TOP)
     .map(({ position }) => position);

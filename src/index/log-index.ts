@@ -1,5 +1,5 @@
 import { unavailable } from "../errors.js";
-import { Piece } from "../memory/pacing/bounds.js";
+import { TimeSlice } from "../memory/pacing/bounds.js";
 import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.js";
 import type { Mark, RowCounts } from "../memory/ports/vectors.js";
 import { type Row, rowOf, Segment } from "./segment.js";
@@ -224,17 +224,17 @@ export class LogIndex implements Index {
   async #build(rows: readonly IndexRow[], { after, upto }: Gap): Promise<void> {
     let from = after;
     let built: Row[] = [];
-    let piece = new Piece(TOKENISED_MS);
+    let timeSlice = new TimeSlice(TOKENISED_MS);
     for (const [i, row] of rows.entries()) {
       if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
       const isLast = i === rows.length - 1;
-      if (!isLast && !piece.isOver) continue;
+      if (!isLast && !timeSlice.isOver) continue;
       const range = { after: from, upto: isLast ? upto : row.sequence };
       if (built.length > 0) this.#insert(Segment.of(range, built));
       [from, built] = [range.upto, []];
       if (isLast) break;
       await this.options.yieldNow();
-      piece = new Piece(TOKENISED_MS);
+      timeSlice = new TimeSlice(TOKENISED_MS);
     }
   }
 
@@ -283,13 +283,13 @@ export class LogIndex implements Index {
 
   async #merge(due: readonly Segment[]): Promise<void> {
     const work = Segment.merged(due);
-    let piece = new Piece();
+    let timeSlice = new TimeSlice();
     let step = work.next();
     for (; !step.done; step = work.next()) {
       if (this.#isClosed) return;
-      if (!piece.isOver) continue;
+      if (!timeSlice.isOver) continue;
       await this.options.yieldNow();
-      piece = new Piece();
+      timeSlice = new TimeSlice();
     }
     for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, () => {});
     this.#replace(due, step.value);

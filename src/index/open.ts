@@ -2,7 +2,7 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { unavailable } from "../errors.js";
 import type { Clock } from "../memory/pacing/clock.js";
-import { inPieces } from "../memory/pacing/pieces.js";
+import { inTimeSlices } from "../memory/pacing/time-slices.js";
 import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
   Index,
@@ -107,7 +107,7 @@ class SegmentIndexes implements Indexes {
     return [...held];
   }
 
-  async kept(): Promise<string[]> {
+  async stored(): Promise<string[]> {
     const { folder } = this.options;
     const logIds: string[] = [];
     for (const name of await namesIn(folder)) {
@@ -139,30 +139,30 @@ class SegmentIndexes implements Indexes {
     return { upto, files, bytes, rows, removed };
   }
 
-  async searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound> {
-    const segments = await segmentsOf(of);
-    return inPieces(findWords(segments, query), this.options.clock);
+  async searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound> {
+    const segments = await segmentsOf(indexes);
+    return inTimeSlices(findWords(segments, query), this.options.clock);
   }
 
   async scoreWords(
-    of: readonly Index[],
+    indexes: readonly Index[],
     query: WeighedQuery,
     sequences: readonly number[],
   ): Promise<WordHit[]> {
-    return inPieces(scoreWords(await segmentsOf(of), query, sequences), this.options.clock);
+    return inTimeSlices(scoreWords(await segmentsOf(indexes), query, sequences), this.options.clock);
   }
 
-  async sample(of: readonly Index[]): Promise<readonly number[]> {
-    return inPieces(sampleOf(await segmentsOf(of)), this.options.clock);
+  async sample(indexes: readonly Index[]): Promise<readonly number[]> {
+    return inTimeSlices(sampleOf(await segmentsOf(indexes)), this.options.clock);
   }
 
-  async inEventOrder(of: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]> {
-    const times = (await segmentsOf(of)).map(({ times }) => times);
-    return inPieces(firstByEventTime(times, among, order), this.options.clock);
+  async inEventOrder(indexes: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]> {
+    const times = (await segmentsOf(indexes)).map(({ times }) => times);
+    return inTimeSlices(firstByEventTime(times, among, order), this.options.clock);
   }
 
-  async eventTimesOf(of: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>> {
-    const segments = await segmentsOf(of);
+  async eventTimesOf(indexes: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>> {
+    const segments = await segmentsOf(indexes);
     return new Map(
       sequences.flatMap((sequence) => {
         const times = segments.map((segment) => segment.eventAtMsOf(sequence));
@@ -172,12 +172,12 @@ class SegmentIndexes implements Indexes {
     );
   }
 
-  async select(of: readonly Index[], { condition, ids }: Selecting): Promise<Selection> {
+  async select(indexes: readonly Index[], { condition, ids }: Selecting): Promise<Selection> {
     // Several indexes have memories of the same range, but a selection is in the order of the log.
     const selections: Selection[] = [];
-    for (const index of of) {
+    for (const index of indexes) {
       selections.push(
-        await inPieces(selectRows(await segmentsOf([index]), condition, ids), this.options.clock),
+        await inTimeSlices(selectRows(await segmentsOf([index]), condition, ids), this.options.clock),
       );
     }
     const [first, ...others] = selections;

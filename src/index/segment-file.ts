@@ -13,7 +13,7 @@ const FORMAT = 3;
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
 const BLOCK_BYTES = 4_096;
-/** Bytes that are copied and checked before other work may get its turn: about a millisecond. */
+/** Bytes that are copied and checked before other work may run: about a millisecond. */
 const SLICE_BYTES = 1_048_576;
 
 const TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array };
@@ -136,7 +136,7 @@ export class SegmentFile {
 
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */
   write(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#runSerially(async () => {
       await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
       await this.#opened("w", async (file) => {
         const slice = SLICE_BYTES / BLOCK_BYTES;
@@ -155,7 +155,7 @@ export class SegmentFile {
   overwrite(ranges: readonly OverwrittenRange[]): Promise<void> {
     this.isPublished = false;
     for (const range of ranges) this.#ranges.push(range);
-    this.#overwriting ??= this.#inTurn(async () => {
+    this.#overwriting ??= this.#runSerially(async () => {
       this.#running = this.#overwriting;
       this.#overwriting = undefined;
       const taken = this.#ranges;
@@ -170,7 +170,7 @@ export class SegmentFile {
 
   /** Writes its manifest, which may be of an earlier moment. */
   publish(manifest: Omit<Manifest, "format" | "arrays">): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#runSerially(async () => {
       if (this.#isErased) return;
       const json = JSON.stringify({ format: FORMAT, ...manifest, arrays: this.#layout } satisfies Manifest);
       const draft = `${manifestPath(this.path)}.draft`;
@@ -188,7 +188,7 @@ export class SegmentFile {
   }
 
   erase(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#runSerially(async () => {
       if (this.hasManifest) {
         await rm(manifestPath(this.path), { force: true });
         await this.#syncFolder();
@@ -238,7 +238,7 @@ export class SegmentFile {
     return bytes;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #runSerially<T>(work: () => Promise<T>): Promise<T> {
     const working = this.#work.then(work);
     // Whoever asked for it learns of its failure.
     this.#work = working.catch(() => {});

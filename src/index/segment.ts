@@ -8,7 +8,7 @@ import { lowerBound } from "./rows/lower-bound.js";
 import { WordPart } from "./words/part.js";
 import { type RowWords, rowWordsOf } from "./words/row-words.js";
 
-/** Rows copied before other work may get its turn. */
+/** Rows copied before other work may run. */
 const SLICE_ROWS = 8_192;
 
 /** Range of the log that a segment covers: numbers above `after`, up to `upto`. */

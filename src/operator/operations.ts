@@ -63,8 +63,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   backup: backUp,
   address: addressOf,
   "reembed look": look,
-  "reembed pin": async (ports, { model }) => ({ generation: await pin(ports, model as ModelIdentity) }),
-  "reembed abandon": async (ports) => ({ generation: await abandon(ports) }),
+  "reembed pin": async (ports, { model }) => ({ modelVersion: await pin(ports, model as ModelIdentity) }),
+  "reembed abandon": async (ports) => ({ modelVersion: await abandon(ports) }),
 };
 
 /**
@@ -81,7 +81,7 @@ export function operate(ports: OperatorPorts, { operation, given }: Request): Pr
   return asked(ports, given);
 }
 
-/** Answers the operator's commands in a server, once its ports are open. */
+/** Serves the operator's commands in a server, once its ports are open. */
 export class Operator {
   #ports: OperatorPorts | undefined;
 
@@ -143,7 +143,9 @@ async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
   const { id: accountId } = await theAccount(accounts, given);
   const days = await usageOf(usage, { accountId, days: number(given, "days") });
   return days.map(({ date, stores, recalls, tokensStored, tokensQueried }) => ({
-    ...{ date, stores, recalls },
+    date,
+    stores,
+    recalls,
     tokens_stored: tokensStored,
     tokens_queried: tokensQueried,
   }));
@@ -199,7 +201,8 @@ function number(given: Given, name: string): number | undefined {
 function shownAccount({ id, email, plan, callsLimit, callsLeft, keys, createdAtMs }: Account) {
   return {
     account_id: id,
-    ...{ email, plan },
+    email,
+    plan,
     calls_limit: limitOf(callsLimit),
     calls_used: callsLimit - callsLeft,
     keys: keys.length,
@@ -209,7 +212,8 @@ function shownAccount({ id, email, plan, callsLimit, callsLeft, keys, createdAtM
 
 function shownPlan({ name, calls, rate, concurrency }: Plan) {
   return {
-    ...{ plan: name, calls: limitOf(calls) },
+    plan: name,
+    calls: limitOf(calls),
     calls_per_second: rate?.perSecond ?? null,
     burst: rate?.burst ?? null,
     concurrent_calls: concurrency ?? null,
@@ -224,7 +228,10 @@ function limitOf(calls: number): number | null {
 /** Shows a key without its hash, which no command needs. */
 function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAtMs, expiresAtMs }: Key) {
   return {
-    ...{ id, name, prefix, access },
+    id,
+    name,
+    prefix,
+    access,
     namespace: namespace ?? null,
     created_at: timeOf(createdAtMs),
     last_used_at: lastUsedAtMs === undefined ? null : timeOf(lastUsedAtMs),
@@ -236,7 +243,9 @@ function shownIndex({ logId, scope, isOpen, memories, last, vectors, words }: In
   return {
     account_id: scope?.accountId ?? null,
     namespace: scope?.namespace ?? null,
-    ...{ log: logId, open: isOpen, memories: memories ?? null },
+    log: logId,
+    open: isOpen,
+    memories: memories ?? null,
     last_entry: last,
     vectors_upto: vectors.upto,
     words_upto: words.upto,

@@ -94,7 +94,11 @@ export function createApp(options: AppOptions): App {
   const bodyBytesMax = (method: DescMethod) =>
     method === MemoryService.method.storeBatch ? BATCH_BODY_BYTES_MAX : BODY_BYTES_MAX;
   mountRpcs(app, {
-    ...{ calls, services, bodyBytesMax, openBytesMax: OPEN_BODY_BYTES_MAX, shutdownSignal },
+    calls,
+    services,
+    bodyBytesMax,
+    openBytesMax: OPEN_BODY_BYTES_MAX,
+    shutdownSignal,
     addOpen: (router) => {
       const contract = [MemoryService, AccountService];
       registerHealth(router, { readiness, services: contract, shutdownSignal: closing.signal });
@@ -107,7 +111,11 @@ export function createApp(options: AppOptions): App {
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
   if (oauth !== undefined) addOAuth(app, { ...oauth, calls, limits: signUps });
   addMcp(app, {
-    ...{ calls, rpcs, corsOrigins, onFault, bodyBytesMax: BODY_BYTES_MAX },
+    calls,
+    rpcs,
+    corsOrigins,
+    onFault,
+    bodyBytesMax: BODY_BYTES_MAX,
     ...(oauth && { challenge: (hasKey) => challengeOf(oauth.issuer, { hasKey }) }),
   });
   return { app, calls };

@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Principal } from "../accounts/authenticate.js";
 import { Share } from "../concurrency/share.js";
-import { type CallStep, type Steps, untimed } from "../memory/ports/steps.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
 import { addressOf, networkOf } from "./port/client-address.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
@@ -74,7 +74,7 @@ export class Call {
   positionName: string | undefined;
   /** Outcome if the transport itself refused it; see `outcomeOf`. */
   refusedWith: string | undefined;
-  steps: Steps<CallStep> = untimed;
+  timer: StepTimer<CallStep> = NO_TIMINGS;
   #bytes = 0;
   #begunBytes = 0;
   #owner: string | undefined;

@@ -9,7 +9,7 @@ import type { Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
-import type { CallStep, Steps } from "../memory/ports/steps.js";
+import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
 import type { Load, QueueShares } from "./load.js";
 import { networkOf } from "./port/client-address.js";
@@ -31,7 +31,7 @@ const BYTES_PER_TOKEN = 16_384;
 export interface CallWatcher {
   readonly traceId?: string | undefined;
   /** Times the steps of the call. */
-  readonly steps?: Steps<CallStep> | undefined;
+  readonly timer?: StepTimer<CallStep> | undefined;
   end(ended: Ended): void;
 }
 
@@ -99,7 +99,7 @@ export class Calls {
       if (!call.streams) this.#rpcs += 1;
       const watcher = this.options.onBegin(call);
       this.#watchers.set(call, watcher);
-      if (watcher.steps !== undefined) call.steps = watcher.steps;
+      if (watcher.timer !== undefined) call.timer = watcher.timer;
     }
     // An unread answer is held in memory until it is taken.
     onTaken(options.request, () => {

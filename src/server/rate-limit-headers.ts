@@ -2,7 +2,7 @@ import type { RateLimitStatus } from "../accounts/plan-limits.js";
 import type { Call } from "./call.js";
 
 /**
- * Tells where a key stands with its limits: `RateLimit-Policy` and `RateLimit`, as
+ * Headers on the state of a key's limits: `RateLimit-Policy` and `RateLimit`, as
  * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
  * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
  */

@@ -31,7 +31,13 @@ export function recordCall(
   const told = code === "ok" ? undefined : messageOf(error, code);
   const { accountId, keyId } = caller;
   recorder.note(caller, {
-    ...{ accountId, keyId, method, protocol, code, ms, requestId },
+    accountId,
+    keyId,
+    method,
+    protocol,
+    code,
+    ms,
+    requestId,
     atMs: Date.now() - ms,
     ...(namespace !== undefined && { namespace }),
     ...(told !== undefined && { message: told }),

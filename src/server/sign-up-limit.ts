@@ -11,36 +11,36 @@ export interface SignUpLimits {
 }
 
 /**
- * Counts attempts to sign up, in this process alone: with replicas, each admits as many. A limit of n an hour
- * admits n at once, and then one each nth of an hour.
+ * Counts attempts to sign up, in this process alone: with replicas, each allows as many. A limit of n an hour
+ * allows n at once, and then one each nth of an hour.
  */
 export class SignUpLimit {
   readonly #networks: Buckets;
   /** A single bucket, for all addresses. */
   readonly #total: Buckets;
-  readonly #of: string;
+  readonly #what: string;
 
-  /** Creates a limit; `of` names what is counted, if it is not sign-ups. */
+  /** Creates a limit; `what` names what is counted, if it is not sign-ups. */
   constructor(
     { perHour, perHourTotal }: SignUpLimits,
-    { nowMs, of = "sign-ups" }: { nowMs?: () => number; of?: string } = {},
+    { nowMs, what = "sign-ups" }: { nowMs?: () => number; what?: string } = {},
   ) {
     this.#networks = new Buckets(hourly(perHour), nowMs);
     this.#total = new Buckets(hourly(perHourTotal), nowMs);
-    this.#of = of;
+    this.#what = what;
   }
 
   /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
   check(address: string): void {
     const network = networkOf(address);
-    this.#networks.check(network, `too many ${this.#of} from this address`);
-    this.#total.check("", `too many ${this.#of} at this time`);
+    this.#networks.check(network, `too many ${this.#what} from this address`);
+    this.#total.check("", `too many ${this.#what} at this time`);
     this.#networks.take(network);
     this.#total.take("");
   }
 }
 
-/** Rate that admits the whole limit at once, then spreads it over the hour. */
+/** Rate that allows the whole limit at once, then spreads it over the hour. */
 function hourly(perHour: number): Rate {
   return { perSecond: perHour / HOUR_SECONDS, burst: perHour };
 }

@@ -118,7 +118,7 @@ export function sumsOf(entry: Fields): Sums {
   return { ...sums, ...(label !== undefined && { label }), ...(event !== undefined && { event }) };
 }
 
-/** Tells whether the parts that were read agree with the checksums. */
+/** True if the parts that were read agree with the checksums. */
 function agrees(entry: Fields, what: Projection, sums: unknown): boolean {
   const written = (sums ?? {}) as Partial<Sums>;
   if (written.head !== headOf(entry)) return false;

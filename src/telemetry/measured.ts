@@ -2,7 +2,7 @@ import { MemoryError } from "../errors.js";
 import { LogEndedError } from "../memory/log/replica.js";
 import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { CallStep, Steps } from "../memory/ports/steps.js";
+import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
 
 /** A call that has begun. */
@@ -15,7 +15,7 @@ export interface Begun {
 
 export interface Ongoing {
   readonly traceId?: string | undefined;
-  readonly steps: Steps<CallStep>;
+  readonly timer: StepTimer<CallStep>;
   end(ended: Ended): void;
 }
 
@@ -31,7 +31,7 @@ interface Ended {
 const ENDED = ["AbortError", "ConnectError"];
 
 /**
- * Tells whether a step failed through a fault of the service. A used-up plan, a namespace that moved, and
+ * True if a step failed through a fault of the service. A used-up plan, a namespace that moved, and
  * a call that was ended are no faults.
  */
 export function isFault(error: unknown): boolean {
@@ -55,7 +55,7 @@ export function measureCall({ method, protocol }: Begun, metrics: Metrics): Ongo
   };
 }
 
-export function measuredSteps({ stepSeconds }: Metrics): Steps {
+export function measuringTimer({ stepSeconds }: Metrics): StepTimer {
   const onBegin = () => {};
   return {
     time: async (step, work) => {

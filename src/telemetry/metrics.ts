@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { CALL_STEPS, SHARED_STEPS } from "../memory/ports/steps.js";
+import { CALL_STEPS, SHARED_STEPS } from "../memory/ports/step-timer.js";
 
 /**
  * OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds.

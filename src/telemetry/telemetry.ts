@@ -1,13 +1,13 @@
 import type { Embedder } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
-import { type Steps, untimed } from "../memory/ports/steps.js";
+import { NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
 import { addGauges, type Sources } from "./gauges.js";
 import {
   type Begun,
   measureCall,
   measuredEmbed,
   measuredQuota,
-  measuredSteps,
+  measuringTimer,
   type Ongoing,
 } from "./measured.js";
 import type { Metrics } from "./metrics.js";
@@ -32,14 +32,14 @@ export interface TelemetryOptions {
  */
 export class Telemetry {
   /** Times work for several calls. It is part of no single call, so no trace shows it. */
-  readonly steps: Steps;
+  readonly timer: StepTimer;
 
   private constructor(
     /** The instruments; undefined without metrics. */
     readonly metrics: Metrics | undefined,
     private readonly tracing: Tracing | undefined,
   ) {
-    this.steps = metrics ? measuredSteps(metrics) : untimed;
+    this.timer = metrics ? measuringTimer(metrics) : NO_TIMINGS;
   }
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
@@ -61,10 +61,10 @@ export class Telemetry {
 
   readonly begin = (call: Begun): Ongoing => {
     const measured = this.metrics && measureCall(call, this.metrics);
-    const { traceId, steps = this.steps, end } = this.tracing?.begin(call, this.steps) ?? {};
+    const { traceId, timer = this.timer, end } = this.tracing?.begin(call, this.timer) ?? {};
     return {
       traceId,
-      steps,
+      timer,
       end: (ended) => {
         measured?.(ended);
         end?.(ended);

@@ -1,6 +1,6 @@
 import type { Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
-import type { CallStep, Steps } from "../memory/ports/steps.js";
+import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import { type Begun, isFault, type Ongoing, systemOf } from "./measured.js";
 
 /** Codes that OpenTelemetry's conventions treat as a server's error. */
@@ -52,9 +52,9 @@ export class Tracing {
 
   /**
    * Begins the span of a call, in the caller's trace if its headers name one. Its steps are spans within it
-   * if the call is sampled; otherwise they go to `steps` alone.
+   * if the call is sampled; otherwise they go to `timer` alone.
    */
-  begin({ method, protocol, headers }: Begun, steps: Steps<CallStep>): Ongoing {
+  begin({ method, protocol, headers }: Begun, timer: StepTimer<CallStep>): Ongoing {
     const { api, propagator } = this.library;
     const epochMs = Date.now() - performance.now();
     const now = () => epochMs + performance.now();
@@ -65,7 +65,7 @@ export class Tracing {
     const within = api.trace.setSpan(parent, span);
     return {
       traceId: span.spanContext().traceId,
-      steps: span.isRecording() ? this.#spans(steps, { within, now }) : steps,
+      timer: span.isRecording() ? this.#spans(timer, { within, now }) : timer,
       end: ({ code }) => {
         span.setAttribute("rpc.response.status_code", code);
         if (SERVER_ERRORS.has(code)) this.#fail(span, code);
@@ -74,9 +74,9 @@ export class Tracing {
     };
   }
 
-  #spans(steps: Steps<CallStep>, place: SpanPosition): Steps<CallStep> {
+  #spans(timer: StepTimer<CallStep>, place: SpanPosition): StepTimer<CallStep> {
     return {
-      time: (step, work) => this.#span(step, place, (onBegin) => steps.time(step, () => work(onBegin))),
+      time: (step, work) => this.#span(step, place, (onBegin) => timer.time(step, () => work(onBegin))),
     };
   }
 
@@ -109,6 +109,7 @@ export class Tracing {
 
   async close(): Promise<void> {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
+    // Spans that no collector takes are lost, and nothing waits for them.
     await Promise.race([this.library.provider.shutdown().catch(() => {}), timeout]);
   }
 

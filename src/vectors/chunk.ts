@@ -77,7 +77,7 @@ export class Chunk {
   remove(sequences: Iterable<number>): void {
     for (const sequence of sequences) {
       const first = sequence * VECTORS_MAX;
-      const place = this.#placeOf(first);
+      const place = this.#lowerBound(first);
       if (!this.#isOf(place, sequence)) continue;
       this.size--;
       while (this.#isOf(place, sequence)) this.#removeAt(place);
@@ -93,7 +93,7 @@ export class Chunk {
 
   /** Row of a vector; undefined if it is not here. */
   rowOf(key: number): number | undefined {
-    const place = this.#placeOf(key);
+    const place = this.#lowerBound(key);
     return place < this.rows && this.#sorted[place] === key ? this.#rowOf[place] : undefined;
   }
 
@@ -136,7 +136,7 @@ export class Chunk {
     const row = this.rows++;
     this.keys[row] = key;
     // Log numbers grow, so this is nearly always the end.
-    const place = this.#placeOf(key, row);
+    const place = this.#lowerBound(key, row);
     this.#sorted.copyWithin(place + 1, place, row);
     this.#rowOf.copyWithin(place + 1, place, row);
     this.#sorted[place] = key;
@@ -147,7 +147,7 @@ export class Chunk {
     const gap = this.#rowOf[place] as number;
     const last = this.rows - 1;
     const key = this.keys[last] as number;
-    this.#rowOf[this.#placeOf(key)] = gap;
+    this.#rowOf[this.#lowerBound(key)] = gap;
     this.keys[gap] = key;
     for (const numbers of [this.vectors, this.quantized]) {
       numbers.copyWithin(gap * this.dimensions, last * this.dimensions, this.rows * this.dimensions);
@@ -158,8 +158,8 @@ export class Chunk {
     this.rows = last;
   }
 
-  /** Place of the first of the `end` sorted keys that is at least this; `end` if there is none. */
-  #placeOf(key: number, end = this.rows): number {
+  /** Lower bound: index of the first of the `end` sorted keys >= `key`; `end` if there is none. */
+  #lowerBound(key: number, end = this.rows): number {
     if (end === 0 || key > (this.#sorted[end - 1] as number)) return end;
     return key <= (this.#sorted[0] as number) ? 0 : firstFrom(this.#sorted.subarray(0, end), key, 0);
   }

@@ -18,7 +18,7 @@ export function newGraph(dimensions: number): Index {
     quantization: ScalarKind.BF16,
     connectivity: 16,
     expansion_add: 96,
-    // The breadth of a search is the number of vectors that it asks for.
+    // The expansion of a search is the number of vectors that it asks for.
     expansion_search: 16,
     multi: false,
   });

@@ -9,13 +9,13 @@ const MARGIN = 3;
 /** Standard deviations of the number of the nearest that a graph has, which differs by chance. */
 const DEVIATIONS = 2;
 
-/** Breadth of a search that finds a graph's share of the nearest, if chance alone decides where they lie. */
-export function breadthForShare(nearest: number): number {
+/** Expansion of a search that finds a graph's share of the nearest, if chance alone decides where they lie. */
+export function expansionForShare(nearest: number): number {
   return Math.ceil(MARGIN * (nearest + DEVIATIONS * Math.sqrt(nearest)));
 }
 
 /** Part of a segment that a search of several graphs needs. */
-export type Searchable = Pick<Segment, "files" | "vectors" | "breadthFor" | "collect">;
+export type Searchable = Pick<Segment, "files" | "vectors" | "expansionFor" | "collect">;
 
 /** Similarity below which a segment may have vectors that a search of its graph has not found. */
 export function frontierOf(segment: Searchable, { keys, distances }: Matches): number {
@@ -30,8 +30,8 @@ export interface GraphSearch<S extends Searchable> {
   readonly vector: Float32Array;
   /** Number of vectors to find. */
   readonly count: number;
-  /** Breadth of a search of each graph at least. */
-  readonly breadth: number;
+  /** Expansion of a search of each graph at least. */
+  readonly expansion: number;
   readonly segments: readonly S[];
   searchIn(segment: S, asked: { vector: Float32Array; count: number }): Promise<Matches>;
 }
@@ -43,24 +43,24 @@ export interface GraphSearch<S extends Searchable> {
  */
 export async function searchGraphs<S extends Searchable>(search: GraphSearch<S>): Promise<Found> {
   const { segments, count } = search;
-  const share = breadthForShare(count / Math.max(1, segments.length));
-  const breadth = Math.max(search.breadth, Math.min(count, share));
+  const share = expansionForShare(count / Math.max(1, segments.length));
+  const expansion = Math.max(search.expansion, Math.min(count, share));
   const found: FoundIn<S> = new Map();
-  await searchEach(search, { segments, breadth, found });
+  await searchEach(search, { segments, expansion, found });
   const first = collect(found, count);
-  const more = breadth < count ? withMore(found, similarityOf(first, count)) : [];
+  const more = expansion < count ? withMore(found, similarityOf(first, count)) : [];
   if (more.length === 0) return { hits: first, all: isAll(found, count) };
-  await searchEach(search, { segments: more, breadth: count, found });
+  await searchEach(search, { segments: more, expansion: count, found });
   return { hits: collect(found, count), all: isAll(found, count) };
 }
 
 async function searchEach<S extends Searchable>(
   { vector, searchIn }: GraphSearch<S>,
-  { segments, breadth, found }: { segments: readonly S[]; breadth: number; found: FoundIn<S> },
+  { segments, expansion, found }: { segments: readonly S[]; expansion: number; found: FoundIn<S> },
 ): Promise<void> {
   const pauses = new Pauses();
   for (const segment of segments) {
-    found.set(segment, await searchIn(segment, { vector, count: segment.breadthFor(breadth) }));
+    found.set(segment, await searchIn(segment, { vector, count: segment.expansionFor(expansion) }));
     await pauses.ifDue();
   }
 }
@@ -73,7 +73,7 @@ function collect<S extends Searchable>(found: FoundIn<S>, count: number): Hit[] 
   return hits;
 }
 
-/** Answers the similarity of the `count`th hit; less than any if there are fewer. */
+/** Returns the similarity of the `count`th hit; less than any if there are fewer. */
 function similarityOf(hits: readonly Hit[], count: number): number {
   const sorted = Float64Array.from(hits, ({ similarity }) => similarity).sort();
   return sorted[sorted.length - count] ?? Number.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ function withMore<S extends Searchable>(found: FoundIn<S>, similarity: number): 
   });
 }
 
-/** Tells whether everything was found and collected. */
+/** True if everything was found and collected. */
 function isAll<S extends Searchable>(found: FoundIn<S>, count: number): boolean {
   return [...found].every(([segment, { keys }]) => {
     return segment.vectors <= count && keys.length >= segment.files.vectors;

@@ -23,8 +23,8 @@ export class NearestFew<T> {
     else this.#sink({ item, similarity });
   }
 
-  /** Lists what was kept, the nearest first. */
-  kept(): Offered<T>[] {
+  /** Lists the results, the nearest first. */
+  results(): Offered<T>[] {
     return this.#heap.toSorted((a, b) => b.similarity - a.similarity);
   }
 

@@ -103,7 +103,7 @@ class TailSearch {
         best.offer({ chunk, key }, cosine);
       }
     }
-    this.#compareSome(best.kept().map(({ item }) => item));
+    this.#compareSome(best.results().map(({ item }) => item));
     this.#compareSome(this.#scanned.flatMap((scanned) => this.#others(scanned)));
   }
 
@@ -126,7 +126,7 @@ class TailSearch {
   }
 
   hits(): Hit[] {
-    return this.#nearest.kept().map(({ item: key, similarity }) => {
+    return this.#nearest.results().map(({ item: key, similarity }) => {
       const window = key % VECTORS_MAX;
       return { sequence: (key - window) / VECTORS_MAX, window, similarity };
     });

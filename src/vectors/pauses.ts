@@ -1,13 +1,13 @@
-import { Piece } from "../memory/pacing/bounds.js";
-import { turn } from "../memory/pacing/turn.js";
+import { TimeSlice } from "../memory/pacing/bounds.js";
+import { yieldToEventLoop } from "../memory/pacing/yield-to-event-loop.js";
 
-/** Pauses of a search that looks at many places, so that other work gets its turn. */
+/** Pauses of a search that looks at many places, so that other work runs. */
 export class Pauses {
-  #piece = new Piece();
+  #timeSlice = new TimeSlice();
 
   async ifDue(): Promise<void> {
-    if (!this.#piece.isOver) return;
-    await turn();
-    this.#piece = new Piece();
+    if (!this.#timeSlice.isOver) return;
+    await yieldToEventLoop();
+    this.#timeSlice = new TimeSlice();
   }
 }

@@ -13,7 +13,7 @@ const HURRY_ROWS = 16_384;
 export const GONE_SHARE_MAX = 0.3;
 
 export interface Sealing {
-  readonly of: SnapshotOf;
+  readonly ref: SnapshotOf;
   /** Segment that the new one replaces. */
   readonly base?: Segment | undefined;
   readonly after: Segment["mark"];
@@ -36,15 +36,16 @@ export class Sealer {
   /** Writes a segment with the memories of its base and of some chunks; throws if it is aborted. */
   seal(sealing: Sealing): Promise<Written> {
     const sealed = this.#last.then(() => this.#seal(sealing));
+    // The caller gets the failure. A thread that cannot even give up has died, and has nothing to give up.
     this.#last = sealed.catch(() => this.thread.call("giveUp", undefined)).catch(() => {});
     return sealed;
   }
 
-  async #seal({ of, base, after, chunks, gone, signal }: Sealing): Promise<Written> {
+  async #seal({ ref, base, after, chunks, gone, signal }: Sealing): Promise<Written> {
     signal.throwIfAborted();
     const known = base === undefined ? [] : [...base.gone];
     const anew = base !== undefined && base.goneShare > GONE_SHARE_MAX;
-    await this.thread.call("begin", { of, stem: base?.files.stem, gone: known, anew });
+    await this.thread.call("begin", { ref, stem: base?.files.stem, gone: known, anew });
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
     const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
     for (const chunk of chunks) {
@@ -55,7 +56,7 @@ export class Sealer {
     }
     signal.throwIfAborted();
     const mark = chunks.at(-1)?.mark ?? base?.mark ?? after;
-    return this.files.keep(of, () => this.thread.call("write", { after, mark, gone: [...gone] }));
+    return this.files.replace(ref, () => this.thread.call("write", { after, mark, gone: [...gone] }));
   }
 }
 

@@ -3,7 +3,7 @@ import { FREE_KEY, type GraphFile, read, readGraphFile, readInto } from "./snaps
 import { ROWS_FROM } from "./snapshot/manifest.js";
 
 /** Number of rows read at a time. */
-const PIECE_ROWS = 1024;
+const CHUNK_ROWS = 1024;
 
 /** Some vectors of a graph's file, as float32, end to end. */
 export interface Rows {
@@ -16,7 +16,7 @@ export function* rowsOf(path: string, dimensions: number): Generator<Rows> {
   const file = readGraphFile(path);
   const fd = openSync(path, "r");
   try {
-    for (let from = 0; from < file.rows; from += PIECE_ROWS) {
+    for (let from = 0; from < file.rows; from += CHUNK_ROWS) {
       yield heldIn(readRows(fd, { file, from, dimensions }), dimensions);
     }
   } finally {
@@ -44,7 +44,7 @@ function readRows(
   fd: number,
   { file, from, dimensions }: { file: GraphFile; from: number; dimensions: number },
 ): Rows {
-  const count = Math.min(PIECE_ROWS, file.rows - from);
+  const count = Math.min(CHUNK_ROWS, file.rows - from);
   const bytes = read(fd, ROWS_FROM + from * file.rowBytes, count * file.rowBytes);
   const rounded = new Uint16Array(new Uint8Array(bytes).buffer);
   if (rounded.length !== count * dimensions) throw new Error("the graph's rows are not of bf16");

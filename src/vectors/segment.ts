@@ -2,7 +2,7 @@ import type { Index } from "usearch";
 import type { Among, Hit, Mark } from "../memory/ports/vectors.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
-import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
+import { keyOf, parseKey, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath } from "./snapshot/manifest.js";
 import { placesOf } from "./snapshot/slots.js";
 import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
@@ -26,12 +26,12 @@ export class Segment {
 
   /** Opens written files, which must be whole: `gone` are the memories that were removed since. */
   constructor(
-    readonly of: SnapshotOf,
+    readonly ref: SnapshotOf,
     readonly files: Written,
     gone: Iterable<number>,
   ) {
-    this.#graph = newGraph(of.dimensions);
-    view(this.#graph, graphPath(of, files.stem));
+    this.#graph = newGraph(ref.dimensions);
+    view(this.#graph, graphPath(ref, files.stem));
     for (const sequence of gone) this.remove(sequence);
   }
 
@@ -65,7 +65,7 @@ export class Segment {
   }
 
   get bytes(): number {
-    const { dimensions } = this.of;
+    const { dimensions } = this.ref;
     const compact = this.#compact === undefined ? 0 : dimensions + BYTES_PER_SLOT;
     return this.files.vectors * (2 * dimensions + BYTES_PER_LINKED_ROW + compact);
   }
@@ -82,14 +82,14 @@ export class Segment {
 
   /** Returns its vectors in compact form, which are read when they are needed first. */
   compactRows(read: () => Promise<CompactRows>): Promise<CompactRows> {
-    this.#compact ??= this.#keep(read).catch((error: unknown) => {
+    this.#compact ??= this.#cacheCompact(read).catch((error: unknown) => {
       this.#compact = undefined;
       throw error;
     });
     return this.#compact;
   }
 
-  /** Removes a memory; answers whether it was here. */
+  /** Removes a memory; true if it was here. */
   remove(sequence: number): boolean {
     const { after, mark } = this.files;
     if (sequence <= after.sequence || sequence > mark.sequence || this.#gone.has(sequence)) return false;
@@ -102,7 +102,7 @@ export class Segment {
     return true;
   }
 
-  async #keep(read: () => Promise<CompactRows>): Promise<CompactRows> {
+  async #cacheCompact(read: () => Promise<CompactRows>): Promise<CompactRows> {
     const compact = await read();
     this.#compactRows = compact;
     for (const sequence of this.#gone) this.#overwrite(compact, sequence);
@@ -111,27 +111,27 @@ export class Segment {
 
   /** Overwrites a removed memory's vectors with zeros. */
   #overwrite({ keys, rows }: CompactRows, sequence: number): void {
-    const { dimensions } = this.of;
+    const { dimensions } = this.ref;
     for (const place of placesOf(keys, Float64Array.of(sequence))) {
       rows.fill(0, place * dimensions, (place + 1) * dimensions);
     }
   }
 
   /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */
-  breadthFor(count: number): number {
+  expansionFor(count: number): number {
     return Math.min(count + Math.min(this.#goneVectors, count), this.files.vectors);
   }
 
   /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */
-  search(vector: Float32Array, breadth: number): Matches {
-    return this.#graph.search(vector, breadth, 1);
+  search(vector: Float32Array, expansion: number): Matches {
+    return this.#graph.search(vector, expansion, 1);
   }
 
   /** Adds the first `count` that a search of it found to `hits`. */
   collect({ keys, distances }: Matches, count: number, hits: Hit[]): void {
     const end = hits.length + count;
     for (let i = 0; i < keys.length && hits.length < end; i++) {
-      const { sequence, window } = placeOf(keys[i] as bigint);
+      const { sequence, window } = parseKey(keys[i] as bigint);
       if (!this.#gone.has(sequence)) {
         hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
       }

@@ -1,5 +1,5 @@
 import { unavailable } from "../errors.js";
-import type { SharedStep, Steps } from "../memory/ports/steps.js";
+import type { SharedStep, StepTimer } from "../memory/ports/step-timer.js";
 import type { Mark, Restored } from "../memory/ports/vectors.js";
 import type { IndexThread } from "./index-thread.js";
 import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
@@ -28,7 +28,7 @@ export interface SegmentsOptions {
   readonly segmentRowsMax: number;
   /** Share of a core that sealing few memories may take: what is in no hurry waits. */
   readonly sealingShare: number;
-  readonly steps: Steps<SharedStep>;
+  readonly timer: StepTimer<SharedStep>;
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ export class Segments {
   #retired: Segment[] = [];
 
   constructor(
-    private readonly of: Omit<SnapshotOf, "segment">,
+    private readonly ref: Omit<SnapshotOf, "segment">,
     private readonly tail: Tail,
     private readonly options: SegmentsOptions,
   ) {}
@@ -87,17 +87,17 @@ export class Segments {
   async restore(): Promise<Restored | undefined> {
     const { files, thread } = this.options;
     const wiped: number[] = [];
-    for (const segment of await files.segmentsOf(this.of.logId)) {
-      const of = { ...this.of, segment };
-      const found = await files.inTurn(of, () => thread.call("find", of));
+    for (const segment of await files.segmentsOf(this.ref.logId)) {
+      const ref = { ...this.ref, segment };
+      const found = await files.runSerially(ref, () => thread.call("find", ref));
       if (this.#closing.signal.aborted) return undefined;
       const follows = segment === this.#all.length && found?.after.sequence === this.#end.sequence;
       if (found === undefined || !follows) break;
-      this.#all = [...this.#all, new Segment(of, found, found.wiped)];
+      this.#all = [...this.#all, new Segment(ref, found, found.wiped)];
       wiped.push(...found.wiped);
     }
     // Files that do not follow are of no use, and a vector in one of an unknown form could not be wiped.
-    await files.erase(this.of.logId, this.#all.length);
+    await files.erase(this.ref.logId, this.#all.length);
     return this.#all.length === 0 ? undefined : { ...this.#end, wiped };
   }
 
@@ -106,7 +106,7 @@ export class Segments {
     while (this.#sealing !== undefined) await this.#sealing;
     this.#retire(this.#all);
     this.#all = [];
-    await this.options.files.erase(this.of.logId);
+    await this.options.files.erase(this.ref.logId);
   }
 
   remove(sequences: readonly number[]): void {
@@ -122,7 +122,7 @@ export class Segments {
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
-    if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#growing);
+    if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#lastWithSpace);
     else if (gappy !== undefined && !waits) this.#begin(gappy, { rows: 0 });
   }
 
@@ -144,10 +144,10 @@ export class Segments {
   }
 
   /** The last segment, if it has room. */
-  get #growing(): Segment | undefined {
+  get #lastWithSpace(): Segment | undefined {
     const last = this.#all.at(-1);
-    const room = this.options.segmentRowsMax - (last?.vectors ?? 0);
-    return room >= this.options.tailRowsMax ? last : undefined;
+    const free = this.options.segmentRowsMax - (last?.vectors ?? 0);
+    return free >= this.options.tailRowsMax ? last : undefined;
   }
 
   #begin(
@@ -175,13 +175,13 @@ export class Segments {
     const chunks = rows > 0 ? this.tail.freeze(rows) : [];
     let drop = false;
     try {
-      const of = { ...this.of, segment: base?.of.segment ?? this.#all.length };
+      const ref = { ...this.ref, segment: base?.ref.segment ?? this.#all.length };
       const after = base?.files.after ?? this.#end;
       const { signal } = this.#closing;
-      const sealing = { of, base, after, chunks, gone: this.#removed, signal };
-      const written = await this.options.steps.time("seal", () => this.options.sealer.seal(sealing));
-      const sealed = new Segment(of, written, this.#removed);
-      this.#all = [...this.#all.slice(0, of.segment), sealed, ...this.#all.slice(of.segment + 1)];
+      const sealing = { ref, base, after, chunks, gone: this.#removed, signal };
+      const written = await this.options.timer.time("seal", () => this.options.sealer.seal(sealing));
+      const sealed = new Segment(ref, written, this.#removed);
+      this.#all = [...this.#all.slice(0, ref.segment), sealed, ...this.#all.slice(ref.segment + 1)];
       drop = true;
     } finally {
       this.tail.thaw({ drop });

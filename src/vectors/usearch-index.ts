@@ -10,11 +10,11 @@ import type {
 import { AmongSearch } from "./among/among-search.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
+import { CHECKED, compare, EXPANSION_HERE_MAX, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
-import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
@@ -33,7 +33,7 @@ export class UsearchIndex implements VectorIndex {
   onLost: () => void = () => {};
   readonly #tail: Tail;
   readonly #segments: Segments;
-  readonly #gauge = new RecallGauge();
+  readonly #tuner = new ExpansionTuner();
   #closed = false;
   /** Outcome of the wipes under way in the files. */
   #wiping: Promise<unknown> = Promise.resolve();
@@ -43,17 +43,19 @@ export class UsearchIndex implements VectorIndex {
   readonly #among: AmongSearch;
 
   constructor(
-    private readonly of: Omit<SnapshotOf, "segment">,
+    private readonly ref: Omit<SnapshotOf, "segment">,
     private readonly options: IndexOptions,
   ) {
-    this.#tail = new Tail(of.dimensions);
-    this.#segments = new Segments(of, this.#tail, options);
+    this.#tail = new Tail(ref.dimensions);
+    this.#segments = new Segments(ref, this.#tail, options);
     this.#among = new AmongSearch({
-      ...{ tail: this.#tail, segments: this.#segments, gauge: this.#gauge },
+      tail: this.#tail,
+      segments: this.#segments,
+      tuner: this.#tuner,
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
       compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
     });
-    options.files.onLost.set(of.logId, this.#tellLost);
+    options.files.onLost.set(ref.logId, this.#tellLost);
   }
 
   get size(): number {
@@ -137,7 +139,7 @@ export class UsearchIndex implements VectorIndex {
     this.#closed = true;
     await this.#segments.close();
     await this.#wiping;
-    if (files.onLost.get(this.of.logId) === this.#tellLost) files.onLost.delete(this.of.logId);
+    if (files.onLost.get(this.ref.logId) === this.#tellLost) files.onLost.delete(this.ref.logId);
     if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
@@ -157,12 +159,12 @@ export class UsearchIndex implements VectorIndex {
         vector,
         count,
         segments: living,
-        breadth: this.#gauge.breadthIn(living.map(({ vectors }) => vectors)),
+        expansion: this.#tuner.expansionIn(living.map(({ vectors }) => vectors)),
       },
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
     });
     const hits = [...graphs.hits];
-    if (living.length > 0 && this.#gauge.isDue(performance.now())) {
+    if (living.length > 0 && this.#tuner.isDue(performance.now())) {
       this.#checkRecall(vector, { segments: living, hits: [...hits] });
     }
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
@@ -172,7 +174,7 @@ export class UsearchIndex implements VectorIndex {
 
   async #searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches> {
     const { vector, count } = asked;
-    if (count > BREADTH_HERE_MAX) {
+    if (count > EXPANSION_HERE_MAX) {
       const matches = await this.#inThread("search", segment, asked);
       if (matches !== undefined) return matches;
     }
@@ -194,7 +196,7 @@ export class UsearchIndex implements VectorIndex {
       }
       return compare(nearest, hits);
     };
-    this.#gauge.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
+    this.#tuner.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
   }
 
   /** Searches a segment in the thread; undefined if its files were replaced meanwhile. */
@@ -203,18 +205,18 @@ export class UsearchIndex implements VectorIndex {
     segment: Segment,
     asked: { vector: Float32Array; count: number },
   ): Promise<Matches | undefined> {
-    const { of, files } = segment;
+    const { ref, files } = segment;
     try {
       const thread = op === "search" ? this.options.thread : this.options.background;
-      return await this.#waitFor(thread.call(op, { of, stem: files.stem, ...asked }));
+      return await this.#waitFor(thread.call(op, { ref, stem: files.stem, ...asked }));
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
     }
   }
 
-  #readCompact({ of, files }: Segment): Promise<CompactRows> {
-    return this.#waitFor(this.options.thread.call("compact", { of, stem: files.stem }));
+  #readCompact({ ref, files }: Segment): Promise<CompactRows> {
+    return this.#waitFor(this.options.thread.call("compact", { ref, stem: files.stem }));
   }
 
   async #waitFor<T>(called: Promise<T>): Promise<T> {
@@ -231,7 +233,7 @@ export class UsearchIndex implements VectorIndex {
    * a failure.
    */
   #wipe(sequences: readonly number[]): void {
-    const wiping = this.options.files.wipe(this.of.logId, sequences).catch((error) => {
+    const wiping = this.options.files.wipe(this.ref.logId, sequences).catch((error) => {
       this.#unwiped ??= error;
     });
     this.#wiping = Promise.all([this.#wiping, wiping]);

@@ -1,8 +1,8 @@
-import { type SharedStep, type Steps, untimed } from "../memory/ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../memory/ports/step-timer.js";
 import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../memory/ports/vectors.js";
+import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { InMemoryIndex } from "./in-memory-index.js";
 import { openIndexThread } from "./index-thread.js";
-import { BREADTH_FIRST, breadthIn } from "./recall-gauge.js";
 import { Sealer } from "./sealer.js";
 import { IndexFiles } from "./snapshot/index-files.js";
 import { findSnapshot } from "./snapshot/snapshot.js";
@@ -40,7 +40,7 @@ export interface UsearchOptions {
   readonly segmentRowsMax?: number;
   readonly backlogBytesMax?: number;
   readonly sealingShare?: number;
-  readonly steps?: Steps<SharedStep>;
+  readonly timer?: StepTimer<SharedStep>;
   /** Called when a segment cannot be written or searched; it is tried again. */
   readonly onTrouble?: (error: unknown) => void;
   /** Called when a served search was compared with an exact one. */
@@ -80,7 +80,7 @@ export function openUsearch({
     segmentRowsMax: SEGMENT_ROWS_MAX,
     backlogBytesMax: BACKLOG_BYTES_MAX,
     sealingShare: SEALING_SHARE,
-    steps: untimed,
+    timer: NO_TIMINGS,
     onTrouble: () => {},
     onChecked: () => {},
     ...options,
@@ -91,19 +91,19 @@ export function openUsearch({
     discard: (logId) => files.erase(logId),
     wipe: (logId, sequences) => files.wipe(logId, sequences),
     holds: (logId, sequences) => files.holds(logId, sequences),
-    kept: () => files.logIds(),
+    stored: () => files.logIds(),
     markOf: (logId) => lastMark(files, indexOf(logId)),
     measureFiles: (logId) => files.measure(logId),
     measureRecall: async (logId) => {
-      let [found, of] = [0, 0];
+      let [found, compared] = [0, 0];
       const segments = await files.segmentsOf(logId);
-      const breadth = breadthIn(BREADTH_FIRST, segments.length);
+      const expansion = expansionIn(EXPANSION_FIRST, segments.length);
       for (const segment of segments) {
-        const measured = await thread.call("measure", { of: { ...indexOf(logId), segment }, breadth });
+        const measured = await thread.call("measure", { ref: { ...indexOf(logId), segment }, expansion });
         found += measured.found;
-        of += measured.of;
+        compared += measured.compared;
       }
-      return { found, of };
+      return { found, compared };
     },
     close: async () => {
       await background.close();

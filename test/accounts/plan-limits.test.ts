@@ -4,7 +4,10 @@ import { PlanLimits } from "../../src/accounts/plan-limits.js";
 import type { MemoryError } from "../../src/errors.js";
 
 const PLAN: Plan = {
-  ...{ name: "free", calls: 1000, rate: { perSecond: 3, burst: 7 }, concurrency: undefined },
+  name: "free",
+  calls: 1000,
+  rate: { perSecond: 3, burst: 7 },
+  concurrency: undefined,
   accountTimes: 4,
 };
 

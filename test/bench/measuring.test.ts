@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { figure, ratio } from "../../bench/compare/figures.js";
-import { inTurns } from "../../bench/compare/in-turns.js";
+import { interleaved } from "../../bench/compare/interleaved.js";
 import { run } from "../../bench/compare/load.js";
 import { memory, question } from "../../bench/compare/memories.js";
 import { shareFound } from "../../bench/compare/nearest.js";
@@ -44,7 +44,7 @@ describe("a run of calls", () => {
 describe("measuring in turns", () => {
   test("begins every round with another one", async () => {
     const order: string[] = [];
-    const measured = await inTurns(["a", "b", "c"], 3, async (name, round) => {
+    const measured = await interleaved(["a", "b", "c"], 3, async (name, round) => {
       order.push(name);
       return `${name}${round}`;
     });

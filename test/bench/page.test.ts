@@ -6,11 +6,11 @@ import { SYSTEM_IDS } from "../../bench/compare/options.js";
 import { withFigures } from "../../bench/compare/page.js";
 import type { Results } from "../../bench/compare/results.js";
 import { TARGETS } from "../../bench/compare/targets.js";
-import { keptScale } from "../../bench/scale/results.js";
+import { storedScale } from "../../bench/scale/results.js";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
-const scale = keptScale();
+const scale = storedScale();
 const results = JSON.parse(read("bench/results.json")) as Results;
 
 describe("docs/performance.md", () => {

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 test.skipIf(process.platform !== "linux")(
   "the bench of recalls compares with the bare server, and shows what took the main thread's time (Linux only: it reads /proc)",
   async () => {
-    const small = ["--memories", "60", "--callers", "4", "--seconds", "0.5", "--turns", "1", "--profile"];
+    const small = ["--memories", "60", "--callers", "4", "--seconds", "0.5", "--rounds", "1", "--profile"];
     const { stdout } = await run("npx", ["tsx", "bench/recall.ts", ...small], {
       cwd: ROOT,
       timeout: 150_000,

@@ -95,7 +95,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     const { body } = await flow.exchange(String(answer.get("code")), { redirect_uri: back });
     const key = { authorization: `Bearer ${body.access_token}` };
     const recalled = await caller.call("POST /recall", {
-      ...{ body: { query: "Lisbon", namespace: "home" }, header: key },
+      body: { query: "Lisbon", namespace: "home" },
+      header: key,
     });
     expect(recalled.body.results).toMatchObject([{ text: "Ada lives in Lisbon." }]);
     await visit(page, server.url, "keys");

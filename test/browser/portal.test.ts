@@ -4,8 +4,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DATABASES } from "../support/databases.js";
-import { readJson } from "../support/doors.js";
 import { connect } from "../support/mcp.js";
+import { readJson } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, type Visitor, visit } from "./visitor.js";
 

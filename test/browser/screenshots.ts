@@ -14,8 +14,8 @@ import { sentences } from "./sentences.js";
 
 const FOLDER = process.argv[2] ?? "dist/pictures";
 /** Pictures that the documentation shows. */
-const KEPT = ["reveal-wide-light", "playground-wide-light", "usage-narrow-dark"];
-const KEPT_FOLDER = "docs/pictures";
+const PICTURES = ["reveal-wide-light", "playground-wide-light", "usage-narrow-dark"];
+const PICTURES_FOLDER = "docs/pictures";
 const SIZES = {
   wide: { width: 1440, height: 900 },
   medium: { width: 768, height: 1024 },
@@ -42,8 +42,9 @@ async function main(): Promise<void> {
         await context.close();
       }
     }
-    mkdirSync(KEPT_FOLDER, { recursive: true });
-    for (const name of KEPT) copyFileSync(join(FOLDER, `${name}.png`), join(KEPT_FOLDER, `${name}.png`));
+    mkdirSync(PICTURES_FOLDER, { recursive: true });
+    for (const name of PICTURES)
+      copyFileSync(join(FOLDER, `${name}.png`), join(PICTURES_FOLDER, `${name}.png`));
   } finally {
     await browser.close();
     await server.stop();
@@ -73,7 +74,8 @@ async function fill(url: string): Promise<string> {
           eventTime: timestampFromMs(Date.UTC(2026, 5, 1) + (start + index) * 7_200_000),
           metadata: {
             source: SOURCES[(start + index) % SOURCES.length] as string,
-            ...{ turn: start + index, user: "ada" },
+            turn: start + index,
+            user: "ada",
           },
         }),
       ),

@@ -65,7 +65,10 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
       {
         name: `recalld-session-${server.port}`,
         value: expect.stringMatching(/^rcs_/),
-        ...{ httpOnly: true, sameSite: "Strict", path: "/", expires: -1 },
+        httpOnly: true,
+        sameSite: "Strict",
+        path: "/",
+        expires: -1,
       },
     ]);
   });

@@ -33,7 +33,9 @@ describe("the account", () => {
 
   test("makes, lists and revokes keys, and closes", async () => {
     const { apiKey, key } = await recalld.account.createKey({
-      ...{ name: "reader", access: "KEY_ACCESS_READ_ONLY", expireTime: new Date(Date.now() + 60_000) },
+      name: "reader",
+      access: "KEY_ACCESS_READ_ONLY",
+      expireTime: new Date(Date.now() + 60_000),
     });
     const reader = new Recalld({ apiKey, baseUrl: server.url });
     expect(await reader.account.get()).toMatchObject({ accountId, key: { name: "reader" } });

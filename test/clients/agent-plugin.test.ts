@@ -145,7 +145,10 @@ describe("the plugin for coding agents", () => {
     const namespace = `turns-${agent.replace(" ", "-")}`;
     const stop = {
       hook_event_name: "Stop",
-      ...{ cwd, session_id: "s1", transcript_path: transcript, stop_hook_active: false },
+      cwd,
+      session_id: "s1",
+      transcript_path: transcript,
+      stop_hook_active: false,
       last_assistant_message: "The build is slow because its cache is cold.",
     };
     const env = { RECALLD_NAMESPACE: namespace };

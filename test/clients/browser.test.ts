@@ -52,8 +52,12 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the client in a brows
     await tab.goto(`${originOf(page)}/`);
     const found = await tab.evaluate(work, { apiKey: await signUp(server.url), baseUrl: server.url });
     expect(found).toEqual({
-      ...{ texts: ["Ana plays the piano."], told: ["heartbeat", "stored"], requestId: "mine" },
-      ...{ code: "invalid_argument", field: "topK", named: true },
+      texts: ["Ana plays the piano."],
+      told: ["heartbeat", "stored"],
+      requestId: "mine",
+      code: "invalid_argument",
+      field: "topK",
+      named: true,
     });
   });
 });

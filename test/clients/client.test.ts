@@ -26,7 +26,11 @@ describe("the client", () => {
     expect(stored.id).toMatch(/^mem_/);
     expect(Date.parse(stored.createdAt)).toBeGreaterThan(Date.now() - 60_000);
     const { results, queryTokens, requestId } = await recalld.recall({
-      ...{ namespace, query: "Which foods are bad for her?", topK: 1, mode: "HYBRID", explain: true },
+      namespace,
+      query: "Which foods are bad for her?",
+      topK: 1,
+      mode: "HYBRID",
+      explain: true,
     });
     expect(results).toHaveLength(1);
     expect(results[0]).toMatchObject({
@@ -49,7 +53,11 @@ describe("the client", () => {
     const { memory } = await recalld.update({ namespace, id, text: "Ana lives in Berlin.", etag });
     expect(memory).toMatchObject({ id, text: "Ana lives in Berlin.", externalId: "home" });
     await expect(recalld.update({ namespace, id, text: "Ana lives in Oslo.", etag })).rejects.toMatchObject({
-      ...{ name: "RecalldError", code: "aborted", reason: "ETAG_MISMATCH", status: 409, attempts: 1 },
+      name: "RecalldError",
+      code: "aborted",
+      reason: "ETAG_MISMATCH",
+      status: 409,
+      attempts: 1,
       metadata: { etag: memory?.etag },
     });
     expect((await recalld.get({ namespace, id })).memory).toEqual(memory);
@@ -60,7 +68,9 @@ describe("the client", () => {
     await expect(recalld.get({ namespace, id })).rejects.toBeInstanceOf(RecalldError);
     expect(await recalld.deleteMemories({ namespace, ids: [id] })).toMatchObject({ deleted: 0, more: false });
     await expect(recalld.recall({ namespace, query: "?", topK: 21 })).rejects.toMatchObject({
-      ...{ code: "invalid_argument", field: "topK", status: 400 },
+      code: "invalid_argument",
+      field: "topK",
+      status: 400,
     });
   });
 
@@ -95,7 +105,8 @@ describe("the client", () => {
     expect(done.matched).toBeUndefined();
     expect(await recalld.deleteNamespaces({ prefix: "ts user/" })).toMatchObject({ deleted: 0 });
     await expect(recalld.deleteNamespaces({ prefix: "" })).rejects.toMatchObject({
-      ...{ code: "invalid_argument", field: "prefix" },
+      code: "invalid_argument",
+      field: "prefix",
     });
   });
 

@@ -74,8 +74,10 @@ async function startServers(): Promise<void> {
   server = await startServer();
   scripted = await openScripted(server.url);
   env = {
-    ...{ RECALLD_URL: server.url, RECALLD_API_KEY: await signUp(server.url) },
-    ...{ SCRIPTED_URL: scripted.url, CLOSED_URL: scripted.closedUrl },
+    RECALLD_URL: server.url,
+    RECALLD_API_KEY: await signUp(server.url),
+    SCRIPTED_URL: scripted.url,
+    CLOSED_URL: scripted.closedUrl,
   };
 }
 

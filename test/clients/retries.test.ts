@@ -148,8 +148,10 @@ describe("each call", () => {
     await recalld.store(MEMORY, { ...own, fetch: script.fetch, clock: new QuickClock(7) });
     expect(script.requests[0]).toMatchObject({ url: expect.stringMatching(/^http:\/\/other\.example\//) });
     expect(script.requests[0]?.headers).toMatchObject({
-      ...{ authorization: "Bearer rcl_y", "connect-timeout-ms": "7" },
-      ...{ a: "1", b: "2" },
+      authorization: "Bearer rcl_y",
+      "connect-timeout-ms": "7",
+      a: "1",
+      b: "2",
     });
   });
 
@@ -174,12 +176,16 @@ describe("each call", () => {
     const recalld = new Recalld({ apiKey: "rcl_x", baseUrl: "http://memory.example", ...script });
     const expireTime = new Date("2030-01-01T00:00:00Z");
     const { memory } = await recalld.update({
-      ...{ namespace: "ana", id: "mem_1", expireTime, metadata: { own_key: 1 } },
+      namespace: "ana",
+      id: "mem_1",
+      expireTime,
+      metadata: { own_key: 1 },
       updateMask: ["metadata.own_key", "expireTime"],
     });
     expect(memory).toEqual({ id: "mem_1", metadata: { snake_case: { inner_key: 1 } }, createdAt: "t" });
     expect(JSON.parse(script.requests[0]?.body ?? "")).toMatchObject({
-      ...{ expireTime: "2030-01-01T00:00:00.000Z", metadata: { own_key: 1 } },
+      expireTime: "2030-01-01T00:00:00.000Z",
+      metadata: { own_key: 1 },
       updateMask: "metadata.own_key,expireTime",
     });
   });
@@ -221,7 +227,9 @@ describe("a server that", () => {
   test("is not there is unavailable, and the error says why", async () => {
     const recalld = new Recalld({ apiKey: "rcl_x", baseUrl: `http://127.0.0.1:${await freePort()}` });
     await expect(recalld.store(MEMORY)).rejects.toMatchObject({
-      ...{ code: "unavailable", attempts: 3, status: undefined },
+      code: "unavailable",
+      attempts: 3,
+      status: undefined,
       ...{
         message: expect.stringContaining("ECONNREFUSED"),
         requestId: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -239,7 +247,8 @@ describe("a server that", () => {
     close = () => silent.close();
     const recalld = new Recalld({ apiKey: "rcl_x", baseUrl: `http://127.0.0.1:${portOf(silent)}` });
     await expect(recalld.store(MEMORY, { timeoutMs: 200 })).rejects.toMatchObject({
-      ...{ code: "deadline_exceeded", attempts: 3 },
+      code: "deadline_exceeded",
+      attempts: 3,
     });
     expect(connections).toBe(3);
   });

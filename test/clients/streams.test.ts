@@ -6,17 +6,17 @@ const HEARTBEAT = ": heartbeat\nretry: 1000\nid: p1\n\n";
 const stored = (position: string, text: string) =>
   `event: stored\nid: ${position}\ndata: ${JSON.stringify({ id: "mem_1", text, created_at: "t", metadata: { a_b: 1 } })}\n\n`;
 
-/** Answers each call with the next stream of bytes, cut into pieces; one without an end stays open. */
-function streaming(...streams: readonly { text: string; piece?: number; stays?: boolean }[]) {
+/** Answers each call with the next stream of bytes, cut into chunks; one without an end stays open. */
+function streaming(...streams: readonly { text: string; chunk?: number; stays?: boolean }[]) {
   const urls: string[] = [];
   const fetch: Fetch = async (url) => {
-    const { text, piece = 1_000, stays = false } = streams[urls.length] ?? { text: "", stays: true };
+    const { text, chunk = 1_000, stays = false } = streams[urls.length] ?? { text: "", stays: true };
     urls.push(url);
     const bytes = new TextEncoder().encode(text);
     return new Response(
       new ReadableStream({
         start(controller) {
-          for (let at = 0; at < bytes.length; at += piece) controller.enqueue(bytes.slice(at, at + piece));
+          for (let at = 0; at < bytes.length; at += chunk) controller.enqueue(bytes.slice(at, at + chunk));
           if (!stays) controller.close();
         },
       }),
@@ -46,9 +46,9 @@ async function take(events: AsyncGenerator<WatchEvent>, count: number): Promise<
 }
 
 describe("a watch", () => {
-  test.each([1, 2, 3, 7, 1_000])("reads events however they are cut: %i bytes at a time", async (piece) => {
+  test.each([1, 2, 3, 7, 1_000])("reads events however they are cut: %i bytes at a time", async (chunk) => {
     const text = `${HEARTBEAT}event: later\nid: p2\ndata: {}\n\n${stored("p3", "Größe 😀\n")}event: dropped\nid: p4\ndata: {}\n\n`;
-    const recalld = new Recalld({ ...GOOD, ...streaming({ text, piece, stays: true }) });
+    const recalld = new Recalld({ ...GOOD, ...streaming({ text, chunk, stays: true }) });
     const [first, second, third] = await take(recalld.watch({ namespace: "a/b" }), 3);
     expect(first).toEqual({ type: "heartbeat", position: "p1" });
     const memory = { id: "mem_1", text: "Größe 😀\n", createdAt: "t", metadata: { a_b: 1 } };
@@ -85,7 +85,8 @@ describe("a watch", () => {
     const { fetch, urls } = streaming({ text: HEARTBEAT + failure });
     const recalld = new Recalld({ ...GOOD, fetch, clock: clockWhere() });
     await expect(take(recalld.watch({ namespace: "a" }), 2)).rejects.toMatchObject({
-      ...{ code: "unauthenticated", message: "the key was revoked" },
+      code: "unauthenticated",
+      message: "the key was revoked",
     });
     expect(urls).toHaveLength(1);
   });

@@ -90,15 +90,32 @@ describe("a value that JSON cannot write", () => {
 test("what JSON writes is sent as it writes it", async () => {
   const twice = { a: 1 };
   const written = {
-    ...{ date: new Date(0), absent: undefined, nothing: null, whole: 2 ** 53, large: 6e23, part: 1e-7 },
-    ...{ first: twice, second: twice, bare: Object.assign(Object.create(null), { b: [] }), empty: {} },
-    ...{ fields: Object.assign(new Empty(), { c: "c" }), url: new URL("http://memory.example/a") },
+    date: new Date(0),
+    absent: undefined,
+    nothing: null,
+    whole: 2 ** 53,
+    large: 6e23,
+    part: 1e-7,
+    first: twice,
+    second: twice,
+    bare: Object.assign(Object.create(null), { b: [] }),
+    empty: {},
+    fields: Object.assign(new Empty(), { c: "c" }),
+    url: new URL("http://memory.example/a"),
   };
   await store(written);
   expect(JSON.parse(script.requests[0]?.body ?? "").metadata.v).toEqual({
-    ...{ date: "1970-01-01T00:00:00.000Z", nothing: null, whole: 9007199254740992, large: 6e23, part: 1e-7 },
-    ...{ first: { a: 1 }, second: { a: 1 }, bare: { b: [] }, empty: {} },
-    ...{ fields: { c: "c" }, url: "http://memory.example/a" },
+    date: "1970-01-01T00:00:00.000Z",
+    nothing: null,
+    whole: 9007199254740992,
+    large: 6e23,
+    part: 1e-7,
+    first: { a: 1 },
+    second: { a: 1 },
+    bare: { b: [] },
+    empty: {},
+    fields: { c: "c" },
+    url: "http://memory.example/a",
   });
 });
 
@@ -109,7 +126,12 @@ test("an error's JSON has what it says, and neither key nor stack", async () => 
     .catch((thrown: RecalldError) => thrown);
   const text = JSON.stringify(error);
   expect(JSON.parse(text)).toEqual({
-    ...{ name: "RecalldError", code: "unavailable", status: 502, requestId: "r1", attempts: 1, metadata: {} },
+    name: "RecalldError",
+    code: "unavailable",
+    status: 502,
+    requestId: "r1",
+    attempts: 1,
+    metadata: {},
     message: "the answer is HTTP 502, and not recalld's: Bad gateway. Authorization: Bearer rcl_…",
   });
   const refused = { reason: "ETAG_MISMATCH", field: "etag", metadata: { etag: "e" }, retryAfterMs: 5 };

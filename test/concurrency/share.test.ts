@@ -55,7 +55,9 @@ describe("a share", () => {
     share.take("a");
     expect(() => share.take("a")).toThrow(
       expect.objectContaining({
-        ...{ code: "resource_exhausted", reason: "STREAMS_LIMITED", retryAfterMs: 1_000 },
+        code: "resource_exhausted",
+        reason: "STREAMS_LIMITED",
+        retryAfterMs: 1_000,
       }),
     );
     share.take("b");

@@ -11,15 +11,15 @@ import type { Transferred } from "../../src/concurrency/worker-handlers.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 interface Message {
-  add: (of: { a: number; b: number }) => number;
+  add: (input: { a: number; b: number }) => number;
   count: () => number;
   data: () => unknown;
-  after: (of: { ms: number }) => Promise<number>;
-  block: (of: { ms: number }) => void;
-  fail: (of: { code: string }) => void;
+  after: (input: { ms: number }) => Promise<number>;
+  block: (input: { ms: number }) => void;
+  fail: (input: { code: string }) => void;
   die: () => Promise<void>;
-  give: (of: { length: number }) => Transferred<Float32Array>;
-  take: (of: { array: Float32Array }) => number;
+  give: (input: { length: number }) => Transferred<Float32Array>;
+  take: (input: { array: Float32Array }) => number;
 }
 
 const script = new URL("./worker.js", import.meta.url);
@@ -31,8 +31,8 @@ function open(options: Partial<WorkerOptions> = {}) {
 }
 
 it("a call gets the result of its own handler, whatever the order of the results", async () => {
-  const client = open({ workerData: { of: "the test" } });
-  expect(await client.call("data", undefined)).toEqual({ of: "the test" });
+  const client = open({ workerData: { input: "the test" } });
+  expect(await client.call("data", undefined)).toEqual({ input: "the test" });
   const slow = client.call("after", { ms: 50 });
   const order: string[] = [];
   void slow.then(() => order.push("slow"));

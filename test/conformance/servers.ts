@@ -55,7 +55,8 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     bodyBytesMax: () => BODY_BYTES_MAX,
     openBytesMax: BODY_BYTES_MAX,
     shutdownSignal: new AbortController().signal,
-    ...{ calls, registry },
+    calls,
+    registry,
   });
   await app.listen({ host: HOST, port: 0 });
   const { port } = app.server.address() as AddressInfo;

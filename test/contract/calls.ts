@@ -10,9 +10,16 @@ const MANY = 1_200;
 /** Makes a record of a call. Its id is later than that of all before. */
 export function aCall(given: Partial<CallRecord> = {}): CallRecord {
   return {
-    ...{ id: typeid("call").toString(), accountId: aScope().accountId, keyId: "key_1" },
-    ...{ method: "recalld.v1.MemoryService/Recall", protocol: "connect", code: "ok" },
-    ...{ atMs: Date.now(), ms: 1.5, requestId: "r", ...given },
+    id: typeid("call").toString(),
+    accountId: aScope().accountId,
+    keyId: "key_1",
+    method: "recalld.v1.MemoryService/Recall",
+    protocol: "connect",
+    code: "ok",
+    atMs: Date.now(),
+    ms: 1.5,
+    requestId: "r",
+    ...given,
   };
 }
 
@@ -101,13 +108,13 @@ export function callsContract(name: string, make: MakeDatabase): void {
     });
 
     // Ten thousand records take a stand-in on SQLite ten seconds alone.
-    it("that are old, or too many, are removed in pieces", { timeout: 60_000 }, async () => {
+    it("that are old, or too many, are removed in chunks", { timeout: 60_000 }, async () => {
       const { accountId } = aScope();
       await add(MANY, { accountId, atMs: 1 });
       const kept = await add(30, { accountId, atMs: 5 });
-      let pieces = 1;
-      while (await calls().prune({ accountId, beforeMs: 5, max: 2_000 })) pieces++;
-      expect(pieces).toBeGreaterThan(1);
+      let chunks = 1;
+      while (await calls().prune({ accountId, beforeMs: 5, max: 2_000 })) chunks++;
+      expect(chunks).toBeGreaterThan(1);
       expect(await idsOf(accountId)).toHaveLength(30);
       expect(await calls().prune({ accountId, beforeMs: 5, max: 30 })).toBe(false);
       expect(await calls().prune({ accountId, beforeMs: 5, max: 20 })).toBe(false);

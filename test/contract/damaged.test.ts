@@ -191,7 +191,7 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
   const { log, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pin({
     after: undefined,
-    to: { generation: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
+    to: { modelVersion: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
   });
   const scope = aScope();
   const logId = await log.create(scope);
@@ -204,8 +204,13 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
     await recent.touch({ ...scope, namespace: `n${from}` }, from);
     await usage.add([
       {
-        ...{ accountId: account.id, date: "2026-01-01", hour: 7 },
-        ...{ stores: 1, recalls: 1, tokensStored: 1, tokensQueried: 1 },
+        accountId: account.id,
+        date: "2026-01-01",
+        hour: 7,
+        stores: 1,
+        recalls: 1,
+        tokensStored: 1,
+        tokensQueried: 1,
       },
     ]);
   }

@@ -5,7 +5,7 @@ import type { Storage } from "../../src/storage/storage.js";
 export interface TestDatabase {
   open(): Promise<Storage>;
   /** Harms an entry behind the adapter's back, while the database is closed. */
-  damage(of: { logId: string; sequence: number; how: Harm }): Promise<void>;
+  damage(request: { logId: string; sequence: number; how: Harm }): Promise<void>;
   /** Replaces the record of its format, while the database is closed; undefined removes it. */
   setFormat(record: object | undefined): Promise<void>;
   remove(): Promise<void>;

@@ -8,10 +8,19 @@ const HOUR_MS = 3_600_000;
 function aGrant(given: Partial<Grant> = {}): Grant {
   const nowMs = Date.now();
   return {
-    ...{ codeHash: `hash ${randomUUID()}`, accountId: `acc_${randomUUID()}`, clientId: "rcc_client" },
-    ...{ redirectUri: "http://localhost/back", challenge: "challenge", resource: "https://a.example/mcp" },
-    ...{ client: "localhost", keyName: "an app", access: "read_only", namespace: "ß", keyTtlMs: HOUR_MS },
-    ...{ expiresAtMs: nowMs + HOUR_MS, keptUntilMs: nowMs + 2 * HOUR_MS },
+    codeHash: `hash ${randomUUID()}`,
+    accountId: `acc_${randomUUID()}`,
+    clientId: "rcc_client",
+    redirectUri: "http://localhost/back",
+    challenge: "challenge",
+    resource: "https://a.example/mcp",
+    client: "localhost",
+    keyName: "an app",
+    access: "read_only",
+    namespace: "ß",
+    keyTtlMs: HOUR_MS,
+    expiresAtMs: nowMs + HOUR_MS,
+    keptUntilMs: nowMs + 2 * HOUR_MS,
     ...given,
   };
 }

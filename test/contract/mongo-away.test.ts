@@ -42,7 +42,7 @@ describe.skipIf(reason !== "")(
         storage.calls.add([aCall()]),
         systemRecords.pin({
           after: undefined,
-          to: { generation: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
+          to: { modelVersion: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
         }),
         storage.check(),
       ]);

@@ -24,7 +24,7 @@ export function namesContract(name: string, make: MakeDatabase): void {
   describe(`names of logs: ${name}`, () => {
     const used = useDatabase(make);
     const log = () => used.storage.log;
-    const namesOf = async (of: Listed) => (await log().list(of)).map(({ namespace }) => namespace);
+    const namesOf = async (request: Listed) => (await log().list(request)).map(({ namespace }) => namespace);
 
     it("finds nothing where nobody stored, and finding creates nothing", async () => {
       const scope = aScope();
@@ -85,17 +85,18 @@ export function namesContract(name: string, make: MakeDatabase): void {
       const names = ["a", "a:", "a:b", `a${last}`, `a${last}${last}`, "b", "é", "éa", last];
       for (const namespace of names) await log().create({ accountId, namespace });
       await log().create({ accountId: `${accountId}x`, namespace: "a" });
-      const of = (prefix: string, more: object = {}) => namesOf({ accountId, prefix, limit: 100, ...more });
-      expect(await of("")).toEqual(names);
-      expect(await of("a")).toEqual(names.slice(0, 5));
-      expect(await of("a:")).toEqual(["a:", "a:b"]);
-      expect(await of(`a${last}`)).toEqual(names.slice(3, 5));
-      expect(await of("é")).toEqual(["é", "éa"]);
-      expect(await of(last)).toEqual([last]);
-      expect(await of("c")).toEqual([]);
-      expect(await of("a", { limit: 2 })).toEqual(["a", "a:"]);
-      expect(await of("a", { after: "a:", limit: 2 })).toEqual(["a:b", `a${last}`]);
-      expect(await of("a", { after: `a${last}${last}` })).toEqual([]);
+      const listed = (prefix: string, more: object = {}) =>
+        namesOf({ accountId, prefix, limit: 100, ...more });
+      expect(await listed("")).toEqual(names);
+      expect(await listed("a")).toEqual(names.slice(0, 5));
+      expect(await listed("a:")).toEqual(["a:", "a:b"]);
+      expect(await listed(`a${last}`)).toEqual(names.slice(3, 5));
+      expect(await listed("é")).toEqual(["é", "éa"]);
+      expect(await listed(last)).toEqual([last]);
+      expect(await listed("c")).toEqual([]);
+      expect(await listed("a", { limit: 2 })).toEqual(["a", "a:"]);
+      expect(await listed("a", { after: "a:", limit: 2 })).toEqual(["a:b", `a${last}`]);
+      expect(await listed("a", { after: `a${last}${last}` })).toEqual([]);
     });
 
     it("lists each namespace with its log", async () => {

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { claim, LEAVE_WAIT_MS } from "../../src/storage/local/owner/owner.js";
+import { claim, RELEASE_WAIT_MS } from "../../src/storage/local/owner/owner.js";
 import { type Child, startChild } from "./children/start.js";
 import { aMemory, anLogId, entriesOf } from "./samples.js";
 
@@ -104,7 +104,7 @@ describe("the folder of the local database", () => {
   it("is waited for while a command is about to leave it", async () => {
     const leave = await claim({ dataDir });
     const opening = openLocal({ dataDir });
-    await sleep(LEAVE_WAIT_MS / 2);
+    await sleep(RELEASE_WAIT_MS / 2);
     expect(await sockets()).toHaveLength(2);
     await leave();
     await (await opening).close();

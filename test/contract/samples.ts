@@ -77,9 +77,9 @@ export async function entriesOf<W extends Projection = "all">(
 }
 
 /** Reads the memories with these numbers in full. */
-export async function memoriesOf(log: Pick<Log, "fetch">, of: Sequences): Promise<Sequenced<Stored>[]> {
+export async function memoriesOf(log: Pick<Log, "fetch">, request: Sequences): Promise<Sequenced<Stored>[]> {
   const found: Sequenced<Stored>[] = [];
-  for await (const some of fetchAll(log, { ...of, what: "all" })) found.push(...some);
+  for await (const some of fetchAll(log, { ...request, what: "all" })) found.push(...some);
   return found;
 }
 

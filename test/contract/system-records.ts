@@ -5,11 +5,15 @@ import { type MakeDatabase, useDatabase } from "./database.js";
 export function systemRecordsContract(name: string, make: MakeDatabase): void {
   describe(`system records: ${name}`, () => {
     const used = useDatabase(make);
-    const pinnedAs = (generation: string, id: string) => ({
-      generation,
+    const pinnedAs = (modelVersion: string, id: string) => ({
+      modelVersion,
       model: {
-        ...{ id, revision: "ab".repeat(32), dtype: "q8", dimensions: 384 },
-        ...{ pooling: "cls", passagePrefix: "passage: " },
+        id,
+        revision: "ab".repeat(32),
+        dtype: "q8",
+        dimensions: 384,
+        pooling: "cls",
+        passagePrefix: "passage: ",
       },
     });
 
@@ -42,7 +46,7 @@ export function systemRecordsContract(name: string, make: MakeDatabase): void {
       const second = all[did.indexOf(true)] as (typeof all)[0];
       expect(await systemRecords.pin({ after: "", to: pinnedAs("late", "late") })).toBe(false);
       const third = pinnedAs("third", "model-0");
-      expect(await systemRecords.pin({ after: second.generation, to: third })).toBe(true);
+      expect(await systemRecords.pin({ after: second.modelVersion, to: third })).toBe(true);
       await used.reopen();
       expect(await used.storage.systemRecords.models()).toEqual([...before, second, third]);
     });

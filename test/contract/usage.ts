@@ -30,7 +30,11 @@ export function usageContract(name: string, make: MakeDatabase): void {
       expect(await usage().read({ accountId, from: daysAgo(30) })).toEqual([
         { date: daysAgo(1), ...NOTHING, recalls: 4, hours: { 7: { ...NOTHING, recalls: 4 } } },
         {
-          ...{ date: daysAgo(0), stores: 4, recalls: 1, tokensStored: 10, tokensQueried: 5 },
+          date: daysAgo(0),
+          stores: 4,
+          recalls: 1,
+          tokensStored: 10,
+          tokensQueried: 5,
           hours: {
             7: { stores: 3, recalls: 1, tokensStored: 10, tokensQueried: 5 },
             23: { ...NOTHING, stores: 1 },

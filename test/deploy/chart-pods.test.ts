@@ -118,12 +118,12 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
   test("leaves snapshots twice the room that indexes have, and a model a GiB, before the pod is evicted", () => {
     const sizeLimit = (set: object) =>
       workloadOf(render({ examples: ["mongodb"], set: { ...set } })).pod.volumes[0].emptyDir.sizeLimit;
-    const room = (indexBytes: number) => `${Math.ceil((2 * indexBytes) / MIB) + 1024}Mi`;
+    const sizeFor = (indexBytes: number) => `${Math.ceil((2 * indexBytes) / MIB) + 1024}Mi`;
     const ofMemory = (memory: string | null) => ({ resources: { limits: memory && { memory } } });
     const budget = (set: object) =>
       loadConfig(workloadOf(render({ set: { ...set } })).settings).indexMemoryBytesMax;
     for (const set of [{}, ofMemory("16Gi"), ofMemory(null), { settings: { INDEX_MEMORY_BYTES_MAX: 1e9 } }]) {
-      expect(sizeLimit(set)).toBe(room(budget(set)));
+      expect(sizeLimit(set)).toBe(sizeFor(budget(set)));
     }
     expect(sizeLimit(ofMemory("16Gi"))).not.toBe(sizeLimit({}));
     expect(sizeLimit({ scratchSizeLimit: "20Gi" })).toBe("20Gi");

@@ -7,8 +7,7 @@ import { CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX, SHARES_MAX } from "../../src/accoun
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
-import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/memory/idempotency/idempotency.js";
+import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../../src/memory/idempotency/idempotency.js";
 import { count } from "../../src/memory/input/count.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../../src/memory/input/metadata.js";
@@ -16,6 +15,7 @@ import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/input/top-k.js";
+import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
 import { STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
 import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/app.js";
@@ -68,7 +68,7 @@ describe("docs/api.md", () => {
     ["## Store", `${count(METADATA_BYTES_MAX)} bytes as JSON, ${METADATA_DEPTH_MAX} levels deep`],
     [
       "## Headers",
-      `1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_KEPT_MS / 3_600_000} hours`,
+      `1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_TTL_MS / 3_600_000} hours`,
     ],
     ["## Recall", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`],
     ["## ListMemories", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],

@@ -14,7 +14,7 @@ function shownBy(row: readonly string[]): Scenario[] {
   });
 }
 
-/** Tells what goes wrong in a case. */
+/** Returns what goes wrong in a case. */
 function faultsOf({ answers, refused }: Scenario): string[] {
   const played = answers as { fault?: string; status?: number; headers?: Record<string, string> }[];
   const told = played.map(({ fault, status, headers = {} }) =>

@@ -81,7 +81,7 @@ export function faultsIn(host: string, configuration: unknown): string[] {
   return (ajv.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** Tells whether a program has such a command. */
+/** True if a program has such a command. */
 export function isCommand(host: string, line: string): boolean {
   return COMMANDS[host]?.test(line) === true;
 }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
-import { doorsOf, type Outcome } from "../support/doors.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
+import { type Outcome, protocolsOf } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
@@ -74,17 +74,20 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
   );
 
   it.skipIf(missing !== undefined)(
-    "says through every door that the quota is used up",
+    "says through every protocol that the quota is used up",
     async () => {
       const caller = await signUp(server.url);
       await callAtOnce([caller], LIMIT);
-      for (const door of doorsOf(server.url)) {
+      for (const protocol of protocolsOf(server.url)) {
         for (const [rpc, request] of [
           ["Store", { text: TEXT, namespace: "n" }],
           ["Recall", { query: TEXT, namespace: "n" }],
         ] as const) {
-          const outcome = await door.call(rpc, request, { key: caller.key });
-          expect(outcome, door.name).toMatchObject({ code: "resource_exhausted", reason: "QUOTA_EXHAUSTED" });
+          const outcome = await protocol.call(rpc, request, { key: caller.key });
+          expect(outcome, protocol.name).toMatchObject({
+            code: "resource_exhausted",
+            reason: "QUOTA_EXHAUSTED",
+          });
           expect(outcome.message).toMatch(/50/);
         }
       }
@@ -141,8 +144,8 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
     "opens no account when sign-up is closed",
     async () => {
       const closed = await (await make()).start({ SIGNUP: "closed" });
-      for (const door of doorsOf(closed.url)) {
-        expect(await door.call("SignUp", {}), door.name).toMatchObject({ code: "permission_denied" });
+      for (const protocol of protocolsOf(closed.url)) {
+        expect(await protocol.call("SignUp", {}), protocol.name).toMatchObject({ code: "permission_denied" });
       }
       await closed.stop();
     },
@@ -176,16 +179,16 @@ describe("the log", () => {
       const secret = "Zaubertrank";
       const long = `${secret} word `.repeat(2_000);
       const metadata = { [secret]: secret };
-      for (const door of doorsOf(server.url)) {
+      for (const protocol of protocolsOf(server.url)) {
         const options = { key: caller.key };
-        await door.call("Store", { text: secret, namespace: secret, metadata }, options);
-        await door.call("Recall", { query: secret, namespace: secret }, options);
-        await door.call("Store", { text: long, namespace: secret }, options);
-        await door.call("Recall", { query: secret, namespace: `${secret}\n` }, options);
-        await door.call("SignUp", { email: `${secret}@example.org` });
-        await door.call("Recall", { query: secret, namespace: secret }, { key: `${caller.key}x` });
-        if (door.json) await door.call("Store", `{"text":"${secret}"`, options);
-        if (door.json) await door.call("Store", { [secret]: secret, [caller.key]: 1 }, options);
+        await protocol.call("Store", { text: secret, namespace: secret, metadata }, options);
+        await protocol.call("Recall", { query: secret, namespace: secret }, options);
+        await protocol.call("Store", { text: long, namespace: secret }, options);
+        await protocol.call("Recall", { query: secret, namespace: `${secret}\n` }, options);
+        await protocol.call("SignUp", { email: `${secret}@example.org` });
+        await protocol.call("Recall", { query: secret, namespace: secret }, { key: `${caller.key}x` });
+        if (protocol.json) await protocol.call("Store", `{"text":"${secret}"`, options);
+        if (protocol.json) await protocol.call("Store", { [secret]: secret, [caller.key]: 1 }, options);
       }
       const { body } = await caller.store({ text: secret, namespace: secret }, { "idempotency-key": secret });
       await caller.store({ text: `${secret} 2`, namespace: secret }, { "idempotency-key": secret });

@@ -8,8 +8,8 @@ import { askOwner } from "../../src/storage/local/owner/owner.js";
 import { admin } from "../support/admin.js";
 import { callerAt, resultsOf } from "../support/caller.js";
 import { LOCAL_DATABASE } from "../support/databases.js";
-import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
+import { protocolsOf } from "../support/protocols.js";
 import { newDataDir, startServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
@@ -53,9 +53,9 @@ for (const { name, env, skip } of databases) {
       expect(made.stderr).not.toContain("rcl_");
       const { DATA_DIR: dataDir = "", ...rest } = settings;
       const server = await startServer({ dataDir, env: rest });
-      for (const door of doorsOf(server.url)) {
-        expect((await door.call("SignUp", {})).code).toBe("permission_denied");
-        const { body } = await door.call("GetAccount", {}, { key: made.stdout.trim() });
+      for (const protocol of protocolsOf(server.url)) {
+        expect((await protocol.call("SignUp", {})).code).toBe("permission_denied");
+        const { body } = await protocol.call("GetAccount", {}, { key: made.stdout.trim() });
         expect(body).toMatchObject({ email: "ada@example.org", calls_limit: 7 });
       }
       await server.stop();
@@ -80,9 +80,9 @@ for (const { name, env, skip } of databases) {
       const code = async (...args: string[]) => (await admin(settings, ...args)).code;
       const { account_id: id, api_key: first } = await ask("accounts", "create");
       const server = await startServer({ dataDir, env: rest });
-      const [door] = doorsOf(server.url);
+      const [protocol] = protocolsOf(server.url);
       const store = async (key: string, namespace = "n") =>
-        (await door?.call("Store", { namespace, text: "kept by nobody" }, { key }))?.code;
+        (await protocol?.call("Store", { namespace, text: "kept by nobody" }, { key }))?.code;
 
       const { id: keyId, api_key: second } = await ask(
         ...["keys", "create", id, "--name", "laptop", "--namespace", "n"],

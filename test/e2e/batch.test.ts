@@ -1,14 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
-import { type Door, doorsOf, type Outcome, type RpcName } from "../support/doors.js";
 import { onDatabase } from "../support/on-database.js";
+import { type Outcome, type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 interface Item extends JsonObject {
   text: string;
@@ -18,10 +18,10 @@ const itemsOf = (count: number, word = "text"): Item[] =>
   Array.from({ length: count }, (_, i) => ({ text: `${word} number ${i}`, metadata: { i } }));
 
 /** Opens an account at a server, and calls it. */
-async function accountAt(door: Door) {
-  const key = String((await door.call("SignUp", {})).body.api_key);
+async function accountAt(protocol: Protocol) {
+  const key = String((await protocol.call("SignUp", {})).body.api_key);
   const call = (rpc: RpcName, request: JsonObject = {}, header: Record<string, string> = {}) =>
-    door.call(rpc, request, { key, header });
+    protocol.call(rpc, request, { key, header });
   const used = async () => (await call("GetAccount")).body.calls_used as number;
   const count = async (namespace: string) =>
     (await call("CountMemories", { namespace })).body.memories as number;
@@ -36,7 +36,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   const { test } = here;
 
   test("store each memory in order, findable at once, for one call each", async () => {
-    const { call, used, count } = await accountAt(here.door);
+    const { call, used, count } = await accountAt(here.protocol);
     const items = itemsOf(100);
     const outcome = await call("StoreBatch", { namespace: "n", memories: items });
     expect(outcome.code).toBe("ok");
@@ -57,7 +57,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   });
 
   test("store the same as single stores do", async () => {
-    const { call } = await accountAt(here.door);
+    const { call } = await accountAt(here.protocol);
     const texts = ["The cat sleeps.", "é".repeat(300), "A sentence of some length. ".repeat(100)];
     for (const text of texts) await call("Store", { namespace: "single", text });
     await call("StoreBatch", { namespace: "batch", memories: texts.map((text) => ({ text })) });
@@ -69,7 +69,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   });
 
   test("are refused whole when the plan cannot pay for them", async () => {
-    const { call, used, count } = await accountAt(here.door);
+    const { call, used, count } = await accountAt(here.protocol);
     for (let i = 0; i < 3; i++) await call("StoreBatch", { namespace: "n", memories: itemsOf(256) });
     await call("StoreBatch", { namespace: "n", memories: itemsOf(132) });
     expect(await used()).toBe(900);
@@ -86,7 +86,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   });
 
   test("race for the last calls, and each gets all or none", async () => {
-    const { call, used, count } = await accountAt(here.door);
+    const { call, used, count } = await accountAt(here.protocol);
     for (let i = 0; i < 3; i++) await call("StoreBatch", { namespace: "n", memories: itemsOf(256) });
     await call("StoreBatch", { namespace: "n", memories: itemsOf(182) });
     const racing = Array.from({ length: 5 }, () =>
@@ -98,7 +98,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   });
 
   test("store once for an idempotency key, and answer the same again", async () => {
-    const { call, used, count } = await accountAt(here.door);
+    const { call, used, count } = await accountAt(here.protocol);
     const header = { "idempotency-key": "k" };
     const request = { namespace: "n", memories: itemsOf(70) };
     const first = await call("StoreBatch", request, header);
@@ -129,7 +129,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   });
 
   test("are answered again though their memories were updated since, and say which are gone", async () => {
-    const { call } = await accountAt(here.door);
+    const { call } = await accountAt(here.protocol);
     const request = { namespace: "n", memories: itemsOf(4) };
     const header = { "idempotency-key": "updated" };
     const ids = idsOf(await call("StoreBatch", request, header));
@@ -154,7 +154,7 @@ describe.each(DATABASES)("batches on $name", (database) => {
   });
 
   test("store once what comes five times at once with one key", async () => {
-    const { call, used, count } = await accountAt(here.door);
+    const { call, used, count } = await accountAt(here.protocol);
     const request = { namespace: "n", memories: itemsOf(60) };
     const calls = Array.from({ length: 5 }, () => call("StoreBatch", request, { "idempotency-key": "k" }));
     const answers = await Promise.all(calls);
@@ -171,9 +171,9 @@ describe("batches", () => {
   });
   afterAll(() => server.stop());
 
-  it.each(DOORS)("may have 8 MiB of body, through %s", async (name) => {
-    const door = doorsOf(server.url).find((each) => each.name === name) as Door;
-    const { call, used, count } = await accountAt(door);
+  it.each(PROTOCOLS)("may have 8 MiB of body, through %s", async (name) => {
+    const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;
+    const { call, used, count } = await accountAt(protocol);
     const metadata = { a: "x".repeat(16_000) };
     const memories = Array.from({ length: 256 }, (_, i) => ({
       text: `${i}. ${" ".repeat(14_000)}end`,
@@ -191,8 +191,8 @@ describe("batches", () => {
   });
 
   it("have a body limit of their own: other calls keep theirs", async () => {
-    const door = doorsOf(server.url)[0] as Door;
-    const { call } = await accountAt(door);
+    const protocol = protocolsOf(server.url)[0] as Protocol;
+    const { call } = await accountAt(protocol);
     const large = { namespace: "n", text: "a", metadata: { a: "x".repeat(1_100_000) } };
     expect(await call("Store", large)).toMatchObject({
       code: "resource_exhausted",
@@ -201,8 +201,8 @@ describe("batches", () => {
   });
 
   it("do not hold up the short calls of another account", async () => {
-    const door = doorsOf(server.url)[0] as Door;
-    const [loud, quiet] = [await accountAt(door), await accountAt(door)];
+    const protocol = protocolsOf(server.url)[0] as Protocol;
+    const [loud, quiet] = [await accountAt(protocol), await accountAt(protocol)];
     await quiet.call("Store", { namespace: "n", text: "warm" });
     let over = false;
     const batches = Promise.all(
@@ -230,8 +230,8 @@ describe("batches", () => {
   });
 
   it("store what there is time for, and say which memories were left out", async () => {
-    const door = doorsOf(server.url)[0] as Door;
-    const { call, used, count } = await accountAt(door);
+    const protocol = protocolsOf(server.url)[0] as Protocol;
+    const { call, used, count } = await accountAt(protocol);
     const words = (n: number) =>
       Array.from({ length: 9_000 }, (_, i) => `w${(i * (n + 7)) % 9973}`).join(" ");
     const long = Array.from({ length: 60 }, (_, i) => ({ text: words(i).slice(0, 60_000) }));
@@ -258,8 +258,8 @@ describe("batches", () => {
   });
 
   it("that run into their deadline pay for what they have stored", async () => {
-    const door = doorsOf(server.url)[0] as Door;
-    const { call, used, count } = await accountAt(door);
+    const protocol = protocolsOf(server.url)[0] as Protocol;
+    const { call, used, count } = await accountAt(protocol);
     const memories = itemsOf(256, "some words to read, and some more of them,");
     const outcome = await call("StoreBatch", { namespace: "n", memories }, { "connect-timeout-ms": "700" });
     expect(["deadline_exceeded", "ok"]).toContain(outcome.code);

@@ -133,7 +133,10 @@ describe("recalld's own command line", () => {
     expect(some.out).toBe(`2 memories of 2 namespaces are in ${file}\n`);
     const into = ["import", file, "--json", ...to];
     expect(JSON.parse((await run([...into, "--dry-run"])).out)).toMatchObject({
-      ...{ from: "recalld-account", read: 2, stored: 2, refused: 0 },
+      from: "recalld-account",
+      read: 2,
+      stored: 2,
+      refused: 0,
     });
     expect(await listed(...to)).toEqual([]);
     expect(JSON.parse((await run(into)).out)).toMatchObject({ stored: 2, already: 0, refused: 0 });

@@ -119,7 +119,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   agent.destroy();
-  await service?.close({ noticeMs: 0, hastened: new AbortController().signal });
+  await service?.close({ noticeMs: 0, force: new AbortController().signal });
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });

@@ -1,15 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATABASES } from "../support/databases.js";
-import { type Door, doorsOf } from "../support/doors.js";
 import { onDatabase, openAccountAt } from "../support/on-database.js";
+import { type Protocol, protocolsOf } from "../support/protocols.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
 const FREE_CALLS = "1000000";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
-async function accountAt(door: Door) {
-  const { key, call, used } = await openAccountAt(door);
+async function accountAt(protocol: Protocol) {
+  const { key, call, used } = await openAccountAt(protocol);
   const store = (namespace: string) => call("Store", { namespace, text: `in ${namespace}` });
   const names = async () => {
     const { namespaces } = await call("ListNamespaces", { page_size: 100 });
@@ -35,20 +35,24 @@ describe("a delete by a prefix", () => {
     server = await sharedServer();
   }, 60_000);
 
-  it.each(DOORS)(
+  it.each(PROTOCOLS)(
     "means the same through %s",
     async (name) => {
       const { call, used, store, names } = await accountAt(
-        doorsOf(server.url).find((each) => each.name === name) as Door,
+        protocolsOf(server.url).find((each) => each.name === name) as Protocol,
       );
-      const other = await accountAt(doorsOf(server.url)[0] as Door);
+      const other = await accountAt(protocolsOf(server.url)[0] as Protocol);
       await other.store("ana/a");
       for (const [prefix, expected] of TABLE) {
         for (const namespace of NAMES) await store(namespace);
         const [before, kept] = [await names(), await used()];
         const memories = expected.length;
         expect(await call("DeleteNamespaces", { prefix, dry_run: true })).toEqual({
-          ...{ deleted: 0, more: false, namespaces: expected, memories, matched: memories },
+          deleted: 0,
+          more: false,
+          namespaces: expected,
+          memories,
+          matched: memories,
         });
         expect(await names()).toEqual(before);
         const done = { deleted: memories, more: false, namespaces: expected, memories };
@@ -72,7 +76,7 @@ describe.each(DATABASES)("a delete by a prefix on $name", (database) => {
   here.test(
     "deletes 100 namespaces a call, until there is no more",
     async () => {
-      const { call, store, names } = await accountAt(here.door);
+      const { call, store, names } = await accountAt(here.protocol);
       for (const name of ["ana", "bob"]) await store(name);
       const many = Array.from({ length: 103 }, (_, i) => `ana/${String(i).padStart(3, "0")}`);
       for (const name of many) await store(name);
@@ -82,7 +86,8 @@ describe.each(DATABASES)("a delete by a prefix on $name", (database) => {
       const first = await call("DeleteNamespaces", { prefix: "ana/" });
       expect(first).toMatchObject({ more: true });
       expect(await call("DeleteNamespaces", { prefix: "ana/" })).toMatchObject({
-        ...{ deleted: 103 - Number(first.deleted), more: false },
+        deleted: 103 - Number(first.deleted),
+        more: false,
       });
       expect(await names()).toEqual(["ana", "bob"]);
       await store(many[0] as string);
@@ -92,7 +97,7 @@ describe.each(DATABASES)("a delete by a prefix on $name", (database) => {
   );
 
   here.test("keeps no name of what it deleted in the records of calls", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     await store("secret/name");
     await call("DeleteNamespaces", { prefix: "secret/" });
     expect(JSON.stringify(await call("ListRecentCalls"))).not.toContain("secret");

@@ -75,11 +75,11 @@ describe("the notice", () => {
     let changes = 0;
     readiness.onChange(() => changes++);
     readiness.start();
-    readiness.leave();
+    readiness.withdraw();
     readiness.setAway("database", true);
     // This happens when the database comes back meanwhile.
     readiness.setAway("database", false);
-    expect([readiness.now(), readiness.leaving, changes]).toEqual([false, true, 2]);
+    expect([readiness.now(), readiness.withdrawn, changes]).toEqual([false, true, 2]);
   });
 
   it("is given only by who has started and whose database is there, in whichever order", async () => {

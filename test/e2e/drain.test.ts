@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { expectGot, keptOf, outcomeOf } from "../faults/load.js";
+import { expectGot, outcomeOf, storedMemoryOf } from "../faults/load.js";
 import { signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { MONGO_DATABASE } from "../support/databases.js";
@@ -59,7 +59,7 @@ describe("after the notice", () => {
     expect(ms).toBeLessThan(600 + SLACK_MS);
     const ended = await Promise.all(calls);
     const kept = ended.flatMap(({ sent, outcome }) =>
-      outcome !== "unanswered" && outcome.code === "ok" ? [keptOf(caller, sent, outcome)] : [],
+      outcome !== "unanswered" && outcome.code === "ok" ? [storedMemoryOf(caller, sent, outcome)] : [],
     );
     const codes = ended.map(({ outcome }) => (outcome === "unanswered" ? outcome : outcome.code));
     expect(codes.filter((code) => code === "unavailable").length).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
-import { expectGot, expectRecalled, type Kept, keptOf } from "../faults/load.js";
+import { expectGot, expectRecalled, type StoredMemory, storedMemoryOf } from "../faults/load.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
@@ -27,14 +27,14 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.kill();
 });
 
-async function storeSome(caller: Caller, count: number): Promise<Kept[]> {
+async function storeSome(caller: Caller, count: number): Promise<StoredMemory[]> {
   const chance = chanceOf(1);
-  const kept: Kept[] = [];
+  const kept: StoredMemory[] = [];
   for (let i = 0; i < count; i++) {
     const sent = { text: chance.text(), namespace: chance.pick(["a", "b"]), metadata: chance.metadata() };
     const outcome = await caller.store(sent);
     expect(outcome.code).toBe("ok");
-    kept.push(keptOf(caller, sent, outcome));
+    kept.push(storedMemoryOf(caller, sent, outcome));
   }
   return kept;
 }
@@ -52,7 +52,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         await expectGot(each, second.url);
         await expectRecalled(each, second.url);
       }
-      expect(await (kept[0] as Kept).caller.at(second.url).used()).toBe(20);
+      expect(await (kept[0] as StoredMemory).caller.at(second.url).used()).toBe(20);
     },
     TIMEOUT_MS,
   );
@@ -79,7 +79,7 @@ describe("SIGTERM", () => {
       expect(answered.length).toBe(sent.length);
       const again = await begin(startServer({ dataDir: server.dataDir }));
       for (const [i, outcome] of answered.entries()) {
-        await expectGot(keptOf(caller, sent[i] as (typeof sent)[0], outcome), again.url);
+        await expectGot(storedMemoryOf(caller, sent[i] as (typeof sent)[0], outcome), again.url);
       }
       expect(await caller.at(again.url).used()).toBe(sent.length);
     },

@@ -7,8 +7,8 @@ import { FORMATS } from "../../cli/import/formats.js";
 import { importFile } from "../../cli/import/import-file.js";
 import { Recalld } from "../../clients/typescript/src/index.js";
 import { DATABASES } from "../support/databases.js";
-import type { Door, RpcName } from "../support/doors.js";
 import { onDatabase, openAccountAt } from "../support/on-database.js";
+import type { Protocol, RpcName } from "../support/protocols.js";
 
 const namespace = "n";
 const MARCH = "2016-03-05T09:30:00.123Z";
@@ -59,8 +59,8 @@ const SOURCES: Readonly<Record<string, (history: typeof HISTORY) => string>> = {
   jsonl: (history) => history.map(({ text, time }) => JSON.stringify({ text, event_time: time })).join("\n"),
 };
 
-async function accountAt(door: Door) {
-  const { key, call: callAnywhere } = await openAccountAt(door);
+async function accountAt(protocol: Protocol) {
+  const { key, call: callAnywhere } = await openAccountAt(protocol);
   const call = (rpc: RpcName, request: JsonObject = {}) => callAnywhere(rpc, { namespace, ...request });
   const store = async (text: string, event_time?: string, more: JsonObject = {}) =>
     String((await call("Store", { text, ...(event_time && { event_time }), ...more })).id);
@@ -87,7 +87,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   const { test } = here;
 
   test("a memory has the event time that it was stored with, and none if it had none", async () => {
-    const { call, store, get } = await accountAt(here.door);
+    const { call, store, get } = await accountAt(here.protocol);
     const [ana, now] = [await store("Ana moved to Lisbon.", MARCH), await store("Ana likes tea.")];
     expect(await get(ana)).toMatchObject({ event_time: MARCH });
     expect(await get(now)).not.toHaveProperty("event_time");
@@ -103,7 +103,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("an update sets the event time, leaves it as it is, and removes it", async () => {
-    const { call, store, get } = await accountAt(here.door);
+    const { call, store, get } = await accountAt(here.protocol);
     const id = await store("Ana moved to Lisbon.");
     await call("UpdateMemory", { id, event_time: MARCH });
     expect(await get(id)).toMatchObject({ text: "Ana moved to Lisbon.", event_time: MARCH });
@@ -118,7 +118,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("what happened in March is found by after, before and filters, whenever it was stored", async () => {
-    const { store, textsOf, call } = await accountAt(here.door);
+    const { store, textsOf, call } = await accountAt(here.protocol);
     await store("I hiked in the Alps.", "2016-02-29T23:59:59.999Z");
     await store("I painted the kitchen.", MARCH);
     await store("I learned to sail.", "2016-03-31T23:59:59Z");
@@ -138,7 +138,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("lists by event time, page by page, past what was deleted, superseded or does not match", async () => {
-    const { call, store, pages } = await accountAt(here.door);
+    const { call, store, pages } = await accountAt(here.protocol);
     const times = [APRIL, BEFORE_1970, undefined, MARCH, MARCH, "2040-01-01T00:00:00Z", APRIL, MARCH];
     const ids: string[] = [];
     for (const [i, time] of times.entries()) ids.push(await store(`text ${i}`, time, { metadata: { i } }));
@@ -162,7 +162,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("a page token is refused in another order, with another filter, and where it was not given", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     for (const text of ["a", "b", "c"]) await store(text, MARCH);
     await call("Store", { namespace: "other", text: "d" });
     const list = { order: NEWEST as string, page_size: 1 };
@@ -181,7 +181,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("the same key stores once, and not what happened at another time", async () => {
-    const { key } = await openAccountAt(here.door);
+    const { key } = await openAccountAt(here.protocol);
     const memory = (event_time: string) => ({ text: "a", event_time });
     for (const [rpc, asked] of [
       ["Store", memory],
@@ -189,7 +189,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
     ] as const) {
       const ask = (event_time: string) => {
         const header = { "idempotency-key": `event ${rpc}` };
-        return here.door.call(rpc, { namespace, ...asked(event_time) }, { key, header });
+        return here.protocol.call(rpc, { namespace, ...asked(event_time) }, { key, header });
       };
       const [first, again, other] = [await ask(MARCH), await ask(MARCH), await ask(APRIL)];
       expect(first.code).toBe("ok");
@@ -199,7 +199,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("age counts in a recall that asks for it, and hides nothing", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const ids = new Map<string, string>();
     for (const time of [BEFORE_1970, MARCH, APRIL, "2016-04-11T00:00:00Z", "2100-01-01T00:00:00Z"]) {
       ids.set(await store("I had tea with Ana.", time), time);
@@ -236,7 +236,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("histories of ten years ago, imported from each source, are found by what happened in March", async () => {
-    const { key, call } = await accountAt(here.door);
+    const { key, call } = await accountAt(here.protocol);
     const server = new Recalld({ apiKey: key, baseUrl: here.server.url });
     const folder = await mkdtemp(join(tmpdir(), "recalld-event-time-"));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -266,7 +266,7 @@ describe.each(DATABASES)("event times on $name", (database) => {
   });
 
   test("texts that are long end a page early, and the next page goes on there", async () => {
-    const { store, pages } = await accountAt(here.door);
+    const { store, pages } = await accountAt(here.protocol);
     const long = `a ${" ".repeat(65_000)} b`;
     for (let i = 0; i < 20; i++) await store(long, MARCH);
     expect((await pages({ order: OLDEST })).map(({ length }) => length)).toEqual([17, 3]);

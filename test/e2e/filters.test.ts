@@ -1,18 +1,18 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATABASES } from "../support/databases.js";
-import { type Door, doorsOf, type RpcName } from "../support/doors.js";
 import { type accountWith, onDatabase, openAccountAt } from "../support/on-database.js";
+import { type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 120_000;
 const FREE_CALLS = "1000000";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 const namespace = "n";
 
 /** Makes calls of a new account to one namespace. */
-async function accountAt(door: Door) {
-  return callsOf(await openAccountAt(door));
+async function accountAt(protocol: Protocol) {
+  return callsOf(await openAccountAt(protocol));
 }
 
 function callsOf({ key, call: callAnywhere }: ReturnType<typeof accountWith>) {
@@ -33,7 +33,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   const { test } = here;
 
   test("a recall finds what matches, also what was stored or deleted a moment ago", async () => {
-    const { call, store, texts } = await accountAt(here.door);
+    const { call, store, texts } = await accountAt(here.protocol);
     const query = "Where does the cat sleep?";
     await store("The cat sleeps on the radiator.", { source: "chat", turn: 1 });
     await store("A kitten naps near the heater.", { source: "mail", turn: 2 });
@@ -57,7 +57,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("a recall finds what was stored between two times", async () => {
-    const { call, texts, store } = await accountAt(here.door);
+    const { call, texts, store } = await accountAt(here.protocol);
     for (const text of ["one", "two", "three"]) await store(text);
     const { memories } = await call("ListMemories", { order: "OLDEST_FIRST" });
     const [one, two, three] = (memories as JsonObject[]).map(({ created_at }) => String(created_at));
@@ -73,7 +73,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("lists and counts what matches, page by page, in both orders", async () => {
-    const { call, store, count } = await accountAt(here.door);
+    const { call, store, count } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push(await store(`text ${i}`, { even: i % 2 === 0, i }));
     await call("DeleteMemory", { id: ids[4] as string });
@@ -97,7 +97,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("refuses a page token of another filter, order or list", async () => {
-    const { key, call, store } = await accountAt(here.door);
+    const { key, call, store } = await accountAt(here.protocol);
     for (let i = 0; i < 4; i++) await store(`text ${i}`, { i });
     const first = await call("ListMemories", { filter: { i: { $gte: 0 } }, page_size: 1 });
     const page_token = String(first.next_page_token);
@@ -110,7 +110,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
       { filter: { i: { $gte: 0 } }, page_token: String(plain.next_page_token) },
     ];
     for (const request of wrong) {
-      const outcome = await here.door.call("ListMemories", { namespace, ...request }, { key });
+      const outcome = await here.protocol.call("ListMemories", { namespace, ...request }, { key });
       expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     const again = { filter: { i: { $gte: 0 } }, page_token, page_size: 9 };
@@ -118,7 +118,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   });
 
   test("deletes what matches in steps, and shows it before", async () => {
-    const { call, store, count } = await accountAt(here.door);
+    const { call, store, count } = await accountAt(here.protocol);
     for (let i = 0; i < 40; i++) await store(`text ${i}`, { old: i < 30, i });
     const filter = { old: true };
     const dry = await call("DeleteMemories", { filter, dry_run: true });
@@ -128,7 +128,10 @@ describe.each(DATABASES)("filters on $name", (database) => {
     );
     expect(await count()).toBe(40);
     expect(await call("DeleteMemories", { filter })).toEqual({
-      ...{ deleted: 30, more: false, samples: [], namespace },
+      deleted: 30,
+      more: false,
+      samples: [],
+      namespace,
     });
     expect(await count()).toBe(10);
     expect(await count(filter)).toBe(0);
@@ -139,7 +142,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   }, 60_000);
 
   test("updates the metadata of what matches, shows it before, and writes nothing twice", async () => {
-    const { call, store, texts } = await accountAt(here.door);
+    const { call, store, texts } = await accountAt(here.protocol);
     for (let i = 0; i < 30; i++) {
       await store(`text ${i}`, { old: i < 25, i, of: { a: 1, b: [1], "c.d": true }, draft: "x" });
     }
@@ -155,7 +158,12 @@ describe.each(DATABASES)("filters on $name", (database) => {
     expect((dry.samples as JsonObject[])[0]?.metadata).toEqual(after);
     expect(await call("CountMemories", { filter: { seen: true } })).toMatchObject({ memories: 0 });
     expect(await call("UpdateMemories", change)).toEqual({
-      ...{ updated: 25, unchanged: 0, failed: [], next_page_token: "", samples: [], namespace },
+      updated: 25,
+      unchanged: 0,
+      failed: [],
+      next_page_token: "",
+      samples: [],
+      namespace,
     });
     const { memories } = await call("ListMemories", { filter: { seen: true }, order: "OLDEST_FIRST" });
     expect((memories as JsonObject[]).map(({ metadata }) => metadata)).toEqual(
@@ -170,7 +178,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   }, 60_000);
 
   test("updates the metadata of ids, and says which stay as they were", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const [long, plain] = [await store("long", { a: "x".repeat(9_000) }), await store("plain", { a: 1 })];
     const old = await store("old");
     await call("Store", { text: "new", supersedes: [old] });
@@ -191,7 +199,7 @@ describe.each(DATABASES)("filters on $name", (database) => {
   }, 60_000);
 
   test("updates more than 256 memories page by page", async () => {
-    const { call, key } = await accountAt(here.door);
+    const { call, key } = await accountAt(here.protocol);
     const many = (length: number) => Array.from({ length }, (_, i) => ({ text: `m ${i}`, metadata: { i } }));
     await call("StoreBatch", { memories: many(200) });
     await call("StoreBatch", { memories: many(80) });
@@ -201,11 +209,13 @@ describe.each(DATABASES)("filters on $name", (database) => {
     const page_token = String(first.next_page_token);
     for (const other of [{ metadata: { done: false } }, { filter: { i: { $gte: 1 } } }]) {
       const request = { namespace, ...change, ...other, page_token };
-      const refused = await here.door.call("UpdateMemories", request, { key });
+      const refused = await here.protocol.call("UpdateMemories", request, { key });
       expect(refused).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     expect(await call("UpdateMemories", { ...change, page_token })).toMatchObject({
-      ...{ updated: 24, unchanged: 256, next_page_token: "" },
+      updated: 24,
+      unchanged: 256,
+      next_page_token: "",
     });
     expect(await call("CountMemories", { filter: { done: true } })).toMatchObject({ memories: 280 });
   }, 120_000);
@@ -217,9 +227,9 @@ describe("filters in every call", () => {
     server = await sharedServer();
   }, TIMEOUT_MS);
 
-  it.each(DOORS)("mean the same through %s", async (name) => {
-    const door = doorsOf(server.url).find((each) => each.name === name) as Door;
-    const { call, store, texts, count } = await accountAt(door);
+  it.each(PROTOCOLS)("mean the same through %s", async (name) => {
+    const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;
+    const { call, store, texts, count } = await accountAt(protocol);
     for (let i = 0; i < 6; i++) await store(`text ${i}`, { i, list: [i, "x"], "a.b": { $: i } });
     const filter = { $or: [{ i: { $lt: 2 } }, { "a\\.b.\\$": 5 }], list: "x" };
     expect((await texts("Recall", { query: "text", filter })).sort()).toEqual(["text 0", "text 1", "text 5"]);
@@ -233,10 +243,10 @@ describe("filters in every call", () => {
 
 describe("a filter", () => {
   let server: TestServer;
-  let door: Door;
+  let protocol: Protocol;
   beforeAll(async () => {
     server = await sharedServer();
-    door = doorsOf(server.url)[0] as Door;
+    protocol = protocolsOf(server.url)[0] as Protocol;
   }, TIMEOUT_MS);
   const query = "Where does the cat sleep?";
   const filter = { source: "mail" };
@@ -257,7 +267,7 @@ describe("a filter", () => {
   }
 
   it("finds a memory by its present version alone, from the moment it is updated", async () => {
-    const account = await accountAt(door);
+    const account = await accountAt(protocol);
     const { call, store } = account;
     const id = await store("The cat sleeps on the radiator.", { source: "chat" });
     await store("A kitten naps.", { source: "mail" });
@@ -276,7 +286,7 @@ describe("a filter", () => {
   });
 
   it("finds a memory by your own id, also when it is replaced", async () => {
-    const { call, texts } = await accountAt(door);
+    const { call, texts } = await accountAt(protocol);
     const own = { $external_id: { $prefix: "mail/" } };
     await call("Store", { text: "one", external_id: "mail/1" });
     await call("Store", { text: "two", external_id: "chat/1" });
@@ -286,7 +296,7 @@ describe("a filter", () => {
   });
 
   it("leaves superseded memories alone unless they are asked for", async () => {
-    const account = await accountAt(door);
+    const account = await accountAt(protocol);
     const { call, store, count } = account;
     const old = await store("The cat sleeps on the radiator.", { source: "mail" });
     await store("A kitten naps.", { source: "mail" });
@@ -305,13 +315,13 @@ describe("a filter", () => {
     const all = { filter, include_superseded: true };
     expect(await call("DeleteMemories", all)).toMatchObject({ deleted: 1, more: false });
     expect(await count()).toBe(1);
-    expect((await door.call("GetMemory", { namespace, id: old }, { key: account.key })).code).toBe(
+    expect((await protocol.call("GetMemory", { namespace, id: old }, { key: account.key })).code).toBe(
       "not_found",
     );
   });
 
   it("does not find what has expired", async () => {
-    const account = await accountAt(door);
+    const account = await accountAt(protocol);
     const { call, store } = account;
     await store("A kitten naps.", { source: "mail" });
     await call("Store", { text: "The cat sleeps.", metadata: { source: "mail" }, ttl: "1.5s" });
@@ -322,7 +332,7 @@ describe("a filter", () => {
   });
 
   it("that no memory matches says how many there are", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(protocol);
     await store("The cat sleeps.", { source: "mail" });
     const old = await store("A kitten naps.", { source: "mail" });
     await call("Store", { text: "A kitten sleeps.", supersedes: [old] });
@@ -334,7 +344,8 @@ describe("a filter", () => {
     ];
     for (const narrow of none) {
       expect(await call("Recall", { query, ...narrow }), JSON.stringify(narrow)).toMatchObject({
-        ...{ results: [], considered: 2 },
+        results: [],
+        considered: 2,
       });
     }
     const one = { query, filter, include_superseded: true };
@@ -351,7 +362,7 @@ describe("a delete by a filter of many", () => {
   it(
     "answers that more is left after 256",
     async () => {
-      const { call, count } = await accountAt(doorsOf((await sharedServer()).url)[0] as Door);
+      const { call, count } = await accountAt(protocolsOf((await sharedServer()).url)[0] as Protocol);
       const memories = Array.from({ length: 150 }, (_, i) => ({
         text: `text ${i}`,
         metadata: { all: true },

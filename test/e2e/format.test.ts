@@ -66,7 +66,9 @@ describe("a database of another format", () => {
     const meta = client.db().collection<{ _id: string }>("meta");
     await meta.insertOne({ _id: "format", ...NEWER });
     const { code, output } = await runUntilExit({
-      ...{ DATA_DIR: newDataDir(), PORT: "0", MONGODB_URI: mongo.uri },
+      DATA_DIR: newDataDir(),
+      PORT: "0",
+      MONGODB_URI: mongo.uri,
     });
     expect(output).toMatch(REFUSAL);
     expect(code).toBe(1);

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../support/server.js";
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// These tests cover faults that only HTTP can have. doors.test.ts covers everything else over every protocol.
+// These tests cover faults that only HTTP can have. every-protocol.test.ts covers everything else over every protocol.
 
 const STORE_RPC = "/recalld.v1.MemoryService/Store";
 const JSON_TYPE = { "content-type": "application/json" };

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LOCAL_DATABASE } from "../support/databases.js";
-import { type Door, doorsOf, type RpcName } from "../support/doors.js";
 import { type Keys, KINDS, ok, openAccount, SCOPES, TIMEOUT_MS } from "../support/keys.js";
+import { type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 
 const FREE_CALLS = "1000000";
@@ -39,7 +39,7 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   CloseAccount: MANAGES,
 };
 const RPCS = Object.keys(TABLE) as RpcName[];
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 describe("scopes", () => {
   let server: TestServer;
@@ -48,17 +48,17 @@ describe("scopes", () => {
   }, TIMEOUT_MS);
   afterAll(() => server.stop());
 
-  describe.each(DOORS)("through %s", (name) => {
-    const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+  describe.each(PROTOCOLS)("through %s", (name) => {
+    const protocol = () => protocolsOf(server.url).find((each) => each.name === name) as Protocol;
     let account: { id: string; keys: Keys };
     beforeAll(async () => {
-      account = await openAccount(door());
+      account = await openAccount(protocol());
     }, TIMEOUT_MS);
 
     /** Makes a request about something that exists. */
     const requestFor = async (rpc: RpcName): Promise<JsonObject> => {
       const key = account.keys.full;
-      const stored = await ok(door(), "Store", { request: { text: "a", namespace: "mine" }, key });
+      const stored = await ok(protocol(), "Store", { request: { text: "a", namespace: "mine" }, key });
       const memory = { namespace: "mine", id: stored.id as string };
       if (rpc === "Store") return { text: "b", namespace: "mine" };
       if (rpc === "StoreBatch") return { memories: [{ text: "b" }], namespace: "mine" };
@@ -74,17 +74,17 @@ describe("scopes", () => {
       }
       if (rpc === "CloseAccount") return { account_id: account.id };
       if (rpc !== "RevokeKey") return {};
-      const made = await ok(door(), "CreateKey", { request: { name: "to go" }, key });
+      const made = await ok(protocol(), "CreateKey", { request: { name: "to go" }, key });
       return { id: (made.key as JsonObject).id as string };
     };
 
     it.each(RPCS)("%s is for whom the table says, and costs nothing when refused", async (rpc) => {
       const used = async () =>
-        (await ok(door(), "GetAccount", { key: account.keys.full })).calls_used as number;
+        (await ok(protocol(), "GetAccount", { key: account.keys.full })).calls_used as number;
       let [request, before] = [await requestFor(rpc), await used()];
       // The full key comes last, because it may close the account.
       for (const kind of KINDS.toReversed()) {
-        const { code, reason, message } = await door().call(rpc, request, { key: account.keys[kind] });
+        const { code, reason, message } = await protocol().call(rpc, request, { key: account.keys[kind] });
         const told = code === "permission_denied" ? reason : code;
         expect([kind, told]).toEqual([kind, TABLE[rpc][KINDS.indexOf(kind)]]);
         if (code === "permission_denied")
@@ -97,15 +97,15 @@ describe("scopes", () => {
         request = await requestFor(rpc);
         before = await used();
       }
-      if (rpc === "CloseAccount") account = await openAccount(door());
+      if (rpc === "CloseAccount") account = await openAccount(protocol());
     });
 
     it("shows a single-namespace key its own namespace only", async () => {
       const { keys } = account;
       for (const namespace of ["mine", "other", "third"])
-        await ok(door(), "Store", { request: { text: "a", namespace }, key: keys.full });
+        await ok(protocol(), "Store", { request: { text: "a", namespace }, key: keys.full });
       const names = async (key: string) =>
-        ((await ok(door(), "ListNamespaces", { key })).namespaces as JsonObject[]).map(
+        ((await ok(protocol(), "ListNamespaces", { key })).namespaces as JsonObject[]).map(
           (each) => each.namespace,
         );
       expect(await names(keys.full)).toEqual(["mine", "other", "third"]);
@@ -117,47 +117,50 @@ describe("scopes", () => {
     it("deletes by a prefix what the key may delete, and refuses the prefix of another namespace", async () => {
       const { keys } = account;
       for (const namespace of ["mine", "mine/2", "minor"])
-        await ok(door(), "Store", { request: { text: "a", namespace }, key: keys.full });
+        await ok(protocol(), "Store", { request: { text: "a", namespace }, key: keys.full });
       const names = async () =>
         (
-          (await ok(door(), "ListNamespaces", { request: { prefix: "min" }, key: keys.full }))
+          (await ok(protocol(), "ListNamespaces", { request: { prefix: "min" }, key: keys.full }))
             .namespaces as JsonObject[]
         ).map((each) => each.namespace);
-      const refused = await door().call("DeleteNamespaces", { prefix: "mine/" }, { key: keys.mine });
+      const refused = await protocol().call("DeleteNamespaces", { prefix: "mine/" }, { key: keys.mine });
       expect(refused).toMatchObject({ code: "permission_denied", reason: OTHER });
-      const dry = await ok(door(), "DeleteNamespaces", {
-        ...{ request: { prefix: "m", dry_run: true }, key: keys.mine },
+      const dry = await ok(protocol(), "DeleteNamespaces", {
+        request: { prefix: "m", dry_run: true },
+        key: keys.mine,
       });
       expect(dry).toMatchObject({ deleted: 0, more: false, namespaces: ["mine"], matched: 1 });
       expect(await names()).toEqual(["mine", "mine/2", "minor"]);
-      const answer = await ok(door(), "DeleteNamespaces", { request: { prefix: "m" }, key: keys.mine });
+      const answer = await ok(protocol(), "DeleteNamespaces", { request: { prefix: "m" }, key: keys.mine });
       expect(answer).toMatchObject({ deleted: 1, more: false, namespaces: ["mine"] });
       expect(await names()).toEqual(["mine/2", "minor"]);
     });
 
     it("tells every key which one it is, and what it may do", async () => {
       for (const kind of KINDS.filter((each) => each !== "revoked")) {
-        const { key } = await ok(door(), "GetAccount", { key: account.keys[kind] });
+        const { key } = await ok(protocol(), "GetAccount", { key: account.keys[kind] });
         expect(key).toMatchObject({
           id: expect.stringMatching(/^key_/),
           name: kind === "full" ? "first key" : kind,
           prefix: account.keys[kind].slice(0, 8),
-          ...{ access: "KEY_ACCESS_FULL", namespace: "", ...SCOPES[kind] },
+          access: "KEY_ACCESS_FULL",
+          namespace: "",
+          ...SCOPES[kind],
           current: true,
         });
       }
     });
 
     it("tells which model reads the texts, in which languages, and what its scores mean", async () => {
-      const { model } = await ok(door(), "GetAccount", { key: account.keys["read-only other"] });
+      const { model } = await ok(protocol(), "GetAccount", { key: account.keys["read-only other"] });
       expect(model).toEqual({ id: "bundled", languages: ["en"], strong_score: 0.8 });
     });
 
     it("makes, lists and revokes keys", async () => {
-      const { body } = await door().call("SignUp", {});
+      const { body } = await protocol().call("SignUp", {});
       const key = String(body.api_key);
       const scope = { access: "KEY_ACCESS_READ_ONLY", namespace: "n/ß" };
-      const made = await ok(door(), "CreateKey", { request: { name: "<b>agent</b>", ...scope }, key });
+      const made = await ok(protocol(), "CreateKey", { request: { name: "<b>agent</b>", ...scope }, key });
       expect(made.api_key).toMatch(/^rcl_[0-9A-Za-z]{49}$/);
       expect(made.key).toMatchObject({
         id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
@@ -167,7 +170,7 @@ describe("scopes", () => {
         replaces: "",
         current: false,
       });
-      const { keys } = await ok(door(), "ListKeys", { key });
+      const { keys } = await ok(protocol(), "ListKeys", { key });
       const [first, second] = keys as [JsonObject, JsonObject];
       expect(first).toMatchObject({
         name: "first key",
@@ -177,20 +180,20 @@ describe("scopes", () => {
       });
       expect(second).toEqual(made.key);
       expect(JSON.stringify(keys)).not.toContain(key);
-      await ok(door(), "RevokeKey", { request: { id: second.id as string }, key });
-      const revoked = await door().call("GetAccount", {}, { key: String(made.api_key) });
+      await ok(protocol(), "RevokeKey", { request: { id: second.id as string }, key });
+      const revoked = await protocol().call("GetAccount", {}, { key: String(made.api_key) });
       expect(revoked.code).toBe("unauthenticated");
-      const last = await door().call("RevokeKey", { id: first.id as string }, { key });
+      const last = await protocol().call("RevokeKey", { id: first.id as string }, { key });
       expect(last).toMatchObject({ code: "failed_precondition", reason: "LAST_KEY" });
-      await ok(door(), "RevokeKey", { request: { id: first.id as string, force: true }, key });
-      expect((await door().call("GetAccount", {}, { key })).code).toBe("unauthenticated");
+      await ok(protocol(), "RevokeKey", { request: { id: first.id as string, force: true }, key });
+      expect((await protocol().call("GetAccount", {}, { key })).code).toBe("unauthenticated");
     });
 
-    it.runIf(doorsOf("http://127.0.0.1:1").some((each) => each.name === name && each.json))(
+    it.runIf(protocolsOf("http://127.0.0.1:1").some((each) => each.name === name && each.json))(
       "names the field of an access that is none",
       async () => {
         for (const access of ["FULL", "", 7, true]) {
-          const outcome = await door().call("CreateKey", { access }, { key: account.keys.full });
+          const outcome = await protocol().call("CreateKey", { access }, { key: account.keys.full });
           expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["access"] });
         }
       },
@@ -221,7 +224,7 @@ describe("scopes", () => {
       ["ListRecentCalls", { page_size: 101 }, "invalid_argument", "page_size"],
       ["ListRecentCalls", { page_token: "no" }, "invalid_argument", "page_token"],
     ] as const)("%s with %j is %s", async (rpc, request, code, field) => {
-      const outcome = await door().call(rpc, request, { key: account.keys.full });
+      const outcome = await protocol().call(rpc, request, { key: account.keys.full });
       expect(outcome).toMatchObject({ code, fields: [field] });
     });
   });

@@ -2,8 +2,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, it, vi } from "vitest";
 import { killUnderLoad } from "../faults/kills.js";
 import { DATABASES } from "../support/databases.js";
-import type { Outcome, RpcName } from "../support/doors.js";
 import { accountWith, onDatabase, openAccountAt, restart } from "../support/on-database.js";
+import type { Outcome, RpcName } from "../support/protocols.js";
 
 // Machines that run many tests at once are slow.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -48,9 +48,9 @@ describe.each(DATABASES)("a call in the midst of which the server is killed with
   const { test } = here;
 
   test("a batch does again only what the first try had not done", async () => {
-    const { key } = await openAccountAt(here.door);
+    const { key } = await openAccountAt(here.protocol);
     const call = (rpc: RpcName, request: JsonObject = {}, header: Record<string, string> = {}) =>
-      here.door.call(rpc, request, { key, header });
+      here.protocol.call(rpc, request, { key, header });
     const stored = async () => (await call("CountMemories", { namespace })).body.memories as number;
     const memories = Array.from({ length: BATCH }, (_, i) => ({ text: `text number ${i}`, metadata: { i } }));
     const store = () => call("StoreBatch", { namespace, memories }, { "idempotency-key": "k" });
@@ -87,14 +87,14 @@ describe.each(DATABASES)("a call in the midst of which the server is killed with
   });
 
   test("a delete by a filter is finished by another one, and takes nothing else", async () => {
-    const { key, call: callFirst } = await openAccountAt(here.door);
+    const { key, call: callFirst } = await openAccountAt(here.protocol);
     const memories = Array.from({ length: 120 }, (_, i) => ({
       text: `text ${i}`,
       metadata: { old: i % 3 !== 0 },
     }));
     await callFirst("StoreBatch", { namespace, memories });
     const call = (rpc: RpcName, request: JsonObject = {}) =>
-      accountWith(here.door, key).call(rpc, { ...request, namespace });
+      accountWith(here.protocol, key).call(rpc, { ...request, namespace });
     const count = async (filter?: JsonObject) =>
       (await call("CountMemories", filter && { filter })).memories as number;
     const filter = { old: true };

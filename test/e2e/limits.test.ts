@@ -8,7 +8,7 @@ import { setPlan } from "../../src/accounts/plan.js";
 import { parsePlans } from "../../src/config/plans.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { signUp } from "../support/caller.js";
-import { type Door, doorsOf, readJson } from "../support/doors.js";
+import { type Protocol, protocolsOf, readJson } from "../support/protocols.js";
 import { scrape } from "../support/scrape.js";
 import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
 import { openBrowserSession } from "../support/sessions.js";
@@ -16,8 +16,8 @@ import { openBrowserSession } from "../support/sessions.js";
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// The doors' names are needed before the server's port is known.
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }, n) => ({ name, n }));
+// The protocols' names are needed before the server's port is known.
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }, n) => ({ name, n }));
 
 /** A bucket of 3 calls that takes half an hour to gain another one, longer than any machine needs here. */
 const SLOW = { calls: 1000, calls_per_second: 0.001, burst: 3 };
@@ -62,22 +62,22 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([limited.stop(), narrow.stop()]));
 
-describe.each(DOORS)("through $name", ({ n }) => {
+describe.each(PROTOCOLS)("through $name", ({ n }) => {
   it("every answer says where the key stands, and one too many is refused, uncharged", async () => {
-    const door = doorsOf(limited.url)[n] as Door;
+    const protocol = protocolsOf(limited.url)[n] as Protocol;
     const { key } = await signUp(limited.url);
-    const stored = await door.call("Store", { text: "a", namespace: "n" }, { key });
+    const stored = await protocol.call("Store", { text: "a", namespace: "n" }, { key });
     expect(stored.code).toBe("ok");
     expect(stored.header.get("ratelimit-policy")).toBe('"rate";q=3;w=3000');
     expect(stored.header.get("ratelimit")).toMatch(/^"rate";r=2;t=(1000|999)$/);
     // A call that fails for another reason also has these headers.
-    const wrong = await door.call("Store", { text: "", namespace: "n" }, { key });
+    const wrong = await protocol.call("Store", { text: "", namespace: "n" }, { key });
     expect(wrong.code).toBe("invalid_argument");
     expect(wrong.header.get("ratelimit")).toMatch(/^"rate";r=1;t=/);
-    const { body } = await door.call("GetAccount", {}, { key });
+    const { body } = await protocol.call("GetAccount", {}, { key });
     expect(body).toMatchObject({ plan: "free", calls_used: 1 });
 
-    const refused = await door.call("Store", { text: "b", namespace: "n" }, { key });
+    const refused = await protocol.call("Store", { text: "b", namespace: "n" }, { key });
     expect(refused).toMatchObject({ code: "resource_exhausted", reason: "KEY_RATE_LIMITED" });
     expect(refused.message).toBe("this key makes more than the 0.001 calls a second of its plan");
     expect(refused.header.get("ratelimit-policy")).toBe('"rate";q=3;w=3000');
@@ -88,14 +88,14 @@ describe.each(DOORS)("through $name", ({ n }) => {
 });
 
 it("one key's flood is no other key's, not even of the same account", async () => {
-  const door = doorsOf(limited.url)[0] as Door;
+  const protocol = protocolsOf(limited.url)[0] as Protocol;
   const { key } = await signUp(limited.url);
-  const made = await door.call("CreateKey", { name: "second" }, { key });
+  const made = await protocol.call("CreateKey", { name: "second" }, { key });
   const second = String(made.body.api_key);
   const codes = [];
-  for (let call = 0; call < 5; call++) codes.push((await door.call("GetAccount", {}, { key })).code);
+  for (let call = 0; call < 5; call++) codes.push((await protocol.call("GetAccount", {}, { key })).code);
   expect(codes).toEqual(["ok", "ok", "resource_exhausted", "resource_exhausted", "resource_exhausted"]);
-  expect((await door.call("GetAccount", {}, { key: second })).code).toBe("ok");
+  expect((await protocol.call("GetAccount", {}, { key: second })).code).toBe("ok");
 });
 
 it("a browser's sessions share the limits of their key, however many they are", async () => {
@@ -117,12 +117,12 @@ it("a browser's sessions share the limits of their key, however many they are", 
 });
 
 it("a key has no more calls running than its plan allows, and the next as soon as one is answered", async () => {
-  const door = doorsOf(narrow.url)[0] as Door;
+  const protocol = protocolsOf(narrow.url)[0] as Protocol;
   const { key } = await signUp(narrow.url);
   const running = openCall(narrow, key);
-  const refused = async () => (await door.call("GetAccount", {}, { key })).code === "resource_exhausted";
+  const refused = async () => (await protocol.call("GetAccount", {}, { key })).code === "resource_exhausted";
   await vi.waitUntil(refused, { timeout: 20_000 });
-  const { reason, header } = await door.call("GetAccount", {}, { key });
+  const { reason, header } = await protocol.call("GetAccount", {}, { key });
   expect(reason).toBe("CONCURRENCY_LIMITED");
   expect(header.get("retry-after")).toBe("1");
   expect(header.get("ratelimit-policy")).toBe('"concurrency";q=1;qu="concurrent-requests"');
@@ -239,10 +239,10 @@ it("an account of a plan that was taken away is told so", async () => {
   const plans = parsePlans(readFileSync(gold, "utf8"), gold);
   await setPlan({ accounts: storage.accounts, plans }, { accountId, plan: "gold" });
   await storage.close();
-  const door = (server: TestServer) => doorsOf(server.url)[0] as Door;
+  const protocol = (server: TestServer) => protocolsOf(server.url)[0] as Protocol;
   const second = await startServer({ dataDir, env: { PLANS_FILE: before } });
   try {
-    const refused = await door(second).call("GetAccount", {}, { key });
+    const refused = await protocol(second).call("GetAccount", {}, { key });
     expect(refused).toMatchObject({ code: "failed_precondition", reason: "PLAN_UNKNOWN" });
     expect(refused.message).toBe('there is no plan "gold" here; there are free');
   } finally {
@@ -250,8 +250,8 @@ it("an account of a plan that was taken away is told so", async () => {
   }
   const third = await startServer({ dataDir, env: { PLANS_FILE: gold } });
   try {
-    expect((await door(third).call("Recall", { query: "a", namespace: "n" }, { key })).code).toBe("ok");
-    const { body, header } = await door(third).call("GetAccount", {}, { key });
+    expect((await protocol(third).call("Recall", { query: "a", namespace: "n" }, { key })).code).toBe("ok");
+    const { body, header } = await protocol(third).call("GetAccount", {}, { key });
     // The contract's largest number means no limit.
     expect(body).toMatchObject({ plan: "gold", calls_limit: 2_147_483_647, calls_used: 1 });
     expect(header.get("ratelimit-policy")).toBe('"rate";q=1000;w=1');

@@ -2,17 +2,17 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pageToken } from "../../src/memory/input/page.js";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
-import { type Door, doorsOf } from "../support/doors.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import { onDatabase, openAccountAt, restart } from "../support/on-database.js";
+import { type Protocol, protocolsOf } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
 const FREE_CALLS = "1000000";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
-async function accountAt(door: Door) {
-  const { key, call } = await openAccountAt(door);
+async function accountAt(protocol: Protocol) {
+  const { key, call } = await openAccountAt(protocol);
   const store = async (namespace: string, text: string, metadata: JsonObject = {}) =>
     String((await call("Store", { namespace, text, metadata })).id);
   /** Reads all pages of a list, one after another. */
@@ -36,7 +36,7 @@ describe.each(DATABASES)("lists on $name", (database) => {
   const { test } = here;
 
   test("pages through memories, the newest first, past what was deleted", async () => {
-    const { call, store, pages } = await accountAt(here.door);
+    const { call, store, pages } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await store("n", `text ${i}`, { i }));
     for (const i of [11, 5, 4, 3, 0]) await call("DeleteMemory", { namespace: "n", id: ids[i] as string });
@@ -48,8 +48,13 @@ describe.each(DATABASES)("lists on $name", (database) => {
     const { memories } = await call("ListMemories", { namespace: "n", page_size: 1 });
     expect(memories).toEqual([
       {
-        ...{ id: ids[10], text: "text 10", metadata: { i: 10 }, tokens: 2 },
-        ...{ created_at: expect.any(String), updated_at: expect.any(String), etag: expect.any(String) },
+        id: ids[10],
+        text: "text 10",
+        metadata: { i: 10 },
+        tokens: 2,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+        etag: expect.any(String),
       },
     ]);
     expect(await call("ListMemories", { namespace: "none" })).toEqual({
@@ -60,7 +65,7 @@ describe.each(DATABASES)("lists on $name", (database) => {
   });
 
   test("does not miss or repeat a memory while others are stored and deleted", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 6; i++) ids.push(await store("n", `text ${i}`));
     const first = await call("ListMemories", { namespace: "n", page_size: 3 });
@@ -72,7 +77,7 @@ describe.each(DATABASES)("lists on $name", (database) => {
   });
 
   test("ends a page early when its texts are long", async () => {
-    const { store, pages } = await accountAt(here.door);
+    const { store, pages } = await accountAt(here.protocol);
     const long = `a ${" ".repeat(65_000)} b`;
     for (let i = 0; i < 20; i++) await store("n", long);
     const counts = (await pages("ListMemories", { namespace: "n" })).map(({ length }) => length);
@@ -80,7 +85,7 @@ describe.each(DATABASES)("lists on $name", (database) => {
   });
 
   test("lists namespaces with what they hold, in order, without those that were dropped", async () => {
-    const { call, store, pages } = await accountAt(here.door);
+    const { call, store, pages } = await accountAt(here.protocol);
     for (const namespace of ["b", "a", "ä", "dropped", "empty"]) await store(namespace, "wörd", { a: 1 });
     await store("a", "more");
     await call("DeleteNamespace", { namespace: "dropped", force: true });
@@ -102,28 +107,28 @@ describe.each(DATABASES)("lists on $name", (database) => {
   });
 
   test("refuses the token of a namespace that was dropped", async () => {
-    const { key, call, store } = await accountAt(here.door);
+    const { key, call, store } = await accountAt(here.protocol);
     for (const text of ["a", "b"]) await store("n", text);
     const { next_page_token: page_token } = await call("ListMemories", { namespace: "n", page_size: 1 });
     await call("DeleteNamespace", { namespace: "n", force: true });
     const request = { namespace: "n", page_token: page_token as string };
     const outcome = { code: "invalid_argument", fields: ["page_token"] };
-    expect(await here.door.call("ListMemories", request, { key })).toMatchObject(outcome);
+    expect(await here.protocol.call("ListMemories", request, { key })).toMatchObject(outcome);
     await store("n", "c");
-    expect(await here.door.call("ListMemories", request, { key })).toMatchObject(outcome);
+    expect(await here.protocol.call("ListMemories", request, { key })).toMatchObject(outcome);
   });
 
   test("counts what was used by day, of successes only, and keeps it over a restart", async () => {
-    const { key, call, store } = await accountAt(here.door);
+    const { key, call, store } = await accountAt(here.protocol);
     await store("n", "three little words");
     await store("n", "one");
     await call("Recall", { namespace: "n", query: "how many words" });
-    await here.door.call("Recall", { namespace: "n", query: "" }, { key });
-    await here.door.call("Store", { namespace: "n", text: LONG_READ }, { key, header: IMPATIENT });
+    await here.protocol.call("Recall", { namespace: "n", query: "" }, { key });
+    await here.protocol.call("Store", { namespace: "n", text: LONG_READ }, { key, header: IMPATIENT });
     const none = { stores: 0, recalls: 0, tokens_stored: 0, tokens_queried: 0 };
     const day = { date: today(), stores: 2, recalls: 1, tokens_stored: 4, tokens_queried: 3 };
     const usage = async (days?: number) => {
-      const { body } = await here.door.call("GetUsage", days === undefined ? {} : { days }, { key });
+      const { body } = await here.protocol.call("GetUsage", days === undefined ? {} : { days }, { key });
       return body.days as JsonObject[];
     };
     const [now] = await usage(1);
@@ -143,10 +148,10 @@ describe.each(DATABASES)("lists on $name", (database) => {
   });
 
   test("counts a replayed store once", async () => {
-    const { key, call } = await accountAt(here.door);
+    const { key, call } = await accountAt(here.protocol);
     const request = { namespace: "n", text: "once" };
     for (let i = 0; i < 3; i++)
-      await here.door.call("Store", request, { key, header: { "idempotency-key": "k" } });
+      await here.protocol.call("Store", request, { key, header: { "idempotency-key": "k" } });
     expect((await call("GetUsage", { days: 1 })).days).toMatchObject([{ stores: 1, tokens_stored: 1 }]);
   });
 });
@@ -158,11 +163,11 @@ describe("lists", () => {
   }, TIMEOUT_MS);
   afterAll(() => server.stop());
 
-  describe.each(DOORS)("through %s", (name) => {
-    const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+  describe.each(PROTOCOLS)("through %s", (name) => {
+    const protocol = () => protocolsOf(server.url).find((each) => each.name === name) as Protocol;
     let account: Awaited<ReturnType<typeof accountAt>>;
     beforeAll(async () => {
-      account = await accountAt(door());
+      account = await accountAt(protocol());
       for (const text of ["a", "b", "c"]) await account.store("n", text);
       await account.store("o", "d");
     });
@@ -183,7 +188,7 @@ describe("lists", () => {
       for (const page_size of [0, -1, 101]) {
         for (const rpc of ["ListMemories", "ListNamespaces"] as const) {
           const request = rpc === "ListMemories" ? { namespace: "n", page_size } : { page_size };
-          const outcome = await door().call(rpc, request, { key: account.key });
+          const outcome = await protocol().call(rpc, request, { key: account.key });
           expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_size"] });
         }
       }
@@ -198,22 +203,22 @@ describe("lists", () => {
       const bad = ["x", "%%%", `${own}=`, ` ${own}`, own.slice(0, -2), ofO, pageToken(["namespaces", "n"])];
       const wrong = ["0", "-1", "1e3", "", "9".repeat(16)].map((at) => pageToken(["memories", logId, at]));
       for (const page_token of [...bad, ...wrong]) {
-        const outcome = await door().call("ListMemories", { namespace: "n", page_token }, { key });
+        const outcome = await protocol().call("ListMemories", { namespace: "n", page_token }, { key });
         expect(outcome, page_token).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
       }
       for (const page_token of ["x", own]) {
-        const outcome = await door().call("ListNamespaces", { page_token }, { key });
+        const outcome = await protocol().call("ListNamespaces", { page_token }, { key });
         expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
       }
     });
 
     it("show an account nothing of another's", async () => {
-      const other = await accountAt(door());
+      const other = await accountAt(protocol());
       const { next_page_token } = await account.call("ListMemories", { namespace: "n", page_size: 1 });
       expect((await other.call("ListNamespaces")).namespaces).toEqual([]);
       expect((await other.call("ListMemories", { namespace: "n" })).memories).toEqual([]);
       const request = { namespace: "n", page_token: next_page_token as string };
-      const outcome = await door().call("ListMemories", request, { key: other.key });
+      const outcome = await protocol().call("ListMemories", request, { key: other.key });
       expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     });
 

@@ -20,8 +20,11 @@ it("who stops reading the log stops nothing else", async () => {
   const plans = join(dataDir, "plans.json");
   writeFileSync(plans, '{"free":{"calls":null}}');
   const env = {
-    ...{ PATH: process.env.PATH ?? "", DATA_DIR: join(dataDir, "data"), PLANS_FILE: plans },
-    ...{ PORT: "0", METRICS_PORT: "0" },
+    PATH: process.env.PATH ?? "",
+    DATA_DIR: join(dataDir, "data"),
+    PLANS_FILE: plans,
+    PORT: "0",
+    METRICS_PORT: "0",
   };
   const child = spawn(process.execPath, [MAIN], { env });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -34,7 +37,8 @@ it("who stops reading the log stops nothing else", async () => {
   const { key } = await signUp(url);
   const call = async () => {
     const headers = {
-      ...{ "x-request-id": LONG_ID, "content-type": "application/json" },
+      "x-request-id": LONG_ID,
+      "content-type": "application/json",
       authorization: `Bearer ${key}`,
     };
     const signal = AbortSignal.timeout(10_000);

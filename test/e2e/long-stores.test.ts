@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import type { Outcome } from "../support/doors.js";
 import { prose } from "../support/prose.js";
+import type { Outcome } from "../support/protocols.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // A whole server starts here, on machines that may be busy with others.
@@ -72,7 +72,7 @@ describe("many long texts at once", () => {
       expect({ reason, code }).toEqual({ reason: "MODEL_BUSY", code: "unavailable" });
       expect(Number(header.get("retry-after"))).toBeGreaterThanOrEqual(1);
     }
-    // A machine that becomes slower may have to give up calls that it admitted, but not more than one or two.
+    // A machine that becomes slower may have to give up calls that it accepted, but not more than one or two.
     expect(refused.filter(({ ms }) => ms > soonMs).length).toBeLessThanOrEqual(2);
 
     const short = await notes;

@@ -3,10 +3,10 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
-import { doorsOf } from "../support/doors.js";
 import { postByHttp2 } from "../support/http2-post.js";
 import { openAccount } from "../support/keys.js";
 import { connect, overHttp, type Result, type Tools, VERSIONS, type Version } from "../support/mcp.js";
+import { protocolsOf } from "../support/protocols.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 const NAMES = [
@@ -154,12 +154,15 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(textsOf(like)).toEqual(["A second key lies under the flower pot."]);
     await call("memory_store", { text: "The cat is in the office.", namespace: "work" });
     const wide = await call("memory_recall", {
-      ...{ query: "Where is the cat?", also_in: ["work"], top_k: 1 },
+      query: "Where is the cat?",
+      also_in: ["work"],
+      top_k: 1,
       neighbors: { before: 1, after: 1 },
     });
     expect(wide.data.memories).toMatchObject([{ namespace: "work", before: [], after: [] }]);
     const around = await call("memory_recall", {
-      ...{ query: "What does Ada drink?", top_k: 1 },
+      query: "What does Ada drink?",
+      top_k: 1,
       neighbors: { before: 1 },
     });
     expect(around.data.memories).toMatchObject([
@@ -321,7 +324,7 @@ describe("the Model Context Protocol at /mcp", () => {
     });
 
     it("comes from the key before all", async () => {
-      const { keys } = await openAccount(doorsOf(server.url)[0] as never);
+      const { keys } = await openAccount(protocolsOf(server.url)[0] as never);
       const mine = await connect(overHttp({ url: server.url, key: keys.mine }));
       expect((await mine.call("memory_store", { text: "a" })).data.namespace).toBe("mine");
       const answer = await post(LIST, { authorization: `Bearer ${keys.mine}` });
@@ -366,7 +369,7 @@ describe("the Model Context Protocol at /mcp", () => {
   });
 
   it("offers a read-only key what it may do", async () => {
-    const { keys } = await openAccount(doorsOf(server.url)[0] as never);
+    const { keys } = await openAccount(protocolsOf(server.url)[0] as never);
     const { client, call } = await connect(overHttp({ url: server.url, key: keys["read-only"] }));
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(READING);
     const { isError, text } = await call("memory_store", { text: "a" });

@@ -11,8 +11,8 @@ import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { DATABASES } from "../support/databases.js";
-import { readJson } from "../support/doors.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
+import { readJson } from "../support/protocols.js";
 import { exchange } from "../support/raw.js";
 import type { TestServer } from "../support/server.js";
 

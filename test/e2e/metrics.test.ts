@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import { doorsOf } from "../support/doors.js";
+import { protocolsOf } from "../support/protocols.js";
 import { growthDuring, scrape } from "../support/scrape.js";
 import { runUntilExit, startServer, type TestServer } from "../support/server.js";
 
@@ -90,7 +90,7 @@ describe("/metrics", () => {
 
 describe("calls", () => {
   const methodOf = { Store: "recalld.v1.MemoryService/Store", Recall: "recalld.v1.MemoryService/Recall" };
-  const doors = [
+  const protocols = [
     { name: "plain paths", protocol: "json", system: "connectrpc" },
     { name: "Connect JSON", protocol: "connect", system: "connectrpc" },
     { name: "Connect binary", protocol: "connect", system: "connectrpc" },
@@ -98,16 +98,16 @@ describe("calls", () => {
     { name: "gRPC-Web", protocol: "grpc-web", system: "grpc" },
   ];
 
-  it.each(doors)(
+  it.each(protocols)(
     "over $name are counted by method, code and protocol",
     async ({ name, protocol, system }) => {
-      const door = doorsOf(server.url).find((each) => each.name === name);
+      const over = protocolsOf(server.url).find((each) => each.name === name);
       const options = { key: caller.key };
       const grown = await growth(async () => {
-        await door?.call("Store", { text: `${SECRET} ${name}`, namespace: SECRET }, options);
-        await door?.call("Recall", { query: SECRET, namespace: SECRET }, options);
-        await door?.call("Recall", { query: " ", namespace: SECRET }, options);
-        await door?.call("Recall", { query: SECRET, namespace: SECRET }, { key: "rcl_nobody" });
+        await over?.call("Store", { text: `${SECRET} ${name}`, namespace: SECRET }, options);
+        await over?.call("Recall", { query: SECRET, namespace: SECRET }, options);
+        await over?.call("Recall", { query: " ", namespace: SECRET }, options);
+        await over?.call("Recall", { query: SECRET, namespace: SECRET }, { key: "rcl_nobody" });
       });
       const labels = { protocol, rpc_system_name: system };
       const recall = { ...labels, rpc_method: methodOf.Recall };

@@ -32,7 +32,9 @@ async function exportTo(path: string, { url, key }: Caller, namespace: string): 
 
 /** Environment of a user of an account, without a profile. */
 const envOf = ({ url, key }: Caller) => ({
-  ...{ RECALLD_URL: url, RECALLD_API_KEY: key, RECALLD_PROFILE: join(newDataDir(), "none") },
+  RECALLD_URL: url,
+  RECALLD_API_KEY: key,
+  RECALLD_PROFILE: join(newDataDir(), "none"),
 });
 
 /** Command line of an import. */

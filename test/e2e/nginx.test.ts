@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { inParallel } from "../faults/load.js";
 import { type Caller, signUp } from "../support/caller.js";
-import { type Door, doorsOf } from "../support/doors.js";
 import { freePort } from "../support/free-port.js";
+import { type Protocol, protocolsOf } from "../support/protocols.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 // deploy/ingress-nginx relies on this: nginx carries every protocol by its gRPC upstream, over connections
@@ -24,7 +24,7 @@ const PARALLEL = 8;
 describe.skipIf(missing !== "")(`behind nginx${missing}`, () => {
   let server: TestServer;
   let stop: () => Promise<void>;
-  let doors: Door[];
+  let protocols: Protocol[];
   let caller: Caller;
 
   beforeAll(async () => {
@@ -32,9 +32,9 @@ describe.skipIf(missing !== "")(`behind nginx${missing}`, () => {
     const [http1, http2] = [await freePort(), await freePort()];
     stop = await startNginx({ http1, http2, to: server.port });
     // Without TLS, nginx speaks only one of the two protocols on a port.
-    doors = [
-      ...doorsOf(`http://127.0.0.1:${http1}`).filter(({ name }) => !isHttp2(name)),
-      ...doorsOf(`http://127.0.0.1:${http2}`).filter(({ name }) => isHttp2(name)),
+    protocols = [
+      ...protocolsOf(`http://127.0.0.1:${http1}`).filter(({ name }) => !isHttp2(name)),
+      ...protocolsOf(`http://127.0.0.1:${http2}`).filter(({ name }) => isHttp2(name)),
     ];
     caller = await signUp(`http://127.0.0.1:${http1}`);
   });
@@ -43,24 +43,24 @@ describe.skipIf(missing !== "")(`behind nginx${missing}`, () => {
     await server?.kill();
   });
 
-  it("every door stores and recalls, and says what is wrong", async () => {
-    for (const door of doors) {
+  it("every protocol stores and recalls, and says what is wrong", async () => {
+    for (const protocol of protocols) {
       const { key } = caller;
-      const text = `It rains in Lisbon, says ${door.name}.`;
-      const stored = await door.call("Store", { text, namespace: "n" }, { key });
-      expect(stored.code, door.name).toBe("ok");
-      const recalled = await door.call("Recall", { query: text, namespace: "n", top_k: 1 }, { key });
-      expect(recalled.body.results, door.name).toMatchObject([{ id: stored.body.id }]);
-      const refused = await door.call("Recall", { query: "", namespace: "n" }, { key });
-      expect(refused, door.name).toMatchObject({ code: "invalid_argument", fields: ["query"] });
+      const text = `It rains in Lisbon, says ${protocol.name}.`;
+      const stored = await protocol.call("Store", { text, namespace: "n" }, { key });
+      expect(stored.code, protocol.name).toBe("ok");
+      const recalled = await protocol.call("Recall", { query: text, namespace: "n", top_k: 1 }, { key });
+      expect(recalled.body.results, protocol.name).toMatchObject([{ id: stored.body.id }]);
+      const refused = await protocol.call("Recall", { query: "", namespace: "n" }, { key });
+      expect(refused, protocol.name).toMatchObject({ code: "invalid_argument", fields: ["query"] });
     }
   });
 
-  it(`fails none of ${MIXED_CALLS} calls that come by all doors at once`, async () => {
+  it(`fails none of ${MIXED_CALLS} calls that come by all protocols at once`, async () => {
     const codes: string[] = [];
     await inParallel({ times: MIXED_CALLS, parallel: PARALLEL }, async (i) => {
-      const door = doors[i % doors.length] as Door;
-      const { code } = await door.call("Recall", { query: "rain", namespace: "n" }, { key: caller.key });
+      const protocol = protocols[i % protocols.length] as Protocol;
+      const { code } = await protocol.call("Recall", { query: "rain", namespace: "n" }, { key: caller.key });
       codes.push(code);
     });
     expect(new Set(codes)).toEqual(new Set(["ok"]));

@@ -19,10 +19,13 @@ beforeAll(async () => {
   const { logger, dropped: droppedLines } = openLog("info", lines);
   const stopping = new AbortController().signal;
   service = await openService(loadConfig(env), {
-    ...{ logger, droppedLines, stopping, fetchDocument },
+    logger,
+    droppedLines,
+    stopping,
+    fetchDocument,
   });
 }, 60_000);
-afterAll(() => service?.close({ noticeMs: 0, hastened: AbortSignal.abort() }));
+afterAll(() => service?.close({ noticeMs: 0, force: AbortSignal.abort() }));
 
 it("a client with a document needs no registration", async () => {
   const { address: url } = service;

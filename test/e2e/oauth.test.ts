@@ -36,7 +36,8 @@ const ask = (key: string, url = server.url) => post(`${url}/mcp`, LOOK, bearer(k
 /** Calls an RPC about keys. */
 const rpc = ({ call }: Caller, name: string, body: object = {}, key?: string) =>
   call(`POST /recalld.v1.AccountService/${name}`, {
-    ...{ body: body as never, ...(key !== undefined && { header: bearer(key) }) },
+    body: body as never,
+    ...(key !== undefined && { header: bearer(key) }),
   });
 const revoke = (caller: Caller, id: unknown) => rpc(caller, "RevokeKey", { id });
 
@@ -516,8 +517,11 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(`two servers over ${MONGO_
       const key = String(body.access_token);
       expect([(await ask(key, here.url)).status, (await ask(key, there.url)).status]).toEqual([200, 200]);
       const elsewhere = new URLSearchParams({
-        ...{ grant_type: "authorization_code", client_id: flow.clientId, redirect_uri: BACK, code },
-        ...{ code_verifier: flow.verifier },
+        grant_type: "authorization_code",
+        client_id: flow.clientId,
+        redirect_uri: BACK,
+        code,
+        code_verifier: flow.verifier,
       });
       expect((await post(`${there.url}/token`, elsewhere)).body.error).toBe("invalid_grant");
       expect(await keysOf(caller)).toHaveLength(1);

@@ -152,7 +152,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the server agrees with the document", () => {
-  /** Tells whether a request obeys the document's rules. */
+  /** True if a request obeys the document's rules. */
   const keepsRules = (message: string, value: unknown) =>
     flaws({ $ref: `#/components/schemas/${message}` }, value).length === 0;
   const REQUESTS: [rpc: string, request: Record<string, unknown>][] = [

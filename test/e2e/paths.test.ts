@@ -63,7 +63,8 @@ it.each([
   expect(response.status).toBe(405);
   for (const each of allow.split(", ")) expect(response.headers.get("allow")).toContain(each);
   expect(await response.json()).toMatchObject({
-    ...{ code: "unimplemented", message: expect.stringContaining(method) },
+    code: "unimplemented",
+    message: expect.stringContaining(method),
     ...{
       request_id: response.headers.get("x-request-id"),
       docs_url: `${server.url}/docs/errors#unimplemented`,

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { type Caller, signUp } from "../support/caller.js";
-import { readJson } from "../support/doors.js";
+import { readJson } from "../support/protocols.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.

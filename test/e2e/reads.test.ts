@@ -1,17 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
-import { type Door, doorsOf, readJson } from "../support/doors.js";
 import { onDatabase, openAccountAt } from "../support/on-database.js";
+import { type Protocol, protocolsOf, readJson } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
 const FREE_CALLS = "1000000";
 const NO_SUCH_ID = "mem_01jdh2zz00e00r0000000000v7";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
-async function accountAt(door: Door) {
-  const { call, ...account } = await openAccountAt(door);
+async function accountAt(protocol: Protocol) {
+  const { call, ...account } = await openAccountAt(protocol);
   const store = async (namespace: string, text: string) =>
     String((await call("Store", { namespace, text })).id);
   return { ...account, call, store };
@@ -26,7 +26,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   const { test } = here;
 
   test("pages through memories, the oldest first, past what was deleted", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await store("n", `text ${i}`));
     const gone = [11, 5, 4, 3, 0].map((i) => ids[i] as string);
@@ -53,7 +53,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   });
 
   test("binds a page token to the order and to the prefix of its list", async () => {
-    const { key, call, store } = await accountAt(here.door);
+    const { key, call, store } = await accountAt(here.protocol);
     for (const text of ["a", "b", "c"]) await store("na", text);
     await store("nb", "d");
     await store("nc", "e");
@@ -61,22 +61,24 @@ describe.each(DATABASES)("reads on $name", (database) => {
     const first = await call("ListMemories", { namespace: "na", page_size: 1 });
     const request = { namespace: "na", page_token: first.next_page_token as string };
     expect(
-      await here.door.call("ListMemories", { ...request, order: "OLDEST_FIRST" }, { key }),
+      await here.protocol.call("ListMemories", { ...request, order: "OLDEST_FIRST" }, { key }),
     ).toMatchObject(refused);
     expect(textsOf(await call("ListMemories", { ...request, order: "NEWEST_FIRST" }))).toEqual(["b", "a"]);
     const oldest = await call("ListMemories", { namespace: "na", page_size: 1, order: "OLDEST_FIRST" });
     const token = { namespace: "na", page_token: oldest.next_page_token as string };
-    expect(await here.door.call("ListMemories", token, { key })).toMatchObject(refused);
+    expect(await here.protocol.call("ListMemories", token, { key })).toMatchObject(refused);
     const page = await call("ListNamespaces", { page_size: 1, prefix: "n" });
     const page_token = page.next_page_token as string;
     expect(namesOf(await call("ListNamespaces", { prefix: "n", page_token }))).toEqual(["nb", "nc"]);
     for (const prefix of ["", "na"]) {
-      expect(await here.door.call("ListNamespaces", { prefix, page_token }, { key })).toMatchObject(refused);
+      expect(await here.protocol.call("ListNamespaces", { prefix, page_token }, { key })).toMatchObject(
+        refused,
+      );
     }
   });
 
   test("lists the namespaces that begin with a prefix", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     for (const namespace of ["user/ana", "user/bo b", "usera", "übung", "user"]) await store(namespace, "a");
     expect(namesOf(await call("ListNamespaces", { prefix: "user/" }))).toEqual(["user/ana", "user/bo b"]);
     expect(namesOf(await call("ListNamespaces", { prefix: "üb" }))).toEqual(["übung"]);
@@ -84,7 +86,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   });
 
   test("counts, and tells what a namespace holds and when it was stored", async () => {
-    const { call, store, used } = await accountAt(here.door);
+    const { call, store, used } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (const text of ["wörd", "b", "c"]) ids.push(await store("n/é", text));
     const listed = await call("ListMemories", { namespace: "n/é" });
@@ -109,7 +111,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   });
 
   test("gets several memories in the order of their ids, and says which are missing", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await store("n", `text ${i}`));
     const elsewhere = await store("other", "elsewhere");
@@ -125,7 +127,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   });
 
   test("ends an answer of long memories, and names those to ask for again", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const long = `a ${" ".repeat(65_000)} b`;
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push(await store("n", long));
@@ -138,7 +140,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   });
 
   test("shows of updated, superseded and expired memories what single reads show", async () => {
-    const { call, store } = await accountAt(here.door);
+    const { call, store } = await accountAt(here.protocol);
     const namespace = "n";
     const updated = await store(namespace, "before");
     const old = await store(namespace, "old");
@@ -180,7 +182,7 @@ describe.each(DATABASES)("reads on $name", (database) => {
   });
 
   test("deletes several memories, and counts those that were there", async () => {
-    const { call, store, used } = await accountAt(here.door);
+    const { call, store, used } = await accountAt(here.protocol);
     const ids: string[] = [];
     for (let i = 0; i < 40; i++) ids.push(await store("n", `text ${i}`));
     const elsewhere = await store("other", "elsewhere");
@@ -205,11 +207,11 @@ describe("reads", () => {
   }, TIMEOUT_MS);
   afterAll(() => server.stop());
 
-  describe.each(DOORS)("through %s", (name) => {
-    const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+  describe.each(PROTOCOLS)("through %s", (name) => {
+    const protocol = () => protocolsOf(server.url).find((each) => each.name === name) as Protocol;
 
     it("say the same, and show an account nothing of another's", async () => {
-      const { call, store } = await accountAt(door());
+      const { call, store } = await accountAt(protocol());
       const names = ["a/b:c%2F", "mañana 🐈", "?order=x#y", "__proto__"];
       for (const namespace of names) {
         const id = await store(namespace, "The cat sleeps.");
@@ -224,22 +226,22 @@ describe("reads", () => {
         expect(await call("GetMemories", { namespace, ids: [id] })).toMatchObject({ missing: [id] });
         expect(namesOf(await call("ListNamespaces", { prefix: namespace }))).toEqual([namespace]);
       }
-      const other = await accountAt(door());
+      const other = await accountAt(protocol());
       expect(namesOf(await other.call("ListNamespaces", { prefix: "a" }))).toEqual([]);
       const namespace = "a/b:c%2F";
-      const outcome = await door().call("GetNamespace", { namespace }, { key: other.key });
+      const outcome = await protocol().call("GetNamespace", { namespace }, { key: other.key });
       expect(outcome.code).toBe("not_found");
       expect(await other.call("CountMemories", { namespace })).toMatchObject({ memories: 0 });
     });
   });
 
   it("show a key for one namespace only that one", async () => {
-    const door = doorsOf(server.url)[0] as Door;
-    const { call, store } = await accountAt(door);
+    const protocol = protocolsOf(server.url)[0] as Protocol;
+    const { call, store } = await accountAt(protocol);
     for (const namespace of ["mine", "mild"]) await store(namespace, "a");
     const made = await call("CreateKey", { namespace: "mine" });
     const listed = async (prefix: string) =>
-      namesOf((await door.call("ListNamespaces", { prefix }, { key: String(made.api_key) })).body);
+      namesOf((await protocol.call("ListNamespaces", { prefix }, { key: String(made.api_key) })).body);
     expect(await listed("mi")).toEqual(["mine"]);
     expect(await listed("mil")).toEqual([]);
   });
@@ -265,8 +267,8 @@ describe("reads", () => {
     ["/calls?page_token=0", "page_token"],
     ["/keys?page_size=5", "page_size"],
   ])("refuse GET %s with the name of what is wrong", async (path, field) => {
-    const door = doorsOf(server.url)[0] as Door;
-    const { key } = await accountAt(door);
+    const protocol = protocolsOf(server.url)[0] as Protocol;
+    const { key } = await accountAt(protocol);
     const outcome = await readJson(
       await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } }),
     );

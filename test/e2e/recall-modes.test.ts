@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { DATABASES } from "../support/databases.js";
-import { type Door, doorsOf } from "../support/doors.js";
+import { type Protocol, protocolsOf } from "../support/protocols.js";
 import { newDataDir, sharedServer, startServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
@@ -14,7 +14,7 @@ const TEXTS = [
   "Ana moved to Berlin in 2021.",
 ] as const;
 const QUERY = "What is Ana allergic to?";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 let server: TestServer;
 let caller: Caller;
@@ -35,19 +35,19 @@ async function raw(request: JsonObject): Promise<string> {
   return response.text();
 }
 
-async function recall(door: Door, request: JsonObject): Promise<JsonObject[]> {
-  const { code, message, body } = await door.call("Recall", request, { key: caller.key });
+async function recall(protocol: Protocol, request: JsonObject): Promise<JsonObject[]> {
+  const { code, message, body } = await protocol.call("Recall", request, { key: caller.key });
   expect({ code, message }).toMatchObject({ code: "ok" });
   return body.results as JsonObject[];
 }
 
-describe.each(DOORS)("a recall through %s", (name) => {
-  const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+describe.each(PROTOCOLS)("a recall through %s", (name) => {
+  const protocol = () => protocolsOf(server.url).find((each) => each.name === name) as Protocol;
 
   it("is ordered by meaning alone unless it asks for words, and says nothing of them", async () => {
     const asked = { query: QUERY, namespace: "ana" };
-    const plain = await recall(door(), asked);
-    expect(await recall(door(), { ...asked, mode: "COSINE" })).toEqual(plain);
+    const plain = await recall(protocol(), asked);
+    expect(await recall(protocol(), { ...asked, mode: "COSINE" })).toEqual(plain);
     for (const result of plain) {
       expect(Object.keys(result)).toEqual(["id", "text", "score", "metadata", "created_at", "match"]);
     }
@@ -56,10 +56,10 @@ describe.each(DOORS)("a recall through %s", (name) => {
   it("leaves out results below min_score, in either order, and says how many there were", async () => {
     for (const mode of ["COSINE", "HYBRID"]) {
       const asked = { query: QUERY, namespace: "ana", mode };
-      const all = await recall(door(), asked);
+      const all = await recall(protocol(), asked);
       const scores = all.map(({ score }) => score as number).sort();
       for (const min_score of [scores[1] as number, (scores[2] as number) + 1e-9, 0]) {
-        const { body } = await door().call("Recall", { ...asked, min_score }, { key: caller.key });
+        const { body } = await protocol().call("Recall", { ...asked, min_score }, { key: caller.key });
         const high = all.filter(({ score }) => (score as number) >= min_score);
         expect(body.results).toMatchObject(high.map((each) => ({ ...each, etag: expect.any(String) })));
         expect(body.considered).toBe((body.results as unknown[]).length === 0 ? 3 : undefined);
@@ -70,18 +70,18 @@ describe.each(DOORS)("a recall through %s", (name) => {
   it("says that nothing was considered where the namespace does not exist, however it is asked", async () => {
     for (const more of [{}, { min_score: 0.5 }, { filter: { kind: "note" } }, { mode: "HYBRID" }]) {
       const nowhere = { query: QUERY, namespace: "never", ...more };
-      const { body } = await door().call("Recall", nowhere, { key: caller.key });
+      const { body } = await protocol().call("Recall", nowhere, { key: caller.key });
       expect(body).toMatchObject({ results: [], considered: 0 });
     }
   });
 
   it("finds as many as are asked for above min_score, though others stand before them", async () => {
     const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
-    const all = await recall(door(), asked);
+    const all = await recall(protocol(), asked);
     for (const top_k of [1, 2]) {
       for (const { score: min_score = 0 } of all) {
         const high = all.filter(({ score }) => (score as number) >= Number(min_score));
-        const found = await recall(door(), { ...asked, top_k, min_score });
+        const found = await recall(protocol(), { ...asked, top_k, min_score });
         expect(found.map(({ id }) => id)).toEqual(high.slice(0, top_k).map(({ id }) => id));
       }
     }
@@ -89,14 +89,18 @@ describe.each(DOORS)("a recall through %s", (name) => {
 
   it("leaves out what fits less than min_fit, says what and why on request, and how many there were", async () => {
     const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
-    const all = await recall(door(), { ...asked, explain: true });
+    const all = await recall(protocol(), { ...asked, explain: true });
     const fits = all.map(({ score, words, explanation }) => {
       const fit = Number(score) + Number(words) / 2;
       expect((explanation as JsonObject).fit).toBeCloseTo(fit, 9);
       return fit;
     });
     for (const min_fit of [0, ...fits, 1.5]) {
-      const { body } = await door().call("Recall", { ...asked, min_fit, explain: true }, { key: caller.key });
+      const { body } = await protocol().call(
+        "Recall",
+        { ...asked, min_fit, explain: true },
+        { key: caller.key },
+      );
       const [high, low] = [
         all.filter((_, i) => Number(fits[i]) >= min_fit),
         all.filter((_, i) => Number(fits[i]) < min_fit),
@@ -107,14 +111,14 @@ describe.each(DOORS)("a recall through %s", (name) => {
       for (const each of memories) expect(Number(each.fit)).toBeLessThan(min_fit);
       expect(body.considered).toBe(high.length === 0 ? 3 : undefined);
     }
-    const plain = await door().call("Recall", { ...asked, min_fit: 1.5 }, { key: caller.key });
+    const plain = await protocol().call("Recall", { ...asked, min_fit: 1.5 }, { key: caller.key });
     expect(plain.body).toMatchObject({ results: [], considered: 3 });
     expect(plain.body).not.toHaveProperty("omitted");
   });
 
   it("sends only the fields that it is asked for, and the id", async () => {
     const asked = { query: QUERY, namespace: "ana", mode: "HYBRID", explain: true };
-    const all = await recall(door(), asked);
+    const all = await recall(protocol(), asked);
     // JSON writes what is left out as these.
     const empty = { text: "", score: 0 };
     for (const fields of ["id", "score", "text", "metadata,match", "created_at,words", "explanation,id"]) {
@@ -122,27 +126,27 @@ describe.each(DOORS)("a recall through %s", (name) => {
         const named = Object.entries(result).filter(([name]) => ["id", ...fields.split(",")].includes(name));
         return { ...empty, ...Object.fromEntries(named) };
       });
-      expect(await recall(door(), { ...asked, fields })).toEqual(expected);
+      expect(await recall(protocol(), { ...asked, fields })).toEqual(expected);
     }
   });
 
   it("says with HYBRID how many of the query's words each memory has", async () => {
     const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
-    const results = await recall(door(), asked);
+    const results = await recall(protocol(), asked);
     const words = new Map(results.map(({ text, words }) => [text, words as number]));
     expect(words.get(TEXTS[0])).toBeCloseTo(0.23319, 5);
     expect(words.get(TEXTS[1])).toBe(0);
     expect(words.get(TEXTS[2])).toBeCloseTo(0.06803, 5);
     expect(results[0]).toMatchObject({ text: TEXTS[0] });
     expect(results.every((result) => result.explanation === undefined)).toBe(true);
-    const cosines = await recall(door(), { ...asked, mode: "COSINE" });
+    const cosines = await recall(protocol(), { ...asked, mode: "COSINE" });
     for (const { id, score } of cosines)
       expect(results).toContainEqual(expect.objectContaining({ id, score }));
   });
 
   it("explains each place", async () => {
     const asked = { query: QUERY, namespace: "ana", explain: true };
-    const hybrid = await recall(door(), { ...asked, mode: "HYBRID" });
+    const hybrid = await recall(protocol(), { ...asked, mode: "HYBRID" });
     const ranks = hybrid.map(({ score, words, explanation }) => {
       const { rank, weight } = explanation as { rank: number; weight: number };
       expect(rank).toBeCloseTo((score as number) + weight * (words as number), 9);
@@ -150,7 +154,7 @@ describe.each(DOORS)("a recall through %s", (name) => {
     });
     expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
     expect(hybrid[0]).toMatchObject({ explanation: { matched: ["ana", "allergic"] } });
-    for (const { score, explanation } of await recall(door(), asked)) {
+    for (const { score, explanation } of await recall(protocol(), asked)) {
       expect(explanation).toEqual({ rank: score, weight: 0, matched: [] });
     }
   });

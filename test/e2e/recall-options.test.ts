@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
-import { type Door, doorsOf } from "../support/doors.js";
+import { type Protocol, protocolsOf } from "../support/protocols.js";
 import { sharedServer, startServer, type TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow.
@@ -13,7 +13,7 @@ const TEXTS = [
   "Ana moved to Berlin in 2021.",
 ] as const;
 const QUERY = "What is Ana allergic to?";
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 let server: TestServer;
 let ana: Caller;
@@ -24,12 +24,13 @@ beforeAll(async () => {
   for (const text of TEXTS) await ana.store({ text, namespace: "ana" });
 });
 
-const doorNamed = (name: string) => doorsOf(server.url).find((each) => each.name === name) as Door;
+const protocolNamed = (name: string) =>
+  protocolsOf(server.url).find((each) => each.name === name) as Protocol;
 const idsOf = (results: unknown) => (results as JsonObject[]).map(({ id }) => id);
 
-describe.each(DOORS)("through %s", (name) => {
+describe.each(PROTOCOLS)("through %s", (name) => {
   const asks = async (request: JsonObject, caller = ana) => {
-    const { code, message, body } = await doorNamed(name).call("Recall", request, { key: caller.key });
+    const { code, message, body } = await protocolNamed(name).call("Recall", request, { key: caller.key });
     expect({ code, message }).toMatchObject({ code: "ok" });
     return body as JsonObject & { readonly results: JsonObject[] };
   };
@@ -60,9 +61,9 @@ describe.each(DOORS)("through %s", (name) => {
   });
 });
 
-describe.each(DOORS)("through %s, in place of a query", (name) => {
+describe.each(PROTOCOLS)("through %s, in place of a query", (name) => {
   const outcome = (request: JsonObject, caller = ana) =>
-    doorNamed(name).call("Recall", request, { key: caller.key });
+    protocolNamed(name).call("Recall", request, { key: caller.key });
   const asks = async (request: JsonObject, caller = ana) => {
     const { code, message, body } = await outcome(request, caller);
     expect({ code, message }).toMatchObject({ code: "ok" });
@@ -116,7 +117,9 @@ describe.each(DOORS)("through %s, in place of a query", (name) => {
       for (const { id, score } of like.results) expect(score).toBeCloseTo(scores.get(id) as number, 5);
       if (mode === "COSINE") expect(idsOf(like.results)).toEqual(idsOf(others));
       const filtered = await asks({
-        ...{ namespace: "ana", like_id: self?.id as string, mode },
+        namespace: "ana",
+        like_id: self?.id as string,
+        mode,
         filter: { $id: others[1]?.id as string },
       });
       expect(idsOf(filtered.results)).toEqual([others[1]?.id]);
@@ -150,8 +153,8 @@ describe.each(DOORS)("through %s, in place of a query", (name) => {
   });
 });
 
-describe.each(DOORS)("through %s, in several namespaces", (name) => {
-  const outcome = (request: JsonObject, key: string) => doorNamed(name).call("Recall", request, { key });
+describe.each(PROTOCOLS)("through %s, in several namespaces", (name) => {
+  const outcome = (request: JsonObject, key: string) => protocolNamed(name).call("Recall", request, { key });
 
   it.each(["COSINE", "HYBRID"])(
     "the best of all stand in one order, and name theirs, with %s",
@@ -250,16 +253,18 @@ describe("a namespace that a key may not read", () => {
     const output = own.output().length;
     const before = await bo.used();
     const traces: string[] = [];
-    for (const door of doorsOf(own.url)) {
+    for (const protocol of protocolsOf(own.url)) {
       for (const asked of [
         { query: QUERY },
         { queries: [QUERY] },
         { like_id: "mem_01jdh2zz00e00r000000000000" },
       ]) {
         const request = { ...asked, namespace: "mine", also_in: ["third", SECRET], neighbors: { before: 1 } };
-        const { code, message, reason, body } = await door.call("Recall", request, { key });
+        const { code, message, reason, body } = await protocol.call("Recall", request, { key });
         expect({ code, reason, body }).toEqual({
-          ...{ code: "permission_denied", reason: "KEY_OTHER_NAMESPACE", body: {} },
+          code: "permission_denied",
+          reason: "KEY_OTHER_NAMESPACE",
+          body: {},
         });
         traces.push(message);
       }
@@ -271,7 +276,7 @@ describe("a namespace that a key may not read", () => {
     const recalls = (calls.body.calls as JsonObject[]).filter(({ method }) =>
       String(method).endsWith("/Recall"),
     );
-    expect(recalls).toHaveLength(3 * DOORS.length);
+    expect(recalls).toHaveLength(3 * PROTOCOLS.length);
     traces.push(own.output().slice(output), JSON.stringify(recalls), metrics);
     // Its owner's own store is there, and nothing since.
     expect(JSON.stringify(usage.body).split(SECRET)).toHaveLength(2);

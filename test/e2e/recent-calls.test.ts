@@ -5,15 +5,15 @@ import { open } from "lmdb";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DATABASES, MONGO_DATABASE, type TestDatabase } from "../support/databases.js";
-import { type Door, doorsOf } from "../support/doors.js";
 import { ok, openAccount } from "../support/keys.js";
+import { type Protocol, protocolsOf } from "../support/protocols.js";
 import { newDataDir, type TestServer } from "../support/server.js";
 import { openBrowserSession } from "../support/sessions.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const PROTOCOLS: Readonly<Record<string, string>> = {
+const PROTOCOL_LABELS: Readonly<Record<string, string>> = {
   "plain paths": "json",
   "Connect JSON": "connect",
   "Connect binary": "connect",
@@ -26,59 +26,65 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
   describe.skipIf(missing !== undefined)(missing ?? "", () => {
     let database: TestDatabase;
     let server: TestServer;
-    let plain: Door;
+    let plain: Protocol;
     beforeAll(async () => {
       database = await make();
       server = await database.start();
-      plain = doorsOf(server.url)[0] as Door;
+      plain = protocolsOf(server.url)[0] as Protocol;
     });
     afterAll(() => server?.stop());
 
     const callsOf = async (key: string, request: JsonObject = {}) =>
       (await ok(plain, "ListRecentCalls", { request, key })).calls as JsonObject[];
 
-    it.each(Object.entries(PROTOCOLS))("has calls through %s with their outcome", async (name, protocol) => {
-      const door = doorsOf(server.url).find((each) => each.name === name) as Door;
-      const { keys } = await openAccount(plain);
-      const header = { "x-request-id": "trace-me" };
-      await door.call("Store", { text: "a secret", namespace: "mine" }, { key: keys.full, header });
-      await door.call("Store", { text: "", namespace: "mine" }, { key: keys.full });
-      await door.call("Store", { text: "b", namespace: "mine" }, { key: keys["read-only"] });
-      await door.call("GetMemory", { namespace: "mine", id: "mem_none" }, { key: keys.full });
-      const calls = await callsOf(keys.full, { page_size: 4 });
-      expect(calls.map(({ method, code }) => [String(method).split("/")[1], code])).toEqual([
-        ["GetMemory", "invalid_argument"],
-        ["Store", "permission_denied"],
-        ["Store", "invalid_argument"],
-        ["Store", "ok"],
-      ]);
-      for (const call of calls) expect(call.protocol).toBe(protocol);
-      const [read, refused, , stored] = calls;
-      expect(stored).toMatchObject({
-        method: "recalld.v1.MemoryService/Store",
-        key_id: read?.key_id,
-        request_id: "trace-me",
-      });
-      expect(refused?.key_id).not.toBe(read?.key_id);
-      expect(stored?.duration_ms).toBeGreaterThan(0);
-      expect(Math.abs(Date.now() - Date.parse(String(stored?.start_time)))).toBeLessThan(60_000);
-      expect(calls.map(({ message, namespace }) => [namespace, message])).toEqual([
-        ["mine", "id is not of the form mem_…, 30 characters"],
-        ["mine", "this key may only read: it cannot store or delete"],
-        ["mine", "text is missing"],
-        ["mine", ""],
-      ]);
-      expect(JSON.stringify(calls)).not.toMatch(/secret/);
-    });
+    it.each(Object.entries(PROTOCOL_LABELS))(
+      "has calls through %s with their outcome",
+      async (name, label) => {
+        const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;
+        const { keys } = await openAccount(plain);
+        const header = { "x-request-id": "trace-me" };
+        await protocol.call("Store", { text: "a secret", namespace: "mine" }, { key: keys.full, header });
+        await protocol.call("Store", { text: "", namespace: "mine" }, { key: keys.full });
+        await protocol.call("Store", { text: "b", namespace: "mine" }, { key: keys["read-only"] });
+        await protocol.call("GetMemory", { namespace: "mine", id: "mem_none" }, { key: keys.full });
+        const calls = await callsOf(keys.full, { page_size: 4 });
+        expect(calls.map(({ method, code }) => [String(method).split("/")[1], code])).toEqual([
+          ["GetMemory", "invalid_argument"],
+          ["Store", "permission_denied"],
+          ["Store", "invalid_argument"],
+          ["Store", "ok"],
+        ]);
+        for (const call of calls) expect(call.protocol).toBe(label);
+        const [read, refused, , stored] = calls;
+        expect(stored).toMatchObject({
+          method: "recalld.v1.MemoryService/Store",
+          key_id: read?.key_id,
+          request_id: "trace-me",
+        });
+        expect(refused?.key_id).not.toBe(read?.key_id);
+        expect(stored?.duration_ms).toBeGreaterThan(0);
+        expect(Math.abs(Date.now() - Date.parse(String(stored?.start_time)))).toBeLessThan(60_000);
+        expect(calls.map(({ message, namespace }) => [namespace, message])).toEqual([
+          ["mine", "id is not of the form mem_…, 30 characters"],
+          ["mine", "this key may only read: it cannot store or delete"],
+          ["mine", "text is missing"],
+          ["mine", ""],
+        ]);
+        expect(JSON.stringify(calls)).not.toMatch(/secret/);
+      },
+    );
 
     it("has the calls of agents' tools", async () => {
       const { keys } = await openAccount(plain);
       const message = {
-        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
         params: { name: "memory_recall", arguments: { query: "a", namespace: "mine" } },
       };
       const headers = {
-        ...{ authorization: `Bearer ${keys.full}`, "content-type": "application/json" },
+        authorization: `Bearer ${keys.full}`,
+        "content-type": "application/json",
         accept: "application/json, text/event-stream",
       };
       await fetch(`${server.url}/mcp`, { method: "POST", headers, body: JSON.stringify(message) });
@@ -205,7 +211,7 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
       for (let i = 0; i < 5; i++) await recall();
       await server.kill();
       server = await database.start();
-      plain = doorsOf(server.url)[0] as Door;
+      plain = protocolsOf(server.url)[0] as Protocol;
       const recalls = (await callsOf(keys.full)).filter(({ method }) => String(method).endsWith("/Recall"));
       expect(recalls.length).toBeGreaterThanOrEqual(20);
     });
@@ -218,23 +224,30 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(
     it("is the same within a second", async () => {
       const database = await MONGO_DATABASE.make();
       const servers = await Promise.all([database.start(), database.start()]);
-      const doors = servers.map(({ url }) => doorsOf(url)[0] as Door) as [Door, Door];
-      const { keys } = await openAccount(doors[0]);
+      const protocols = servers.map(({ url }) => protocolsOf(url)[0] as Protocol) as [Protocol, Protocol];
+      const { keys } = await openAccount(protocols[0]);
       for (let i = 0; i < 6; i++) {
         const request = { query: "a", namespace: "mine" };
-        await ok(doors[i % 2] as Door, "Recall", { request, key: keys.full });
+        await ok(protocols[i % 2] as Protocol, "Recall", { request, key: keys.full });
       }
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      const lists = await Promise.all(doors.map((door) => ok(door, "ListRecentCalls", { key: keys.full })));
+      const lists = await Promise.all(
+        protocols.map((protocol) => ok(protocol, "ListRecentCalls", { key: keys.full })),
+      );
       expect(lists[0]?.calls).toEqual(lists[1]?.calls);
-      const usage = await Promise.all(doors.map((door) => ok(door, "GetUsage", { key: keys.full })));
+      const usage = await Promise.all(
+        protocols.map((protocol) => ok(protocol, "GetUsage", { key: keys.full })),
+      );
       expect(usage.map(({ namespaces }) => namespaces)).toMatchObject([[{ recalls: 6 }], [{ recalls: 6 }]]);
-      await ok(doors[0], "Store", { request: { text: "a", namespace: "mine" }, key: keys.full });
+      await ok(protocols[0], "Store", { request: { text: "a", namespace: "mine" }, key: keys.full });
       // What the other replica has not written yet, the sweep erases in a minute: test/memory/erasing-calls.test.ts.
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      await ok(doors[1], "DeleteNamespace", { request: { namespace: "mine", force: true }, key: keys.full });
-      for (const door of doors) {
-        const { namespaces } = await ok(door, "GetUsage", { key: keys.full });
+      await ok(protocols[1], "DeleteNamespace", {
+        request: { namespace: "mine", force: true },
+        key: keys.full,
+      });
+      for (const protocol of protocols) {
+        const { namespaces } = await ok(protocol, "GetUsage", { key: keys.full });
         expect(namespaces).toEqual([]);
       }
       await Promise.all(servers.map(({ stop }) => stop()));

@@ -55,8 +55,10 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(`three servers over one ${
   it("makes one memory of a text that is stored on all at once, if it is asked to keep similar ones", async () => {
     for (let i = 0; i < 10; i++) {
       const body = {
-        ...{ namespace: "similar", text: `Ana has cat number ${i} at home, in room ${i * 7}.` },
-        ...{ similar_above: 0.9999, on_similar: "KEEP" },
+        namespace: "similar",
+        text: `Ana has cat number ${i} at home, in room ${i * 7}.`,
+        similar_above: 0.9999,
+        on_similar: "KEEP",
       };
       const stored = await Promise.all(
         [...everywhere, ...everywhere].map((each) => each.call("POST /store", { body })),

@@ -4,7 +4,7 @@ import { Fleet, rollUnderLoad } from "../faults/rolling.js";
 import { envoy, haproxy } from "../support/balancer.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { MONGO_DATABASE, type TestDatabase } from "../support/databases.js";
-import { doorsOf } from "../support/doors.js";
+import { protocolsOf } from "../support/protocols.js";
 
 // The notice is shorter than by default, because balancers with the shipped configuration notice after 1.25
 // s.
@@ -116,9 +116,9 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
       it("without any replica, calls are unavailable in every protocol, and those of gRPC are tried again", async () => {
         await Promise.all([fleet.stop(0), fleet.stop(2)]);
         const [{ key }] = callers as [Caller];
-        for (const door of doorsOf(url).filter(({ json }) => !json)) {
-          const { code } = await door.call("Recall", { query: "Ada", namespace: "n" }, { key });
-          expect(code, door.name).toBe("unavailable");
+        for (const protocol of protocolsOf(url).filter(({ json }) => !json)) {
+          const { code } = await protocol.call("Recall", { query: "Ada", namespace: "n" }, { key });
+          expect(code, protocol.name).toBe("unavailable");
         }
         const { status } = await fetch(`${url}/recall`, { method: "POST", body: "{}" });
         expect(status).toBe(503);

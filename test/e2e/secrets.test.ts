@@ -8,16 +8,16 @@ import { Recalld, type RecalldError } from "../../clients/typescript/src/index.j
 import { MemoryService, Secrets_OnSecret } from "../../gen/recalld/v1/memory_pb.js";
 import { refusedSecretIn } from "../../web/src/transfer/refused-secret.js";
 import { signUp } from "../support/caller.js";
-import { type Door, doorsOf, type Outcome } from "../support/doors.js";
 import { connect, overHttp } from "../support/mcp.js";
+import { type Outcome, type Protocol, protocolsOf } from "../support/protocols.js";
 import { CARD, JWT } from "../support/secrets.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// The doors' names are needed before the server's port is known.
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+// The protocols' names are needed before the server's port is known.
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 const NAMESPACE = "secrets";
 const text = `Ana pays with ${CARD}.`;
 const metadata = { login: { token: JWT } };
@@ -42,10 +42,10 @@ function expectNothingRepeated(outcome: unknown): void {
   expect(told).not.toContain(JWT);
 }
 
-describe.each(DOORS)("through %s", (name) => {
-  const doorAt = (url: string) => doorsOf(url).find((each) => each.name === name) as Door;
-  const call = (rpc: Parameters<Door["call"]>[0], request: Record<string, unknown>, header = {}) =>
-    doorAt(plain.url).call(rpc, { namespace: NAMESPACE, ...request } as never, { key, header });
+describe.each(PROTOCOLS)("through %s", (name) => {
+  const protocolAt = (url: string) => protocolsOf(url).find((each) => each.name === name) as Protocol;
+  const call = (rpc: Parameters<Protocol["call"]>[0], request: Record<string, unknown>, header = {}) =>
+    protocolAt(plain.url).call(rpc, { namespace: NAMESPACE, ...request } as never, { key, header });
   const used = async () => (await call("GetAccount", { namespace: undefined })).body.calls_used as number;
   const memoryOf = async ({ body }: Outcome) =>
     (await call("GetMemory", { id: body.id })).body.memory as Record<string, unknown>;
@@ -111,15 +111,18 @@ describe.each(DOORS)("through %s", (name) => {
       { outcome: await call("Store", { text, on_secret: "REFUSE" }), field: field.text, found: [CARD_FOUND] },
       {
         outcome: await call("Store", { text: "Tea", metadata, on_secret: "REFUSE" }),
-        ...{ field: field.metadata, found: [JWT_FOUND] },
+        field: field.metadata,
+        found: [JWT_FOUND],
       },
       {
         outcome: await call("StoreBatch", { memories: [{ text: "Tea" }, { text, on_secret: "REFUSE" }] }),
-        ...{ field: "memories[1].text", found: [CARD_FOUND] },
+        field: "memories[1].text",
+        found: [CARD_FOUND],
       },
       {
         outcome: await call("UpdateMemory", { id, metadata, on_secret: "REFUSE" }),
-        ...{ field: field.metadata, found: [JWT_FOUND] },
+        field: field.metadata,
+        found: [JWT_FOUND],
       },
       {
         outcome: await call("Store", { text: "Tea", metadata: { [CARD]: 1 }, on_secret: "REDACT" }),
@@ -152,7 +155,7 @@ describe.each(DOORS)("through %s", (name) => {
 
   it("does what the server is set to, unless a call says otherwise", async () => {
     const store = (request: object) =>
-      doorAt(strict.url).call("Store", { namespace: NAMESPACE, text, ...request } as never, {
+      protocolAt(strict.url).call("Store", { namespace: NAMESPACE, text, ...request } as never, {
         key: strictKey,
       });
     expect((await store({})).body).toMatchObject({ redacted: { count: 1 } });
@@ -240,7 +243,7 @@ it("the client and an import redact, or refuse one memory and go on", async () =
 
 it("no line of the log and no record of a call has what was redacted or refused", async () => {
   expectNothingRepeated(plain.output());
-  const { body } = await (doorsOf(plain.url)[0] as Door).call("ListRecentCalls", {}, { key });
+  const { body } = await (protocolsOf(plain.url)[0] as Protocol).call("ListRecentCalls", {}, { key });
   expect(JSON.stringify(body)).toContain("text has what looks like a secret: card_number");
   expectNothingRepeated(body);
 });

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { callerAt, signUp } from "../support/caller.js";
 import { certificates } from "../support/certificates.js";
 import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
-import { type Door, doorsOf, type Outcome, readJson } from "../support/doors.js";
 import { postByHttp2 } from "../support/http2-post.js";
 import { ok } from "../support/keys.js";
+import { type Outcome, type Protocol, protocolsOf, readJson } from "../support/protocols.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { type BrowserSession, FROM_PORTAL, openBrowserSession, postSession } from "../support/sessions.js";
 
@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const HOUR_MS = 3_600_000;
 const { file } = certificates();
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 const CLOSED = ["gRPC", "gRPC-Web"];
 
 describe.each(DATABASES)("a browser's session on $name", ({ make, missing }) => {
@@ -24,7 +24,7 @@ describe.each(DATABASES)("a browser's session on $name", ({ make, missing }) => 
     if (missing === undefined) server = await (await make()).start();
   });
   afterAll(() => server?.stop());
-  const connect = () => doorsOf(server.url)[1] as Door;
+  const connect = () => protocolsOf(server.url)[1] as Protocol;
   const account = (header: Record<string, string>) => connect().call("GetAccount", {}, { header });
   const listed = async (key: string) =>
     ((await ok(connect(), "ListKeys", { key })).keys as JsonObject[]).flatMap(
@@ -145,8 +145,8 @@ describe("the cookie", () => {
     expect(staying.expiresAtMs).toBeLessThan(Date.now() + 30 * 24 * HOUR_MS);
   });
 
-  it.each(DOORS)("counts through %s only where the portal calls", async (name) => {
-    const door = doorsOf(server.url).find((each) => each.name === name) as Door;
+  it.each(PROTOCOLS)("counts through %s only where the portal calls", async (name) => {
+    const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;
     const calls = [
       ["GetAccount", {}],
       ["ListNamespaces", {}],
@@ -154,7 +154,7 @@ describe("the cookie", () => {
       ["Recall", { query: "a", namespace: "n" }],
     ] as const;
     for (const [rpc, request] of calls) {
-      const { code } = await door.call(rpc, request, { header: session.header });
+      const { code } = await protocol.call(rpc, request, { header: session.header });
       expect([rpc, code]).toEqual([rpc, CLOSED.includes(name) ? "unauthenticated" : "ok"]);
     }
   });
@@ -208,7 +208,9 @@ describe("the cookie", () => {
           accept: "application/json, text/event-stream",
         },
         body: JSON.stringify({
-          ...{ jsonrpc: "2.0", id: 1, method },
+          jsonrpc: "2.0",
+          id: 1,
+          method,
           params: { name: "memory_namespaces", arguments: {} },
         }),
       });
@@ -278,9 +280,11 @@ describe("the cookie", () => {
   });
 
   it("is never logged, nor is its secret anywhere to be read", async () => {
-    const [{ id }] = (await ok(doorsOf(server.url)[1] as Door, "ListKeys", { key })).keys as [JsonObject];
+    const [{ id }] = (await ok(protocolsOf(server.url)[1] as Protocol, "ListKeys", { key })).keys as [
+      JsonObject,
+    ];
     expect(id).toMatch(/^key_/);
-    const list = JSON.stringify(await ok(doorsOf(server.url)[1] as Door, "ListKeys", { key }));
+    const list = JSON.stringify(await ok(protocolsOf(server.url)[1] as Protocol, "ListKeys", { key }));
     await get({ ...session.header, "x-request-id": session.secret });
     expect(list).not.toContain("rcs_");
     expect(server.output()).toContain('"method":"POST /session"');
@@ -354,7 +358,7 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(
           const cookie = session.cookie.replace(`-${here.port}=`, `-${there.port}=`);
           const header = { ...session.header, cookie };
           const ask = () =>
-            (doorsOf(there.url)[1] as Door).call(rpc, (request as never)[rpc] ?? {}, { header });
+            (protocolsOf(there.url)[1] as Protocol).call(rpc, (request as never)[rpc] ?? {}, { header });
           expect([rpc, (await ask()).code]).toEqual([rpc, "ok"]);
           await fetch(`${here.url}/session`, { method: "DELETE", headers: session.header });
           expect([rpc, (await ask()).code]).toEqual([rpc, "unauthenticated"]);

@@ -6,24 +6,24 @@ import { startServer, type TestServer } from "../support/server.js";
 import {
   changesIn,
   OpenWatch,
-  type StreamDoor,
   StreamError,
-  streamDoorsOf,
+  type StreamProtocol,
+  streamProtocolsOf,
   type Told,
 } from "../support/streams.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const DOORS = streamDoorsOf("http://127.0.0.1:1").map(({ name }) => name);
+const PROTOCOLS = streamProtocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 let server: TestServer;
-let doors: StreamDoor[];
+let protocols: StreamProtocol[];
 let ana: Caller;
 
 beforeAll(async () => {
   server = await startServer();
-  doors = streamDoorsOf(server.url);
+  protocols = streamProtocolsOf(server.url);
   ana = await signUp(server.url);
 });
 afterAll(() => server.stop());
@@ -46,13 +46,13 @@ async function failureOf(stream: AsyncIterable<unknown>): Promise<StreamError> {
 
 const idOf = async (storing: ReturnType<Caller["store"]>) => String((await storing).body.id);
 
-describe.each(DOORS)("through %s", (name) => {
-  const door = () => doors.find((each) => each.name === name) as StreamDoor;
+describe.each(PROTOCOLS)("through %s", (name) => {
+  const protocol = () => protocols.find((each) => each.name === name) as StreamProtocol;
   const key = () => ana.key;
 
   it("a watch tells what is stored, deleted and dropped, and goes on with the next namespace", async () => {
     const namespace = `watched by ${name}`;
-    const watch = new OpenWatch(door().watch({ namespace, key: key() }));
+    const watch = new OpenWatch(protocol().watch({ namespace, key: key() }));
     expect(await watch.next()).toEqual({ kind: "heartbeat", position: expect.any(String), data: {} });
     const before = await ana.used();
     const metadata = { n: 1.5, deep: { list: [1, "a", null] } };
@@ -88,19 +88,19 @@ describe.each(DOORS)("through %s", (name) => {
 
   it("a watch begins behind the position that it is given", async () => {
     const namespace = `resumed by ${name}`;
-    const begin = await positionNow(door().watch({ namespace, key: key() }));
+    const begin = await positionNow(protocol().watch({ namespace, key: key() }));
     const ids: string[] = [];
     for (const text of ["one", "two", "three", "four"]) ids.push(await idOf(ana.store({ namespace, text })));
-    const all = await changesIn(door().watch({ namespace, key: key(), position: begin }), 4);
+    const all = await changesIn(protocol().watch({ namespace, key: key(), position: begin }), 4);
     expect(all.map(({ data }) => data.id)).toEqual(ids);
     const position = all[1]?.position as string;
-    const rest = await changesIn(door().watch({ namespace, key: key(), position }), 2);
+    const rest = await changesIn(protocol().watch({ namespace, key: key(), position }), 2);
     expect(rest).toEqual(all.slice(2));
   });
 
   it("a watch refuses positions that are not the namespace's", async () => {
     const watching = (namespace: string, position: string) =>
-      door().watch({ namespace, key: key(), position });
+      protocol().watch({ namespace, key: key(), position });
     const namespace = `refused by ${name}`;
     await ana.store({ namespace, text: "something" });
     await ana.store({ namespace: `${namespace}, too`, text: "something" });
@@ -123,8 +123,8 @@ describe.each(DOORS)("through %s", (name) => {
   it.each(["", "x".repeat(257)])("streams refuse the namespace %j", async (namespace) => {
     if (namespace === "" && name === "plain paths") return;
     for (const stream of [
-      door().watch({ namespace, key: key() }),
-      door().exportMemories({ namespace, key: key() }),
+      protocol().watch({ namespace, key: key() }),
+      protocol().exportMemories({ namespace, key: key() }),
     ]) {
       const { code, message } = await failureOf(stream);
       expect({ code, message }).toEqual({
@@ -135,10 +135,10 @@ describe.each(DOORS)("through %s", (name) => {
   });
 
   it("streams refuse strangers", async () => {
-    const failure = await failureOf(door().watch({ namespace: "n", key: "sk-1" }));
+    const failure = await failureOf(protocol().watch({ namespace: "n", key: "sk-1" }));
     expect(failure.code).toBe("unauthenticated");
     if (name === "plain paths") expect(failure.status).toBe(401);
-    expect((await failureOf(door().exportMemories({ namespace: "n", key: "sk-1" }))).code).toBe(
+    expect((await failureOf(protocol().exportMemories({ namespace: "n", key: "sk-1" }))).code).toBe(
       "unauthenticated",
     );
   });
@@ -152,7 +152,7 @@ describe.each(DOORS)("through %s", (name) => {
     await ana.forget(namespace, await idOf(ana.store({ namespace, text: "soon gone" })));
     const before = await ana.used();
     const lines: string[] = [];
-    for await (const line of door().exportMemories({ namespace, key: key() })) lines.push(line);
+    for await (const line of protocol().exportMemories({ namespace, key: key() })) lines.push(line);
     expect(await ana.used()).toBe(before);
     const [head, ...rest] = lines.map((line) => JSON.parse(line));
     const { count, sha256 } = rest.pop();
@@ -179,7 +179,7 @@ describe.each(DOORS)("through %s", (name) => {
     expect(createHash("sha256").update(hashed.join("")).digest("hex")).toBe(sha256);
     // A watch goes on where the export ends.
     const next = await idOf(ana.store({ namespace, text: "stored since" }));
-    const told = await changesIn(door().watch({ namespace, key: key(), position: head.position }), 1);
+    const told = await changesIn(protocol().watch({ namespace, key: key(), position: head.position }), 1);
     expect(told[0]?.data.id).toBe(next);
   });
 
@@ -191,14 +191,14 @@ describe.each(DOORS)("through %s", (name) => {
     await store("three", { source: "mail" });
     const read = async (filter: JsonObject) => {
       const lines: string[] = [];
-      for await (const line of door().exportMemories({ namespace, key: key(), filter })) lines.push(line);
+      for await (const line of protocol().exportMemories({ namespace, key: key(), filter })) lines.push(line);
       return lines.slice(1).map((line) => JSON.parse(line));
     };
     const found = await read({ source: "mail" });
     expect(found.slice(0, -1).map(({ text }) => text)).toEqual(["one", "three"]);
     expect(found.at(-1).count).toBe(2);
     expect((await read({})).at(-1).count).toBe(3);
-    const failure = await failureOf(door().exportMemories({ namespace, key: key(), filter: { $no: 1 } }));
+    const failure = await failureOf(protocol().exportMemories({ namespace, key: key(), filter: { $no: 1 } }));
     expect(failure.code).toBe("invalid_argument");
     expect(failure.message).toContain("filter.$no");
   });
@@ -209,7 +209,7 @@ describe.each(DOORS)("through %s", (name) => {
     await ana.store({ namespace, text: "A long text about nothing at all, told again. ".repeat(80) });
     const lines: string[] = [];
     const asked = { namespace, key: key(), includeVectors: true };
-    for await (const line of door().exportMemories(asked)) lines.push(line);
+    for await (const line of protocol().exportMemories(asked)) lines.push(line);
     const [short, long] = lines.slice(1, 3).map((line) => JSON.parse(line));
     const lengthOf = (base64: string) => {
       const bytes = new Uint8Array(Buffer.from(base64, "base64"));
@@ -225,7 +225,8 @@ describe.each(DOORS)("through %s", (name) => {
 
   it("an export of nothing is complete, too", async () => {
     const lines: string[] = [];
-    for await (const line of door().exportMemories({ namespace: "nobody's", key: key() })) lines.push(line);
+    for await (const line of protocol().exportMemories({ namespace: "nobody's", key: key() }))
+      lines.push(line);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ namespace: "nobody's", model: null }),
       { count: 0, sha256: expect.stringMatching(/^[\da-f]{64}$/) },

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { type ArrivedSpan, type Collector, startCollector } from "../support/collector.js";
-import { doorsOf } from "../support/doors.js";
+import { protocolsOf } from "../support/protocols.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -76,18 +76,18 @@ describe("a trace", () => {
   it("shows the steps of a recall", async () => {
     const { traceId, spanId, header } = newTrace();
     const request = { query: `${SECRET} text`, namespace: SECRET };
-    const [plain] = doorsOf(server.url);
+    const [plain] = protocolsOf(server.url);
     expect((await plain?.call("Recall", request, { key: caller.key, header }))?.code).toBe("ok");
     const tree = treeOf(await spansOf(traceId, 8), spanId);
     expect(branchesOf(tree)).toEqual(["catch_up", "charge", "embed", "fetch", "search"]);
   });
 
   it.each(["gRPC", "gRPC-Web", "Connect binary over HTTP/2"])(
-    "goes through the door of %s as well",
+    "goes through the protocol of %s as well",
     async (name) => {
       const { traceId, spanId, header } = newTrace();
-      const door = doorsOf(server.url).find((each) => each.name === name);
-      await door?.call(
+      const protocol = protocolsOf(server.url).find((each) => each.name === name);
+      await protocol?.call(
         "Recall",
         { query: `${SECRET} ${name}`, namespace: SECRET },
         { key: caller.key, header },

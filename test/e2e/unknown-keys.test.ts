@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeSession, newKey } from "../../src/accounts/key.js";
 import { signUp } from "../support/caller.js";
-import { type Door, doorsOf, type Outcome, type RpcName, readJson } from "../support/doors.js";
+import { type Outcome, type Protocol, protocolsOf, type RpcName, readJson } from "../support/protocols.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { FROM_PORTAL, openBrowserSession } from "../support/sessions.js";
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.0/8" } });
   ({ key } = await signUp(server.url));
   // From now on the key is in the server's memory.
-  expect((await (doorsOf(server.url)[0] as Door).call("GetAccount", {}, { key })).code).toBe("ok");
+  expect((await (protocolsOf(server.url)[0] as Protocol).call("GetAccount", {}, { key })).code).toBe("ok");
 });
 afterAll(() => server.stop());
 
@@ -25,9 +25,9 @@ afterAll(() => server.stop());
 type Send = (secret: string, address: string) => Promise<Outcome>;
 
 const byRpc =
-  (door: number, rpc: RpcName, request = {}): Send =>
+  (protocol: number, rpc: RpcName, request = {}): Send =>
   (secret, address) =>
-    (doorsOf(server.url)[door] as Door).call(rpc, request, {
+    (protocolsOf(server.url)[protocol] as Protocol).call(rpc, request, {
       key: secret,
       header: { "x-forwarded-for": address },
     });
@@ -39,7 +39,8 @@ const byPath =
     const response = await fetch(server.url + path, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${secret}`, "x-forwarded-for": address },
+        authorization: `Bearer ${secret}`,
+        "x-forwarded-for": address,
         ...(body && { "content-type": "application/json" }),
       },
       ...(body && { body: JSON.stringify(body) }),
@@ -54,7 +55,7 @@ const byPath =
 const QUESTION = { namespace: "n", query: "a" };
 const WAYS: Readonly<Record<string, Send>> = {
   ...Object.fromEntries(
-    doorsOf("http://127.0.0.1:1").map(({ name }, n) => [`${name}, Recall`, byRpc(n, "Recall", QUESTION)]),
+    protocolsOf("http://127.0.0.1:1").map(({ name }, n) => [`${name}, Recall`, byRpc(n, "Recall", QUESTION)]),
   ),
   "a resource's path": byPath("GET", "/account"),
   "a watch": byPath("GET", "/namespaces/n/events"),

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MongoClient } from "mongodb";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { doorsOf } from "../support/doors.js";
 import { withDatabase } from "../support/mongo/database.js";
 import { openTestMongo } from "../support/mongo/open.js";
+import { protocolsOf } from "../support/protocols.js";
 import { newDataDir, startServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -29,16 +29,18 @@ afterAll(async () => void ("stop" in mongo && (await mongo.stop())));
 /** Stores two memories, forgets one of them and a whole namespace, and stops the server. */
 async function storeAndForget(dataDir: string, env: Record<string, string>): Promise<void> {
   const server = await startServer({ dataDir, env });
-  const [door] = doorsOf(server.url);
-  if (door === undefined) throw new Error("no door");
-  const key = String((await door.call("SignUp", {})).body.api_key);
-  await door.call("Store", { namespace: "n", text: "to be kept" }, { key });
-  const { body } = await door.call("Store", { namespace: "n", text: SECRET }, { key });
-  await door.call("Store", { namespace: "gone", text: SECRET }, { key });
-  expect((await door.call("DeleteMemory", { namespace: "n", id: body.id as string }, { key })).code).toBe(
+  const [protocol] = protocolsOf(server.url);
+  if (protocol === undefined) throw new Error("no protocol");
+  const key = String((await protocol.call("SignUp", {})).body.api_key);
+  await protocol.call("Store", { namespace: "n", text: "to be kept" }, { key });
+  const { body } = await protocol.call("Store", { namespace: "n", text: SECRET }, { key });
+  await protocol.call("Store", { namespace: "gone", text: SECRET }, { key });
+  expect((await protocol.call("DeleteMemory", { namespace: "n", id: body.id as string }, { key })).code).toBe(
     "ok",
   );
-  expect((await door.call("DeleteNamespace", { namespace: "gone", force: true }, { key })).code).toBe("ok");
+  expect((await protocol.call("DeleteNamespace", { namespace: "gone", force: true }, { key })).code).toBe(
+    "ok",
+  );
   await server.stop();
 }
 

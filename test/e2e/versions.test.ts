@@ -1,31 +1,31 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { type Door, doorsOf, type Outcome } from "../support/doors.js";
+import { type Outcome, type Protocol, protocolsOf } from "../support/protocols.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// The doors' names are needed before the server's port is known.
-const DOORS = doorsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
+// The protocols' names are needed before the server's port is known.
+const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
 const NOBODY = `mem_${"0".repeat(26)}`;
 
 let server: TestServer;
-let doors: Door[];
+let protocols: Protocol[];
 let key: string;
 
 beforeAll(async () => {
   server = await sharedServer();
-  doors = doorsOf(server.url);
-  key = String((await (doors[0] as Door).call("SignUp", {})).body.api_key);
+  protocols = protocolsOf(server.url);
+  key = String((await (protocols[0] as Protocol).call("SignUp", {})).body.api_key);
 });
 
 type Body = Record<string, unknown>;
 
-describe.each(DOORS)("through $name", ({ name }) => {
-  const door = () => doors.find((each) => each.name === name) as Door;
-  const used = async () => (await door().call("GetAccount", {}, { key })).body.calls_used as number;
-  const call = (rpc: Parameters<Door["call"]>[0], request: Body, header = {}) =>
-    door().call(rpc, request as never, { key, header });
+describe.each(PROTOCOLS)("through $name", ({ name }) => {
+  const protocol = () => protocols.find((each) => each.name === name) as Protocol;
+  const used = async () => (await protocol().call("GetAccount", {}, { key })).body.calls_used as number;
+  const call = (rpc: Parameters<Protocol["call"]>[0], request: Body, header = {}) =>
+    protocol().call(rpc, request as never, { key, header });
   let spaces = 0;
   const aSpace = () => `versions, ${name}, ${spaces++}`;
   const store = async (request: Body, header = {}) => (await ok(call("Store", request, header))).body as Body;

@@ -7,7 +7,7 @@ import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { MONGO_DATABASE } from "../support/databases.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { eventsIn, OpenWatch, StreamError, streamDoorsOf, type Told } from "../support/streams.js";
+import { eventsIn, OpenWatch, StreamError, streamProtocolsOf, type Told } from "../support/streams.js";
 
 // Machines that run many tests at once are slow.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -22,15 +22,15 @@ async function started(env: Record<string, string> = {}): Promise<TestServer> {
   return server;
 }
 
-const doorOf = (server: TestServer, name: string) => {
-  const door = streamDoorsOf(server.url).find((each) => each.name === name);
-  if (door === undefined) throw new Error(`there is no door ${name}`);
-  return door;
+const protocolOf = (server: TestServer, name: string) => {
+  const protocol = streamProtocolsOf(server.url).find((each) => each.name === name);
+  if (protocol === undefined) throw new Error(`there is no protocol ${name}`);
+  return protocol;
 };
 
 /** Opens a watch that the test leaves at its end. */
 async function watched(server: TestServer, { key }: Caller, name = "gRPC"): Promise<OpenWatch> {
-  const watch = new OpenWatch(doorOf(server, name).watch({ namespace: "n", key }));
+  const watch = new OpenWatch(protocolOf(server, name).watch({ namespace: "n", key }));
   onTestFinished(() => watch.leave());
   await watch.next();
   return watch;
@@ -121,7 +121,7 @@ it("a watch ends when its key is revoked", async () => {
   const watches = [];
   for (const name of ["plain paths", "gRPC"])
     watches.push(await watched(server, { ...ana, key: api_key }, name));
-  const elsewhere = doorOf(server, "gRPC").watch({ namespace: "m", key: api_key });
+  const elsewhere = protocolOf(server, "gRPC").watch({ namespace: "m", key: api_key });
   const refused = await failure(elsewhere[Symbol.asyncIterator]().next());
   expect(refused.code).toBe("permission_denied");
   await call("RevokeKey", { id: key.id });
@@ -261,12 +261,12 @@ async function watchAnywhere(
   let watches = 0;
   for (; countOf(told) < count; watches++) {
     const server = servers[watches % servers.length] as TestServer;
-    const door = streamDoorsOf(server.url)[watches % 5];
+    const protocol = streamProtocolsOf(server.url)[watches % 5];
     // The first watch begins before the first store.
     const asked = { namespace: "n", key, position: position ?? NOTHING };
     let taken = 0;
     try {
-      for await (const each of door?.watch(asked) ?? []) {
+      for await (const each of protocol?.watch(asked) ?? []) {
         position = each.position;
         if (each.kind === "heartbeat") continue;
         told.push(each);

@@ -4,7 +4,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { HealthCheckRequestSchema } from "../../gen/health/v1/health_pb.js";
 import { type Caller, signUp } from "../support/caller.js";
-import { doorsOf, type Outcome, readJson } from "../support/doors.js";
+import { type Outcome, protocolsOf, readJson } from "../support/protocols.js";
 import { exchange } from "../support/raw.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
@@ -72,15 +72,19 @@ describe("an idempotency key", () => {
     expect(await store(other)).toMatchObject({ code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED" });
   });
 
-  it("knows a request again that came through another door", async () => {
-    const [first, ...others] = doorsOf(server.url);
-    const options = { key: caller.key, header: { "idempotency-key": "doors" } };
+  it("knows a request again that came through another protocol", async () => {
+    const [first, ...others] = protocolsOf(server.url);
+    const options = { key: caller.key, header: { "idempotency-key": "protocols" } };
     const metadata = { one: 1, two: { c: [true, null], b: "x" } };
     const stored = await first?.call("Store", { text: TEXT, namespace: "once", metadata }, options);
     const turned = { two: { b: "x", c: [true, null] }, one: 1 };
-    for (const door of others) {
-      const again = await door.call("Store", { text: TEXT, namespace: "once", metadata: turned }, options);
-      expect(again, door.name).toMatchObject({ code: "ok", body: { id: stored?.body.id } });
+    for (const protocol of others) {
+      const again = await protocol.call(
+        "Store",
+        { text: TEXT, namespace: "once", metadata: turned },
+        options,
+      );
+      expect(again, protocol.name).toMatchObject({ code: "ok", body: { id: stored?.body.id } });
     }
   });
 });
@@ -180,11 +184,11 @@ describe("JSON that says more than it seems to", () => {
     expect((body.memory as { metadata: unknown }).metadata).toEqual(JSON.parse(metadata));
   });
 
-  it("is refused by every door: a zero with a sign", async () => {
-    for (const door of doorsOf(server.url).filter(({ json }) => !json)) {
+  it("is refused by every protocol: a zero with a sign", async () => {
+    for (const protocol of protocolsOf(server.url).filter(({ json }) => !json)) {
       const request = { text: TEXT, namespace: "n" };
-      const outcome = await door.call("Store", { ...request, metadata: { a: [0] } }, { key: caller.key });
-      expect(outcome.code, door.name).toBe("ok");
+      const outcome = await protocol.call("Store", { ...request, metadata: { a: [0] } }, { key: caller.key });
+      expect(outcome.code, protocol.name).toBe("ok");
     }
     expect(await grpc(STORE_RPC, envelope(storeWithMinusZero()))).toMatchObject({
       status: "3",
@@ -435,11 +439,11 @@ describe("a query where none belongs", () => {
 });
 
 describe("a refusal for size or number says which by its reason", () => {
-  it("when the body is too large, by every door", async () => {
+  it("when the body is too large, by every protocol", async () => {
     const large = { text: "x".repeat(BODY_BYTES_MAX), namespace: "n" };
-    for (const door of doorsOf(server.url)) {
-      const outcome = await door.call("Store", large, { key: caller.key });
-      expect(outcome, door.name).toMatchObject({ code: "resource_exhausted", reason: "BODY_TOO_LARGE" });
+    for (const protocol of protocolsOf(server.url)) {
+      const outcome = await protocol.call("Store", large, { key: caller.key });
+      expect(outcome, protocol.name).toMatchObject({ code: "resource_exhausted", reason: "BODY_TOO_LARGE" });
     }
   });
 

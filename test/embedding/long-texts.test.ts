@@ -62,8 +62,8 @@ describe("a long text", () => {
 
   quickly.each(["!", "a ", "字", "x", "😀"])(
     "of %j again and again has few windows: alike ones are one",
-    async (piece) => {
-      const text = piece.repeat(65_536 / Buffer.byteLength(piece));
+    async (chunk) => {
+      const text = chunk.repeat(65_536 / Buffer.byteLength(chunk));
       const { windows = [], tokens } = await embedder.embed({ text, field: "text", owner: "acc" });
       expect(windows.length).toBeGreaterThan(0);
       expect(windows.length).toBeLessThan(10);

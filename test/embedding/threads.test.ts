@@ -92,15 +92,15 @@ it("closing finishes the text being read and ends every thread", async () => {
 
 it("a thread that takes too long is lost, says why, and ends when it can", async () => {
   const { running } = watchThreads();
-  const { thread } = await Thread.start({ folder: BUNDLED, convention: PLAIN, readTimeoutMs: 1 });
+  const { thread } = await Thread.start({ folder: BUNDLED, convention: PLAIN, encodeTimeoutMs: 1 });
   const onLost = vi.fn();
   thread.onLost = onLost;
-  await expect(thread.read({ text: LONG, field: "text" })).rejects.toThrow("did not answer within 1 ms");
+  await expect(thread.encode({ text: LONG, field: "text" })).rejects.toThrow("did not answer within 1 ms");
   expect(onLost).toHaveBeenCalledOnce();
   expect(running()).toBe(1);
   await thread.ended;
   expect(running()).toBe(0);
-  await expect(thread.read({ text: "tea", field: "text" })).rejects.toThrow("did not answer within 1 ms");
+  await expect(thread.encode({ text: "tea", field: "text" })).rejects.toThrow("did not answer within 1 ms");
 });
 
 it("threads that come and go under load do not take the process with them", async () => {

@@ -44,7 +44,10 @@ describe.skipIf(!hasPython)("the adapters in Python", () => {
   async function run(script: string, ...args: string[]): Promise<string> {
     const paths = ["clients/python/src", "test/eval/stand-ins", "eval/adapters"];
     const env = {
-      ...{ ...process.env, RECALLD_URL: server.url, RECALLD_API_KEY: apiKey, PYTHONDONTWRITEBYTECODE: "1" },
+      ...process.env,
+      RECALLD_URL: server.url,
+      RECALLD_API_KEY: apiKey,
+      PYTHONDONTWRITEBYTECODE: "1",
       PYTHONPATH: paths.map((path) => join(ROOT, path)).join(":"),
     };
     return (await promisify(execFile)(bin, [join(ROOT, script), ...args], { env })).stdout;
@@ -103,7 +106,8 @@ describe("the adapter of MemoryBench", () => {
         session: "s1",
         date: "20 May 2023",
       },
-      ...{ before: ["user: Hello!"], after: ["assistant: Noted."] },
+      before: ["user: Hello!"],
+      after: ["assistant: Noted."],
     });
     expect(others.length).toBe(5);
     await provider.clear(containerTag);

@@ -4,11 +4,11 @@ import type { Storage } from "../../src/storage/storage.js";
 import { admin } from "../support/admin.js";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { type Chance, chanceOf } from "../support/chance.js";
-import type { Outcome } from "../support/doors.js";
 import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import type { Outcome } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 import { type Filled, fillLogs } from "./fill.js";
-import { type Kept, keptOf } from "./load.js";
+import { type StoredMemory, storedMemoryOf } from "./load.js";
 
 const NAMESPACES = ["a", "b", "c"];
 /** Number of clients. Those that call a stopped process wait for it while the others continue. */
@@ -151,8 +151,8 @@ class Load {
   unanswered = 0;
   stopping = false;
   readonly #chance: Chance;
-  readonly #kept = new Set<Kept>();
-  readonly #forgotten: Kept[] = [];
+  readonly #kept = new Set<StoredMemory>();
+  readonly #forgotten: StoredMemory[] = [];
   #callers: Caller[] = [];
   /** Number of namespaces that were to be dropped so far. */
   #drops = 0;
@@ -226,7 +226,7 @@ class Load {
     return all;
   }
 
-  async #expectCode({ caller, sent, id }: Kept, expected: string): Promise<void> {
+  async #expectCode({ caller, sent, id }: StoredMemory, expected: string): Promise<void> {
     const { code } = await this.#answerOf(caller, (at) => at.get(sent.namespace, id));
     if (code !== expected) throw new Error(`${id} is ${code}, not ${expected}`);
   }
@@ -273,7 +273,7 @@ class Load {
     const outcome = await this.#outcomeOf(caller.at(this.#url()).store(sent));
     // The order of a store and of a simultaneous drop of its namespace is not known.
     const isSafe = NAMESPACES.includes(sent.namespace) || sent.namespace === this.#toDrop;
-    if (outcome !== undefined && isSafe) this.#kept.add(keptOf(caller, sent, outcome));
+    if (outcome !== undefined && isSafe) this.#kept.add(storedMemoryOf(caller, sent, outcome));
   }
 
   async #recall(): Promise<void> {
@@ -282,7 +282,7 @@ class Load {
   }
 
   /** Checks that a memory which is still kept when the answer comes is the first result for its own text. */
-  async #recallCheck(kept: Kept, { attempts }: { attempts: number }): Promise<void> {
+  async #recallCheck(kept: StoredMemory, { attempts }: { attempts: number }): Promise<void> {
     const { caller, sent, id } = kept;
     const outcome = await this.#outcomeOf(caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
     if (outcome === undefined) {

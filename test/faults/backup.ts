@@ -3,7 +3,7 @@ import { admin } from "../support/admin.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { newDataDir, startServer } from "../support/server.js";
-import { expectGot, expectRecalled, inParallel, type Kept, keptOf } from "./load.js";
+import { expectGot, expectRecalled, inParallel, type StoredMemory, storedMemoryOf } from "./load.js";
 
 const NAMESPACES = 3;
 const WORKERS = 6;
@@ -13,7 +13,7 @@ const RECALLED_MAX = 200;
 /** A memory, and the times by this process's clock at which it was stored and forgotten. */
 interface Life {
   readonly askedMs: number;
-  readonly kept: Kept;
+  readonly kept: StoredMemory;
   readonly storedMs: number;
   forgetAskedMs?: number;
   forgottenMs?: number;
@@ -125,7 +125,7 @@ async function store(caller: Caller, { lives, chance }: { lives: Life[]; chance:
   const sent = { text: chance.text(), namespace, metadata: chance.metadata() };
   const outcome = await caller.store(sent);
   if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
-  lives.push({ askedMs, kept: keptOf(caller, sent, outcome), storedMs: performance.now() });
+  lives.push({ askedMs, kept: storedMemoryOf(caller, sent, outcome), storedMs: performance.now() });
 }
 
 async function forget(life: Life): Promise<void> {

@@ -35,12 +35,12 @@ export function connectionProblemsOf({ connectionBytes }: Crowded): string[] {
 }
 
 /** Lists the broken promises about the flooding key: it gets its limit and pays for no more. */
-export function keyProblemsOf({ sent, admitted, refused, admittedMax, charged }: KeyFlood): string[] {
+export function keyProblemsOf({ sent, accepted, refused, acceptedMax, charged }: KeyFlood): string[] {
   return [
-    ...(admitted <= admittedMax ? [] : [`${admitted} were admitted, where ${admittedMax} may be`]),
-    ...(admitted > admittedMax / 2 ? [] : [`only ${admitted} were admitted, where ${admittedMax} may be`]),
+    ...(accepted <= acceptedMax ? [] : [`${accepted} were accepted, where ${acceptedMax} may be`]),
+    ...(accepted > acceptedMax / 2 ? [] : [`only ${accepted} were accepted, where ${acceptedMax} may be`]),
     ...(refused > sent / 2 ? [] : [`only ${refused} of ${sent} were refused`]),
-    ...(charged >= admitted && charged <= admittedMax ? [] : [`${charged} were paid, ${admitted} answered`]),
+    ...(charged >= accepted && charged <= acceptedMax ? [] : [`${charged} were paid, ${accepted} answered`]),
   ];
 }
 

@@ -29,10 +29,10 @@ export interface FloodOptions extends Rounds {
 
 export interface KeyFlood extends Compared {
   readonly sent: number;
-  readonly admitted: number;
+  readonly accepted: number;
   readonly refused: number;
-  /** Maximum calls that the key's rate admits in that time. */
-  readonly admittedMax: number;
+  /** Maximum calls that the key's rate allows in that time. */
+  readonly acceptedMax: number;
   readonly charged: number;
 }
 
@@ -42,7 +42,7 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
   try {
     const [quiet, loud] = [await warmed(server, options), await callerOf(server)];
     const before = await loud.used();
-    const floods = { times: 0, sent: 0, admitted: 0, refused: 0, ms: 0 };
+    const floods = { times: 0, sent: 0, accepted: 0, refused: 0, ms: 0 };
     const compared = await compare(options, { server, quiet }, async () => {
       const beganMs = performance.now();
       const perSecond = KEY_RATE.calls_per_second * TIMES;
@@ -51,17 +51,17 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
         const { sent, answered } = await end(child);
         floods.times += 1;
         floods.sent += sent;
-        floods.admitted += answered[200] ?? 0;
+        floods.accepted += answered[200] ?? 0;
         floods.refused += answered[429] ?? 0;
         floods.ms += performance.now() - beganMs;
       };
     });
     const { burst, calls_per_second: perSecond } = KEY_RATE;
-    const { times, sent, admitted, refused, ms } = floods;
-    const admittedMax = times * burst + Math.ceil((ms / 1000) * perSecond);
+    const { times, sent, accepted, refused, ms } = floods;
+    const acceptedMax = times * burst + Math.ceil((ms / 1000) * perSecond);
     await sleep(SETTLE_MS);
     // The answers to the last calls may not have been read.
-    return { ...compared, sent, admitted, refused, admittedMax, charged: (await loud.used()) - before };
+    return { ...compared, sent, accepted, refused, acceptedMax, charged: (await loud.used()) - before };
   } finally {
     await server.kill();
   }

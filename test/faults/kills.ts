@@ -1,7 +1,14 @@
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import type { TestServer } from "../support/server.js";
-import { expectGot, expectRecalled, inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
+import {
+  expectGot,
+  expectRecalled,
+  inParallel,
+  outcomeOf,
+  type StoredMemory,
+  storedMemoryOf,
+} from "./load.js";
 
 const ACCOUNTS = 3;
 const CLIENTS = 8;
@@ -49,7 +56,7 @@ interface Seen {
 export async function killUnderLoad(options: KillOptions): Promise<KillFigures> {
   const chance = chanceOf(options.seed);
   const figures = { kills: 0, acknowledged: 0, unanswered: 0, paidUnanswered: 0 };
-  const all: Kept[] = [];
+  const all: StoredMemory[] = [];
   const start = () => options.start({ FREE_CALLS: String(options.callsLimit) });
   let server = await start();
   try {
@@ -62,11 +69,11 @@ export async function killUnderLoad(options: KillOptions): Promise<KillFigures> 
         figures.unanswered += each.unanswered;
         figures.paidUnanswered += await checkCharge(each, { url: server.url, killedAtMs, options });
       }
-      await checkKept(kept, { url: server.url, options });
+      await checkStored(kept, { url: server.url, options });
       all.push(...kept);
     }
     const { url } = server;
-    await inParallel({ times: all.length, parallel: CLIENTS }, (i) => expectGot(all[i] as Kept, url));
+    await inParallel({ times: all.length, parallel: CLIENTS }, (i) => expectGot(all[i] as StoredMemory, url));
   } finally {
     await server.kill();
   }
@@ -76,10 +83,10 @@ export async function killUnderLoad(options: KillOptions): Promise<KillFigures> 
 async function loadUntilKilled(
   server: TestServer,
   { options, chance }: { options: KillOptions; chance: Chance },
-): Promise<{ kept: Kept[]; seen: Seen[]; killedAtMs: number }> {
+): Promise<{ kept: StoredMemory[]; seen: Seen[]; killedAtMs: number }> {
   const callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(server.url)));
   const seen: Seen[] = callers.map((caller) => ({ caller, answered: 0, unanswered: 0, recalledAtMs: [] }));
-  const kept: Kept[] = [];
+  const kept: StoredMemory[] = [];
   const killAt = options.storesBefore(chance);
   let killed: Promise<void> | undefined;
   let killedAtMs = 0;
@@ -101,7 +108,7 @@ async function loadUntilKilled(
       } else if (outcome.code === "resource_exhausted") exhausted++;
       else throw new Error(`${outcome.code}: ${outcome.message}`);
       if (storing && outcome !== "unanswered" && outcome.code === "ok") {
-        kept.push(keptOf(account.caller, sent, outcome));
+        kept.push(storedMemoryOf(account.caller, sent, outcome));
       }
       // The others' calls are in flight. A caller that is refused again and again has nothing left to wait
       // for.
@@ -132,11 +139,11 @@ async function checkCharge(
   );
 }
 
-async function checkKept(
-  kept: readonly Kept[],
+async function checkStored(
+  kept: readonly StoredMemory[],
   { url, options }: { url: string; options: KillOptions },
 ): Promise<void> {
-  await inParallel({ times: kept.length, parallel: CLIENTS }, (i) => expectGot(kept[i] as Kept, url));
+  await inParallel({ times: kept.length, parallel: CLIENTS }, (i) => expectGot(kept[i] as StoredMemory, url));
   const recalled = options.recallAll ? kept : kept.slice(-RECALLS_CHECKED);
   for (const each of recalled) {
     if ((await each.caller.at(url).used()) < options.callsLimit) await expectRecalled(each, url);
@@ -145,7 +152,7 @@ async function checkKept(
 }
 
 /** Checks that no memory exists twice. */
-async function checkOnce(kept: readonly Kept[], url: string): Promise<void> {
+async function checkOnce(kept: readonly StoredMemory[], url: string): Promise<void> {
   const [last] = kept.slice(-1);
   if (last === undefined) return;
   const outcome = await last.caller.at(url).recall(last.sent.text, last.sent.namespace, 20);

@@ -71,7 +71,7 @@ export async function floodPart(size: number): Promise<string> {
   ];
   if (wrong.length > 0) throw new Error(wrong.join("; "));
   return (
-    `${count(key.sent)} calls of one key, ${TIMES} times its rate, ${count(key.admitted)} of them admitted; ` +
+    `${count(key.sent)} calls of one key, ${TIMES} times its rate, ${count(key.accepted)} of them accepted; ` +
     `${most.idle} idle and ${most.slow} slow connections: another key's p99 is ${key.p99Ratio.toFixed(2)} and ` +
     `${connections.p99Ratio.toFixed(2)} times what it is without, memory ${memoryRatioOf(key).toFixed(2)} and ` +
     `${memoryRatioOf(connections).toFixed(2)} times (${count(Math.round(connections.connectionBytes))} bytes a connection), 0 calls failed`

@@ -1,9 +1,9 @@
 import type { Caller, Result, Sent } from "../support/caller.js";
 import { resultsOf } from "../support/caller.js";
-import type { Outcome } from "../support/doors.js";
+import type { Outcome } from "../support/protocols.js";
 
 /** A memory that the server has acknowledged. */
-export interface Kept {
+export interface StoredMemory {
   readonly caller: Caller;
   readonly sent: Required<Sent>;
   readonly id: string;
@@ -25,7 +25,7 @@ function isGone(error: unknown): boolean {
   return error instanceof TypeError || error instanceof SyntaxError;
 }
 
-export function keptOf(caller: Caller, sent: Required<Sent>, { body }: Outcome): Kept {
+export function storedMemoryOf(caller: Caller, sent: Required<Sent>, { body }: Outcome): StoredMemory {
   return { caller, sent, id: String(body.id), createdAt: String(body.created_at) };
 }
 
@@ -34,7 +34,7 @@ export function keptOf(caller: Caller, sent: Required<Sent>, { body }: Outcome):
  *
  * @throws Error when it is missing or differs.
  */
-export async function expectGot({ caller, sent, id, createdAt }: Kept, url: string): Promise<void> {
+export async function expectGot({ caller, sent, id, createdAt }: StoredMemory, url: string): Promise<void> {
   const { code, body } = await caller.at(url).get(sent.namespace, id);
   if (code !== "ok") throw new Error(`${id} was acknowledged and is lost: ${code}`);
   expectAsGiven(body.memory as unknown as Result, { sent, createdAt });
@@ -45,7 +45,10 @@ export async function expectGot({ caller, sent, id, createdAt }: Kept, url: stri
  *
  * @throws Error when it does not.
  */
-export async function expectRecalled({ caller, sent, id, createdAt }: Kept, url: string): Promise<void> {
+export async function expectRecalled(
+  { caller, sent, id, createdAt }: StoredMemory,
+  url: string,
+): Promise<void> {
   const results = resultsOf(await caller.at(url).recall(sent.text, sent.namespace, 20));
   const found = results.find((result) => result.id === id);
   if (found === undefined) throw new Error(`${id} was acknowledged and is not recalled`);

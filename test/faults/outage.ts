@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
-import { expectGot, expectRecalled, inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
+import {
+  expectGot,
+  expectRecalled,
+  inParallel,
+  outcomeOf,
+  type StoredMemory,
+  storedMemoryOf,
+} from "./load.js";
 
 const CLIENTS = 6;
 /** Limit of a call at the server, plus some time for the network. */
@@ -36,7 +43,7 @@ export interface OutageFigures {
 export async function outage({ url, database, awayMs, seed }: OutageOptions): Promise<OutageFigures> {
   const chance = chanceOf(seed);
   const caller = await signUp(url);
-  const kept: Kept[] = [];
+  const kept: StoredMemory[] = [];
   const seen = { refused: 0, slowestMs: 0, answered: 0, backMs: 0, recoveredMs: 0 };
   let running = true;
   const client = async () => {
@@ -52,7 +59,7 @@ export async function outage({ url, database, awayMs, seed }: OutageOptions): Pr
       if (outcome === "unanswered") throw new Error("a call was not answered");
       if (outcome.code === "ok") {
         seen.answered++;
-        if (storing) kept.push(keptOf(caller, sent, outcome));
+        if (storing) kept.push(storedMemoryOf(caller, sent, outcome));
         if (seen.backMs > 0 && begunMs > seen.backMs) seen.recoveredMs ||= endedMs;
       } else if (outcome.code === "unavailable" || outcome.code === "deadline_exceeded") {
         seen.refused++;
@@ -80,9 +87,9 @@ export async function outage({ url, database, awayMs, seed }: OutageOptions): Pr
   return { acknowledged: kept.length, refused: seen.refused, slowestMs: seen.slowestMs, recoveryMs };
 }
 
-async function checkAll(kept: readonly Kept[], url: string): Promise<void> {
+async function checkAll(kept: readonly StoredMemory[], url: string): Promise<void> {
   await inParallel({ times: kept.length, parallel: CLIENTS }, async (i) => {
-    await expectGot(kept[i] as Kept, url);
-    if (i % 10 === 0) await expectRecalled(kept[i] as Kept, url);
+    await expectGot(kept[i] as StoredMemory, url);
+    if (i % 10 === 0) await expectRecalled(kept[i] as StoredMemory, url);
   });
 }

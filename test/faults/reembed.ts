@@ -5,7 +5,7 @@ import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js"
 import { chanceOf } from "../support/chance.js";
 import { earlierRelease, OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import type { TestServer } from "../support/server.js";
-import { inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
+import { inParallel, outcomeOf, type StoredMemory, storedMemoryOf } from "./load.js";
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const NAMESPACES = ["a", "b", "c"];
@@ -117,8 +117,8 @@ class Load {
   calls = 0;
   recalls = 0;
   readonly #chance;
-  readonly #kept: Kept[] = [];
-  readonly #forgotten: Kept[] = [];
+  readonly #kept: StoredMemory[] = [];
+  readonly #forgotten: StoredMemory[] = [];
   /** Memories for which a deletion is in progress. */
   readonly #leaving = new Set<string>();
   #callers: Caller[] = [];
@@ -167,7 +167,7 @@ class Load {
   async checkAll(): Promise<void> {
     const { length } = this.#kept;
     await inParallel({ times: length, parallel: FILLERS }, async (i) => {
-      const { caller, sent, id } = this.#kept[i] as Kept;
+      const { caller, sent, id } = this.#kept[i] as StoredMemory;
       const { code } = await caller.at(this.#url()).get(sent.namespace, id);
       if (code !== "ok") throw new Error(`${id} is lost: ${code}`);
     });
@@ -204,10 +204,10 @@ class Load {
     if (outcome === "unanswered") throw new Error("a store was not answered");
     if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
     this.calls++;
-    this.#kept.push(keptOf(caller, sent, outcome));
+    this.#kept.push(storedMemoryOf(caller, sent, outcome));
   }
 
-  async #recall({ caller, sent, id }: Kept): Promise<void> {
+  async #recall({ caller, sent, id }: StoredMemory): Promise<void> {
     const [best] = resultsOf(await caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
     this.calls++;
     this.recalls++;
@@ -218,7 +218,7 @@ class Load {
 
   async #forget(): Promise<void> {
     const at = this.#chance.below(this.#kept.length);
-    const [kept] = this.#kept.splice(at, 1) as [Kept];
+    const [kept] = this.#kept.splice(at, 1) as [StoredMemory];
     this.#leaving.add(kept.id);
     const { code, message } = await kept.caller.at(this.#url()).forget(kept.sent.namespace, kept.id);
     this.calls++;

@@ -1,6 +1,6 @@
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
-import { expectRecalled, inParallel, keptOf } from "./load.js";
+import { expectRecalled, inParallel, storedMemoryOf } from "./load.js";
 
 const PARALLEL = 8;
 /** Maximum times that one store may be unavailable. */
@@ -32,7 +32,7 @@ export async function storeHereRecallThere({
     const sent = { text: chance.text(), namespace: chance.pick(NAMESPACES), metadata: chance.metadata() };
     const outcome = await caller.at(here).store(sent);
     if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
-    await expectRecalled(keptOf(caller, sent, outcome), there);
+    await expectRecalled(storedMemoryOf(caller, sent, outcome), there);
   });
   return { stored: times };
 }

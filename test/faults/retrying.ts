@@ -23,14 +23,16 @@ export interface RetryingClient {
   /**
    * Calls.
    *
-   * @throws CallFailed when the last attempt failed, or an attempt in another way than `unavailable`.
+   * @throws CallFailedError when the last attempt failed, or an attempt in another way than `unavailable`.
    */
   call(rpc: Rpc, request: JsonObject, header: Readonly<Record<string, string>>): Promise<Answer>;
   close(): void;
 }
 
 /** A call that its client gave up. */
-export class CallFailed extends Error {
+export class CallFailedError extends Error {
+  override readonly name = "CallFailedError";
+
   constructor(
     readonly code: string,
     message: string,
@@ -53,7 +55,7 @@ export function httpClient(url: string): RetryingClient {
         const body = (await response.text()) || "{}";
         if (response.ok) return { body: JSON.parse(body) as JsonObject, retries: attempt };
         if (![502, 503, 504].includes(response.status) || attempt + 1 === ATTEMPTS_MAX) {
-          throw new CallFailed(codeOf(body) ?? `HTTP ${response.status}`, body);
+          throw new CallFailedError(codeOf(body) ?? `HTTP ${response.status}`, body);
         }
         const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
         await sleep(Number.isNaN(seconds) ? BACKOFF_MS * 2 ** attempt : seconds * 1000);
@@ -75,7 +77,7 @@ async function post(
       body: JSON.stringify(request),
     });
   } catch (error) {
-    throw new CallFailed("broken connection", String((error as Error).cause ?? error));
+    throw new CallFailedError("broken connection", String((error as Error).cause ?? error));
   }
 }
 
@@ -134,7 +136,7 @@ function callGrpc(
     let retries = 0;
     const done = (error: grpc.ServiceError | null, body: JsonObject) => {
       if (error === null) resolve({ body, retries });
-      else reject(new CallFailed(grpc.status[error.code] ?? String(error.code), error.details));
+      else reject(new CallFailedError(grpc.status[error.code] ?? String(error.code), error.details));
     };
     const running = method?.call(client, request, metadata, done);
     running?.on("metadata", (received) => {

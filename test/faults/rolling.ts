@@ -65,8 +65,13 @@ export async function rollUnderLoad(options: RollingOptions): Promise<RollingFig
     await load.checkAll();
     const { calls, retries, failed, slowestMs } = load;
     return {
-      ...{ calls, retries, failed, slowestMs, acknowledged: load.acknowledged },
-      ...{ recallsAtOnce: load.pairs.length, elsewhere: fleet.elsewhere(load.pairs) },
+      calls,
+      retries,
+      failed,
+      slowestMs,
+      acknowledged: load.acknowledged,
+      recallsAtOnce: load.pairs.length,
+      elsewhere: fleet.elsewhere(load.pairs),
       restarts: fleet.restarts,
     };
   } finally {
@@ -181,7 +186,7 @@ interface Request {
   readonly [field: string]: unknown;
 }
 
-interface KeptMemory {
+interface StoredMemory {
   readonly caller: Caller;
   readonly sent: Sent;
   readonly id: string;
@@ -196,8 +201,8 @@ class RollingLoad {
   /** Request ids of stores, each with the recall right after it. */
   readonly pairs: [string, string][] = [];
   readonly #chance;
-  readonly #kept: KeptMemory[] = [];
-  readonly #forgotten: KeptMemory[] = [];
+  readonly #kept: StoredMemory[] = [];
+  readonly #forgotten: StoredMemory[] = [];
   #stopping = false;
   #requests = 0;
 
@@ -225,7 +230,7 @@ class RollingLoad {
   async run(): Promise<void> {
     const work = async (client: RetryingClient) => {
       while (!this.#stopping) {
-        await this.#turn(client);
+        await this.#callOnce(client);
         await sleep(this.pauseMs);
       }
     };
@@ -256,7 +261,7 @@ class RollingLoad {
     });
   }
 
-  async #turn(client: RetryingClient): Promise<void> {
+  async #callOnce(client: RetryingClient): Promise<void> {
     const kind = this.#chance.next();
     if (kind < 0.4 || this.#kept.length === 0) return this.#storeAndRecall(client);
     if (kind > 0.92) return this.#forget(client);
@@ -280,7 +285,7 @@ class RollingLoad {
   }
 
   async #forget(client: RetryingClient): Promise<void> {
-    const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [KeptMemory];
+    const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [StoredMemory];
     const { caller, sent, id } = kept;
     // An attempt whose answer was lost has deleted it already.
     await this.#call(client, "DeleteMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });

@@ -10,7 +10,7 @@ export interface Example {
 /** Times that are those when the memory was stored: none has another. */
 const TIMES = ["$created_at", "$updated_at", "$event_time"];
 
-/** Tells whether a memory matches a filter, by reading the filter's JSON literally: slow, and nothing is shared. */
+/** True if a memory matches a filter, by reading the filter's JSON literally: slow, and nothing is shared. */
 export function naiveMatch(filter: JsonObject, memory: Example): boolean {
   return Object.entries(filter).every(([key, wanted]) => {
     if (key === "$and") return (wanted as JsonObject[]).every((each) => naiveMatch(each, memory));

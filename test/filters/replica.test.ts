@@ -2,17 +2,17 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { JsonObject } from "../../src/memory/input/json-object.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
-import { DIMENSIONS, House, memoryOf, type Room, scopeOf } from "../memory/room.js";
+import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "../memory/domain.js";
 import { cloud } from "../vectors/clouds.js";
 
 const points = cloud(600, { dimensions: DIMENSIONS });
 const query = cloud(1, { dimensions: DIMENSIONS, seed: 2 })[0]?.vector as Float32Array;
 
-let house: House;
-let room: Room;
+let service: TestService;
+let domain: Domain;
 beforeEach(async () => {
-  house = await House.open();
-  await house.write(
+  service = await TestService.open();
+  await service.write(
     "n",
     points.map((point) =>
       memoryOf(point, {
@@ -21,15 +21,15 @@ beforeEach(async () => {
       }),
     ),
   );
-  room = house.room();
+  domain = service.domain();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 const filterOf = (filter: JsonObject) => parseFilter(filter) as Filter;
 
 /** Recalls among what matches a filter; returns the memories' numbers. */
 function recall(filter: JsonObject) {
-  return room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+  return domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
@@ -47,7 +47,7 @@ test("nearness and words are found among the same memories, also after stores an
   for (const sequence of [...(all?.found ?? []), ...(all?.matches ?? [])]) expect(sequence % 10).toBe(3);
   expect(all?.matches.length).toBe(50);
   const fresh = { sequence: 601, vector: query };
-  await room.append("n", memoryOf(fresh, { metadata: '{"group":3}', text: "a new word" }));
+  await domain.append("n", memoryOf(fresh, { metadata: '{"group":3}', text: "a new word" }));
   const then = await recall({ group: 3, $id: "mem_601" });
   expect(then).toMatchObject({ found: [601], matches: [601], size: 1 });
   expect((await recall({ group: 99 }))?.found).toEqual([]);
@@ -55,17 +55,17 @@ test("nearness and words are found among the same memories, also after stores an
 });
 
 test("a replica of another process sees what this one stored and deleted", async () => {
-  const other = house.room();
+  const other = service.domain();
   const count = () =>
     other.namespaces.reading(scopeOf("n"), async ({ replica }) => {
       await replica.current();
       return (await replica.searching((search) => search.select(filterOf({ group: 3 })))).size;
     });
   expect(await count()).toBe(60);
-  await room.append("n", memoryOf({ sequence: 601, vector: query }, { metadata: '{"group":3}' }));
+  await domain.append("n", memoryOf({ sequence: 601, vector: query }, { metadata: '{"group":3}' }));
   expect(await count()).toBe(61);
-  const logId = (await house.storage.log.find(scopeOf("n"))) as string;
+  const logId = (await service.storage.log.find(scopeOf("n"))) as string;
   const tombstone = { op: "delete", opId: "gone", target: 3 } as const;
-  expect(await house.storage.log.append({ logId, from: 602, entries: [tombstone] })).toBe(1);
+  expect(await service.storage.log.append({ logId, from: 602, entries: [tombstone] })).toBe(1);
   expect(await count()).toBe(60);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eraseUnreadable, openIndexes } from "../../src/index/open.js";
-import { turn } from "../../src/memory/pacing/turn.js";
+import { yieldToEventLoop } from "../../src/memory/pacing/yield-to-event-loop.js";
 import type { Index, Indexes, IndexRow } from "../../src/memory/ports/index.js";
 import type { Mark } from "../../src/memory/ports/vectors.js";
 import type { Chance } from "../support/chance.js";
@@ -135,8 +135,10 @@ export class History {
     const { mergedAtOnceBytes } = this.options;
     return openIndexes({
       folder: this.#folder,
-      clock: { yield: turn },
-      ...{ fileBytesMin: 2_000, mergedAtOnceBytes, quietMs: 5 },
+      clock: { yield: yieldToEventLoop },
+      fileBytesMin: 2_000,
+      mergedAtOnceBytes,
+      quietMs: 5,
       onTrouble: (error) => this.troubles.push(error),
     });
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
@@ -9,8 +9,8 @@ import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
+import { vectorsWith } from "./domain.js";
 import { plainIndex } from "./plain-index.js";
-import { vectorsWith } from "./room.js";
 import { ScriptedLog } from "./scripted-log.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
@@ -52,7 +52,7 @@ describe("appending", () => {
     let inFlight = 0;
     log.onAppend = async (insert) => {
       expect(++inFlight).toBe(1);
-      await nextTurn();
+      await nextIteration();
       inFlight--;
       return insert();
     };
@@ -70,9 +70,9 @@ describe("appending", () => {
       return insert();
     };
     const first = appender.append(aMemory());
-    await nextTurn();
+    await nextIteration();
     const rest = memories(10).map((entry) => appender.append(entry));
-    await nextTurn();
+    await nextIteration();
     hold.open();
     await Promise.all([first, ...rest]);
     expect(log.batches.map((batch) => batch.entries.length)).toEqual([1, 10]);
@@ -107,7 +107,7 @@ describe("appending", () => {
     });
     const asked = appenders.map((appender) => heavyOnes(40).map((entry) => appender.append(entry)));
     const settled = asked.map((each) => Promise.allSettled(each));
-    await nextTurn();
+    await nextIteration();
     expect(appenders.map(({ waiting }) => waiting)).toEqual([32, 32, 32, 32, 0, 0]);
     hold.open();
     const outcomes = (await Promise.all(settled)).flat();
@@ -214,20 +214,20 @@ describe("appending", () => {
     expect(Math.max(...attemptsMs)).toBeLessThanOrEqual(APPEND_TIMEOUT_MS);
     expect(clock.nowMs() - beganMs).toBeGreaterThan(APPEND_TIMEOUT_MS);
     const attempts = attemptsMs.length;
-    await nextTurn();
+    await nextIteration();
     expect(attemptsMs).toHaveLength(attempts);
   });
 
   it("begins no attempt for what waited too long behind a slow write", async () => {
     const { log, clock, appender } = setUp();
     log.onAppend = async (insert) => {
-      await nextTurn();
-      await nextTurn();
+      await nextIteration();
+      await nextIteration();
       clock.atMs += APPEND_TIMEOUT_MS + 1;
       return insert();
     };
     const slow = appender.append(aMemory());
-    await nextTurn();
+    await nextIteration();
     const late = aMemory();
     const [first, second] = await Promise.all([slow, errorOf(appender.append(late))]);
     expect(first.op).toBe("store");
@@ -261,7 +261,7 @@ describe("appending", () => {
     for (let i = 0; i < 2; i++) {
       expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(LogEndedError);
       // The second one comes long after the first has ended.
-      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      for (let turn = 0; turn < 10; turn++) await nextIteration();
     }
     expect(log.entries).toHaveLength(2);
     expect(log.batches).toHaveLength(2);

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 
 /** A clock that a test moves. A sleeper wakes up in the next turn, at the later time. */
@@ -11,9 +11,9 @@ export class HandClock implements Clock {
   nowMs = () => this.atMs;
   wallMs = () => this.wallAheadMs + this.atMs;
   random = () => 0.5;
-  yield = () => nextTurn();
+  yield = () => nextIteration();
   sleep = async (ms: number) => {
-    await nextTurn();
+    await nextIteration();
     this.atMs += ms;
   };
 }

@@ -3,21 +3,21 @@ import { closeAccount } from "../../src/accounts/close.js";
 import { hashKey } from "../../src/accounts/key.js";
 import { charge, getAccount } from "../../src/accounts/quota.js";
 import { signUp } from "../../src/accounts/sign-up.js";
-import { store } from "../../src/memory/calls/store.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Leftovers } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { store } from "../../src/memory/operations/store.js";
 import { aMemory } from "../contract/samples.js";
-import { generationsOf, modelOf } from "./models.js";
-import { House, plainVectors } from "./room.js";
+import { plainVectors, TestService } from "./domain.js";
+import { modelOf, modelVersionsOf } from "./models.js";
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open();
+  service = await TestService.open();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-/** Makes a room whose model waits for a signal before it embeds. */
+/** Makes a domain whose model waits for a signal before it embeds. */
 async function setUp() {
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
@@ -28,11 +28,11 @@ async function setUp() {
     ...model,
     embed: () => held.then(() => model.embed({ text: "", field: "text", owner: "acc" })),
   };
-  const room = house.room({
-    generations: generationsOf(embedder),
+  const domain = service.domain({
+    modelVersions: modelVersionsOf(embedder),
     vectors: plainVectors(() => ({})).vectors,
   });
-  const { accounts, claims, log } = house.storage;
+  const { accounts, claims, log } = service.storage;
   const { account, key } = await signUp({ accounts, signUp: "open", freeCalls: 10 }, { email: "" });
   const caller = { accountId: account.id, keyHash: hashKey(key), access: "full" } as const;
   const quota = {
@@ -41,20 +41,20 @@ async function setUp() {
     refund: () => accounts.refund(account.id),
     count: () => {},
   };
-  const idempotency = new Idempotency({ claims, log, clock: room.ports.clock, exclusive: true });
-  const ports = { ...room.ports, quota, idempotency };
+  const idempotency = new Idempotency({ claims, log, clock: domain.ports.clock, exclusive: true });
+  const ports = { ...domain.ports, quota, idempotency };
   const close = () =>
     closeAccount(
       {
         accounts,
-        grants: house.storage.grants,
+        grants: service.storage.grants,
         usage: { remove: async () => {} },
-        calls: house.storage.calls,
+        calls: service.storage.calls,
         eraseMemories: (id) => dropAll(ports, id),
       },
       { caller, accountId: account.id },
     );
-  return { goOn, room, ports, caller, close, accounts };
+  return { goOn, domain, ports, caller, close, accounts };
 }
 
 describe("a store that waits for the model while its account is closed", () => {
@@ -67,22 +67,22 @@ describe("a store that waits for the model while its account is closed", () => {
       await close();
       goOn();
       await refused;
-      const [head] = await house.storage.log.list({ accountId: caller.accountId, limit: 10 });
-      expect(head && (await house.storage.log.last(head.logId))).toBeUndefined();
+      const [head] = await service.storage.log.list({ accountId: caller.accountId, limit: 10 });
+      expect(head && (await service.storage.log.last(head.logId))).toBeUndefined();
     },
   );
 
   it("leaves a name that the audit takes away", async () => {
-    const { goOn, room, ports, caller, close, accounts } = await setUp();
+    const { goOn, domain, ports, caller, close, accounts } = await setUp();
     const storing = store(ports, { caller, text: "my secret", namespace: "ana" }).catch(() => {});
     await close();
     goOn();
     await storing;
-    await room.append("of an account that is only missing", aMemory());
+    await domain.append("of an account that is only missing", aMemory());
     const audit = new Leftovers({ ...ports, isClosed: (id) => accounts.isClosed(id) });
     expect(await audit.next()).toBe(1);
-    expect(await house.storage.log.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
+    expect(await service.storage.log.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
     expect(await audit.next()).toBe(0);
-    expect(await room.size("of an account that is only missing")).toBe(1);
+    expect(await domain.size("of an account that is only missing")).toBe(1);
   });
 });

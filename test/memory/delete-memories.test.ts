@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemories } from "../../src/memory/calls/several/delete-memories.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
+import { deleteMemories } from "../../src/memory/operations/delete-memories.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, DIMENSIONS, House, type Room } from "./room.js";
+import { CALLER, DIMENSIONS, type Domain, TestService } from "./domain.js";
 
-let house: House;
-let room: Room;
+let service: TestService;
+let domain: Domain;
 let nowMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => nowMs };
 const ids = Array.from({ length: 40 }, newMemoryId);
@@ -19,26 +19,26 @@ const vectors = new Float32Array(DIMENSIONS).fill(0.25);
 
 beforeEach(async () => {
   nowMs = 0;
-  house = await House.open({ clock });
-  await house.write(
+  service = await TestService.open({ clock });
+  await service.write(
     "n",
     ids.map((id) => aMemory({ id, vectors })),
   );
-  room = house.room();
+  domain = service.domain();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 const left = async () => {
-  const logId = (await house.storage.log.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
-  return (await house.storage.log.measure({ logId })).memories;
+  const logId = (await service.storage.log.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
+  return (await service.storage.log.measure({ logId })).memories;
 };
 
 /** Ports whose erasures begin as told. */
 function beginning(begin: (nth: number) => void) {
-  const { erasures } = room.ports;
+  const { erasures } = domain.ports;
   let nth = 0;
   return {
-    ...room.ports,
+    ...domain.ports,
     erasures: {
       begin: async (erasure: Erasure) => {
         begin(++nth);
@@ -59,7 +59,7 @@ it("begins no erasure when time is over, and says that more is left", async () =
   expect(deleted).toBeGreaterThanOrEqual(10);
   expect(deleted).toBeLessThan(20);
   expect(await left()).toBe(ids.length - deleted);
-  expect(await deleteMemories(room.ports, request)).toEqual({ deleted: ids.length - deleted, more: false });
+  expect(await deleteMemories(domain.ports, request)).toEqual({ deleted: ids.length - deleted, more: false });
 });
 
 it("ends with the error of the database, and finishes what it began", async () => {
@@ -79,7 +79,7 @@ it("begins no other erasure once the caller has gone", async () => {
 });
 
 it("deletes by a filter what others update meanwhile, unless it does not match any more", async () => {
-  const { log } = house.storage;
+  const { log } = service.storage;
   const scope = { accountId: CALLER.accountId, namespace: "n" };
   const logId = (await log.find(scope)) ?? "";
   const own = ["a", "b"].map((n) => aMemory({ vectors, metadata: JSON.stringify({ n, kind: "own" }) }));

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteNamespaces, NAMESPACES_MAX } from "../../src/memory/calls/several/delete-namespaces.js";
+import { deleteNamespaces, NAMESPACES_MAX } from "../../src/memory/operations/delete-namespaces.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { CALLER, DIMENSIONS, House, type Room, scopeOf } from "./room.js";
+import { CALLER, DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
 
-let house: House;
-let room: Room;
+let service: TestService;
+let domain: Domain;
 let clock: HandClock;
 const vectors = new Float32Array(DIMENSIONS).fill(0.25);
 const memory = () => aMemory({ vectors });
@@ -16,23 +16,23 @@ const request = { caller: CALLER, prefix: "ana/" };
 
 beforeEach(async () => {
   clock = new HandClock();
-  house = await House.open({ clock });
-  for (const name of names) await house.write(name, [memory(), memory()]);
-  await house.write("ana", [memory()]);
-  await house.write("bob/000", [memory()]);
-  room = house.room();
+  service = await TestService.open({ clock });
+  for (const name of names) await service.write(name, [memory(), memory()]);
+  await service.write("ana", [memory()]);
+  await service.write("bob/000", [memory()]);
+  domain = service.domain();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 const { accountId } = CALLER;
 const left = async (prefix = "ana/") =>
-  (await house.storage.log.list({ accountId, prefix, limit: 1_000 })).map(({ namespace }) => namespace);
+  (await service.storage.log.list({ accountId, prefix, limit: 1_000 })).map(({ namespace }) => namespace);
 
 /** Ports whose erasures begin as told. */
 function beginning(begin: (erasure: Erasure) => Promise<void> | void) {
-  const { erasures } = room.ports;
+  const { erasures } = domain.ports;
   return {
-    ...room.ports,
+    ...domain.ports,
     erasures: {
       begin: async (erasure: Erasure) => {
         await begin(erasure);
@@ -45,31 +45,31 @@ function beginning(begin: (erasure: Erasure) => Promise<void> | void) {
 }
 
 it("deletes those with the prefix and no others, and erases what they held", async () => {
-  const logIds = await Promise.all(names.map((name) => house.storage.log.find(scopeOf(name))));
-  const dry = await deleteNamespaces(room.ports, { ...request, dryRun: true });
+  const logIds = await Promise.all(names.map((name) => service.storage.log.find(scopeOf(name))));
+  const dry = await deleteNamespaces(domain.ports, { ...request, dryRun: true });
   expect(dry).toEqual({ deleted: 0, more: false, namespaces: names, memories: 24, matched: 12 });
   expect(await left()).toEqual(names);
-  const done = await deleteNamespaces(room.ports, request);
+  const done = await deleteNamespaces(domain.ports, request);
   expect(done).toEqual({ deleted: 12, more: false, namespaces: names, memories: 24 });
   expect(await left()).toEqual([]);
   expect(await left("")).toEqual(["ana", "bob/000"]);
   for (const logId of logIds) {
-    expect(await house.storage.log.measure({ logId: logId ?? "" })).toMatchObject({ memories: 0 });
+    expect(await service.storage.log.measure({ logId: logId ?? "" })).toMatchObject({ memories: 0 });
   }
 });
 
 it("deletes 100 a call, and counts all of them in a dry run", async () => {
   for (let i = names.length; i < 1_203; i++)
-    await house.storage.log.create(scopeOf(`ana/z${String(i).padStart(4, "0")}`));
-  const dry = await deleteNamespaces(room.ports, { ...request, dryRun: true });
+    await service.storage.log.create(scopeOf(`ana/z${String(i).padStart(4, "0")}`));
+  const dry = await deleteNamespaces(domain.ports, { ...request, dryRun: true });
   expect(dry).toMatchObject({ deleted: 0, more: true, matched: 1_203, memories: 24 });
   expect(dry.namespaces).toHaveLength(NAMESPACES_MAX);
-  const first = await deleteNamespaces(room.ports, request);
+  const first = await deleteNamespaces(domain.ports, request);
   expect(first).toMatchObject({ deleted: NAMESPACES_MAX, more: true, memories: 24 });
   expect(first.namespaces).toEqual(dry.namespaces);
   let deleted = first.deleted;
   for (let more = true; more; ) {
-    const answer = await deleteNamespaces(room.ports, request);
+    const answer = await deleteNamespaces(domain.ports, request);
     deleted += answer.deleted;
     more = answer.more;
   }
@@ -87,8 +87,9 @@ it("begins none when time is over, and says that others are left", async () => {
   expect(deleted).toBe(namespaces.length);
   expect(await left()).toEqual(names.filter((name) => !namespaces.includes(name)));
   expect(await left()).not.toEqual([]);
-  expect(await deleteNamespaces(room.ports, request)).toMatchObject({
-    ...{ deleted: names.length - deleted, more: false },
+  expect(await deleteNamespaces(domain.ports, request)).toMatchObject({
+    deleted: names.length - deleted,
+    more: false,
   });
 });
 
@@ -101,8 +102,8 @@ it("goes on after a failure where it stopped, and no namespace is left in halves
   const rest = await left();
   expect(rest.length).toBeGreaterThan(0);
   expect(rest.length).toBeLessThan(names.length);
-  for (const name of rest) expect([undefined, 2]).toContain(await house.room().size(name));
-  expect((await deleteNamespaces(room.ports, request)).more).toBe(false);
+  for (const name of rest) expect([undefined, 2]).toContain(await service.domain().size(name));
+  expect((await deleteNamespaces(domain.ports, request)).more).toBe(false);
   expect(await left()).toEqual([]);
 });
 
@@ -112,17 +113,17 @@ it("leaves alone what is stored in a name that it has deleted", async () => {
   const racing = beginning(async ({ id, scope }) => {
     if (!id.startsWith("calls:") || anew.length > 0) return;
     anew.push(scope.namespace);
-    await room.append(scope.namespace, memory());
+    await domain.append(scope.namespace, memory());
   });
   const { deleted, more } = await deleteNamespaces(racing, request);
   expect({ deleted, more }).toEqual({ deleted: 12, more: false });
   expect(await left()).toEqual(anew);
-  expect(await house.room().size(anew[0] ?? "")).toBe(1);
+  expect(await service.domain().size(anew[0] ?? "")).toBe(1);
 });
 
 it("finishes the name of a namespace whose delete broke off, and does not count it", async () => {
-  await house.write("ana/999", [memory(), { op: "drop", opId: "end" }]);
-  const answer = await deleteNamespaces(room.ports, request);
+  await service.write("ana/999", [memory(), { op: "drop", opId: "end" }]);
+  const answer = await deleteNamespaces(domain.ports, request);
   expect(answer).toMatchObject({ deleted: 12, more: false, namespaces: names });
   expect(await left()).toEqual([]);
 });
@@ -130,24 +131,26 @@ it("finishes the name of a namespace whose delete broke off, and does not count 
 it("deletes for a key of one namespace that one alone", async () => {
   const caller = { ...CALLER, namespace: "ana/003" };
   for (const prefix of ["ana/003/", "b", "ana/004"]) {
-    const refused = deleteNamespaces(room.ports, { caller, prefix });
+    const refused = deleteNamespaces(domain.ports, { caller, prefix });
     await expect(refused).rejects.toMatchObject({ code: "permission_denied", reason: "KEY_OTHER_NAMESPACE" });
   }
   const own = { deleted: 1, more: false, namespaces: ["ana/003"], memories: 2 };
-  expect(await deleteNamespaces(room.ports, { caller, prefix: "a", dryRun: true })).toEqual({
-    ...{ ...own, deleted: 0, matched: 1 },
+  expect(await deleteNamespaces(domain.ports, { caller, prefix: "a", dryRun: true })).toEqual({
+    ...own,
+    deleted: 0,
+    matched: 1,
   });
-  expect(await deleteNamespaces(room.ports, { caller, prefix: "a" })).toEqual(own);
+  expect(await deleteNamespaces(domain.ports, { caller, prefix: "a" })).toEqual(own);
   expect(await left()).toEqual(names.filter((name) => name !== "ana/003"));
-  expect(await deleteNamespaces(room.ports, { caller, prefix: "a" })).toMatchObject({ deleted: 0 });
+  expect(await deleteNamespaces(domain.ports, { caller, prefix: "a" })).toMatchObject({ deleted: 0 });
 });
 
 it("refuses an empty prefix and a key that may only read, also for a dry run", async () => {
   for (const dryRun of [false, true]) {
-    const empty = deleteNamespaces(room.ports, { ...request, prefix: "", dryRun });
+    const empty = deleteNamespaces(domain.ports, { ...request, prefix: "", dryRun });
     await expect(empty).rejects.toMatchObject({ code: "invalid_argument", field: "prefix" });
     const caller = { ...CALLER, access: "read" } as never;
-    const reading = deleteNamespaces(room.ports, { ...request, caller, dryRun });
+    const reading = deleteNamespaces(domain.ports, { ...request, caller, dryRun });
     await expect(reading).rejects.toMatchObject({ reason: "KEY_READ_ONLY" });
   }
   expect(await left()).toEqual(names);

@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CallRecorder } from "../../src/accounts/calls/record-calls.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { aCall } from "../contract/calls.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { CALLER, House } from "./room.js";
+import { CALLER, TestService } from "./domain.js";
 
 const clock = new HandClock();
 // Records older than a month would be removed for their age.
 clock.wallAheadMs = Date.now() - 100_000;
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open({ clock });
+  service = await TestService.open({ clock });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 it("records of calls in a deleted namespace are erased, also those that another process adds after it", async () => {
-  const { accounts, calls, erasures } = house.storage;
-  const room = house.room();
-  await house.write("ana", [aMemory()]);
+  const { accounts, calls, erasures } = service.storage;
+  const domain = service.domain();
+  await service.write("ana", [aMemory()]);
   const options = { days: 30, max: 100, onLost: () => {}, onTrouble: () => {} };
   const other = new CallRecorder(calls, { ...options, accounts });
   const { accountId } = CALLER;
@@ -36,7 +36,7 @@ it("records of calls in a deleted namespace are erased, also those that another 
   ];
   await calls.add([{ id: "call_0", ...before }]);
   clock.atMs += 1_000;
-  await deleteNamespace(room.ports, { caller: CALLER, namespace: "ana", force: true });
+  await deleteNamespace(domain.ports, { caller: CALLER, namespace: "ana", force: true });
   expect(await inTheStore()).toEqual([]);
   clock.atMs += 10_000;
   const later = note("of a new namespace of the same name", "ana");
@@ -44,10 +44,10 @@ it("records of calls in a deleted namespace are erased, also those that another 
   for (const call of [inFlight, elsewhere, later]) other.note({}, { ...call, ms: Date.now() - call.atMs });
   await other.close();
   expect(await inTheStore()).toHaveLength(3);
-  await sweep(room.ports);
+  await sweep(domain.ports);
   expect(await erasures.pending(9)).toHaveLength(1);
   clock.atMs += 60_000;
-  await sweep(room.ports);
+  await sweep(domain.ports);
   expect((await inTheStore()).sort()).toEqual(["else", "of a new namespace of the same name"]);
   expect(await erasures.pending(9)).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { open as openLmdb } from "lmdb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import type { Erasures } from "../../src/memory/ports/erasures.js";
 import type { Appended, Log, Stored } from "../../src/memory/ports/log.js";
 import { compactLocal } from "../../src/storage/local/backup/compact.js";
@@ -15,7 +15,16 @@ import { entriesOf as entriesIn } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";
 import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
-import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
+import {
+  CALLER,
+  DIMENSIONS,
+  type Domain,
+  memoryOf,
+  plainVectors,
+  scopeOf,
+  TestService,
+  until,
+} from "./domain.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
@@ -28,29 +37,29 @@ const memory = (n: number, given: Partial<Stored> = {}): Stored => {
 const memories = (count: number) => Array.from({ length: count }, (_, i) => memory(i + 1));
 const idOf = (n: number) => memory(n).id;
 
-let house: House;
+let service: TestService;
 let clock: HandClock;
 beforeEach(async () => {
   clock = new HandClock();
-  house = await House.open({ clock });
+  service = await TestService.open({ clock });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-const remove = ({ ports }: Room, n: number, namespace = "a") =>
+const remove = ({ ports }: Domain, n: number, namespace = "a") =>
   deleteMemory(ports, { caller: CALLER, namespace, id: idOf(n) });
-const drop = ({ ports }: Room, force = true, namespace = "a") =>
+const drop = ({ ports }: Domain, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
-  const { log, erasures } = house.storage;
+  const { log, erasures } = service.storage;
   const { indexes } = unsavedIndexes();
-  return verify({ log, erasures, vectors: house.vectors, indexes, dimensionsOf: () => DIMENSIONS });
+  return verify({ log, erasures, vectors: service.vectors, indexes, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
-  (await entriesIn(house.storage.log, { logId, from: 1, limit: 10_000 })).map(({ entry }) => entry);
+  (await entriesIn(service.storage.log, { logId, from: 1, limit: 10_000 })).map(({ entry }) => entry);
 
-/** Makes a room whose process dies after its nth write. */
-function dyingRoom(writes: number): Room {
+/** Makes a domain whose process dies after its nth write. */
+function dyingDomain(writes: number): Domain {
   let left = writes;
   const counted = <T extends object>(port: T, names: readonly string[]): T =>
     new Proxy(port, {
@@ -65,20 +74,20 @@ function dyingRoom(writes: number): Room {
         };
       },
     });
-  const erasures = counted<Erasures>(house.storage.erasures, ["begin", "end"]);
-  const room = house.room({ log: counted<Log>(house.storage.log, ["append", "erase", "retire"]) });
-  Object.assign(room.ports, { erasures });
-  return room;
+  const erasures = counted<Erasures>(service.storage.erasures, ["begin", "end"]);
+  const domain = service.domain({ log: counted<Log>(service.storage.log, ["append", "erase", "retire"]) });
+  Object.assign(domain.ports, { erasures });
+  return domain;
 }
 
 describe("deleting a memory", () => {
   it("takes it out of every later recall, and of the database", async () => {
-    const logId = await house.write("a", memories(5));
-    const room = house.room();
-    expect((await room.recall("a", query))?.[0]).toBe(idOf(1));
-    await remove(room, 1);
-    expect(await room.recall("a", query)).not.toContain(idOf(1));
-    expect(await house.room().size("a")).toBe(4);
+    const logId = await service.write("a", memories(5));
+    const domain = service.domain();
+    expect((await domain.recall("a", query))?.[0]).toBe(idOf(1));
+    await remove(domain, 1);
+    expect(await domain.recall("a", query)).not.toContain(idOf(1));
+    expect(await service.domain().size("a")).toBe(4);
     expect((await entriesOf(logId)).map(({ op }) => op)).toEqual([
       "erased",
       "store",
@@ -92,37 +101,37 @@ describe("deleting a memory", () => {
   });
 
   it("says that there is none, when there is none, or in another namespace, or twice", async () => {
-    await house.write("a", memories(2));
-    await house.write("b", [memory(3)]);
-    const room = house.room();
-    await remove(room, 1);
+    await service.write("a", memories(2));
+    await service.write("b", [memory(3)]);
+    const domain = service.domain();
+    await remove(domain, 1);
     for (const [n, namespace] of [
       [1, "a"],
       [3, "a"],
       [2, "b"],
       [2, "nowhere"],
     ] as const) {
-      await expect(remove(room, n, namespace)).rejects.toMatchObject({ code: "not_found" });
+      await expect(remove(domain, n, namespace)).rejects.toMatchObject({ code: "not_found" });
     }
-    expect(await room.size("a")).toBe(1);
-    expect(await room.size("b")).toBe(1);
+    expect(await domain.size("a")).toBe(1);
+    expect(await domain.size("b")).toBe(1);
   });
 
   it("is done once when two ask for it at once, on one process or on two", async () => {
-    await house.write("a", memories(3));
-    const [one, other] = [house.room(), house.room()];
+    await service.write("a", memories(3));
+    const [one, other] = [service.domain(), service.domain()];
     const asked = await Promise.allSettled([remove(one, 1), remove(one, 1), remove(other, 1)]);
     expect(asked.some(({ status }) => status === "fulfilled")).toBe(true);
     for (const each of asked) {
       if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "not_found" });
     }
-    for (const room of [one, other]) expect(await room.size("a")).toBe(2);
-    expect(await house.storage.erasures.pending(10)).toEqual([]);
+    for (const domain of [one, other]) expect(await domain.size("a")).toBe(2);
+    expect(await service.storage.erasures.pending(10)).toEqual([]);
     expect(await problems()).toEqual([]);
   });
 
   it("is not answered before the vector is out of the index and of its snapshot", async () => {
-    await house.write("a", memories(3));
+    await service.write("a", memories(3));
     const gone: number[] = [];
     const { vectors } = plainVectors(() => ({
       // A thread that is busy with other work does the same.
@@ -131,44 +140,44 @@ describe("deleting a memory", () => {
         gone.push(...sequences);
       },
     }));
-    const room = house.room({ vectors });
-    await room.size("a");
-    await remove(room, 2);
+    const domain = service.domain({ vectors });
+    await domain.size("a");
+    await remove(domain, 2);
     expect(gone).toContain(2);
   });
 
   it.each(["open", "closed"])("takes it out of the snapshot of a large index that is %s", async (state) => {
-    const logId = await house.write("a", memories(300));
-    const first = house.room();
+    const logId = await service.write("a", memories(300));
+    const first = service.domain();
     await first.size("a");
-    await until(() => house.hasSnapshot(logId));
+    await until(() => service.hasSnapshot(logId));
     await first.namespaces.close();
-    const room = house.room();
-    if (state === "open") await room.size("a");
-    expect(await house.vectors.holds(logId, [7, 8])).toEqual([7, 8]);
-    await remove(room, 7);
-    expect(await house.vectors.holds(logId, [7, 8])).toEqual([8]);
-    expect(await room.size("a")).toBe(299);
+    const domain = service.domain();
+    if (state === "open") await domain.size("a");
+    expect(await service.vectors.holds(logId, [7, 8])).toEqual([7, 8]);
+    await remove(domain, 7);
+    expect(await service.vectors.holds(logId, [7, 8])).toEqual([8]);
+    expect(await domain.size("a")).toBe(299);
     // A process opens an index once: two at the same time would replace each other's files.
-    await room.namespaces.close();
+    await domain.namespaces.close();
     expect(await problems()).toEqual([]);
-    expect(await house.room().size("a")).toBe(299);
-    expect(house.hasSnapshot(logId)).toBe(true);
+    expect(await service.domain().size("a")).toBe(299);
+    expect(service.hasSnapshot(logId)).toBe(true);
   });
 
   it("opens and builds nothing", async () => {
-    await house.write("a", memories(3));
+    await service.write("a", memories(3));
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors });
-    await remove(room, 2);
-    await expect(drop(room, false)).rejects.toThrow("holds 2 memories;");
-    expect(await drop(room)).toBe(2);
+    const domain = service.domain({ vectors });
+    await remove(domain, 2);
+    await expect(drop(domain, false)).rejects.toThrow("holds 2 memories;");
+    expect(await drop(domain)).toBe(2);
     expect(opened).toEqual([]);
     expect(await problems()).toEqual([]);
   });
 
   it("does not wait for an index that is being built, nor does a drop", async () => {
-    const logId = await house.write("a", memories(40));
+    const logId = await service.write("a", memories(40));
     let isBuilding = false;
     const { vectors } = plainVectors(() => ({
       add: () => {
@@ -177,40 +186,40 @@ describe("deleting a memory", () => {
       },
       remove: () => new Promise<void>(() => {}),
     }));
-    const room = house.room({ vectors });
-    void room.size("a").catch(() => {});
+    const domain = service.domain({ vectors });
+    void domain.size("a").catch(() => {});
     await until(() => isBuilding);
-    await remove(room, 2);
-    await remove(room, 33);
-    expect(await house.room().size("a")).toBe(38);
-    expect(await drop(room)).toBe(38);
+    await remove(domain, 2);
+    await remove(domain, 33);
+    expect(await service.domain().size("a")).toBe(38);
+    expect(await drop(domain)).toBe(38);
     expect((await entriesOf(logId)).filter(({ op }) => op === "store")).toEqual([]);
-    expect(await house.storage.log.find(scopeOf("a"))).toBeUndefined();
+    expect(await service.storage.log.find(scopeOf("a"))).toBeUndefined();
   });
 
   it("follows a log that has moved, and finds nothing in one that was dropped", async () => {
-    const dropped = await house.write("b", [memory(3), { op: "drop", opId: "end" }]);
-    await expect(remove(house.room(), 3, "b")).rejects.toMatchObject({ code: "not_found" });
-    expect(await house.storage.log.find(scopeOf("b"))).toBeUndefined();
+    const dropped = await service.write("b", [memory(3), { op: "drop", opId: "end" }]);
+    await expect(remove(service.domain(), 3, "b")).rejects.toMatchObject({ code: "not_found" });
+    expect(await service.storage.log.find(scopeOf("b"))).toBeUndefined();
     expect((await entriesOf(dropped)).at(-1)?.op).toBe("drop");
   });
 
   it.each([0, 1, 2, 3, 4])(
     "is finished by the sweep when its process dies behind write %d",
     async (writes) => {
-      const logId = await house.write("a", memories(3));
-      const dying = remove(dyingRoom(writes), 2);
+      const logId = await service.write("a", memories(3));
+      const dying = remove(dyingDomain(writes), 2);
       await expect(dying).rejects.toThrow("died");
-      const room = house.room();
+      const domain = service.domain();
       // The process that began it may still be running.
-      expect(await sweep(room.ports)).toBe(0);
+      expect(await sweep(domain.ports)).toBe(0);
       clock.atMs += 61_000;
       const began = writes > 0;
-      expect(await sweep(room.ports)).toBe(began && writes < 4 ? 1 : 0);
-      expect(await sweep(room.ports)).toBe(0);
-      expect(await room.size("a")).toBe(began ? 2 : 3);
+      expect(await sweep(domain.ports)).toBe(began && writes < 4 ? 1 : 0);
+      expect(await sweep(domain.ports)).toBe(0);
+      expect(await domain.size("a")).toBe(began ? 2 : 3);
       expect(JSON.stringify(await entriesOf(logId)).includes("text 2")).toBe(!began);
-      expect(await house.storage.erasures.pending(10)).toEqual([]);
+      expect(await service.storage.erasures.pending(10)).toEqual([]);
       expect(await problems()).toEqual([]);
     },
   );
@@ -218,33 +227,33 @@ describe("deleting a memory", () => {
 
 describe("dropping a namespace", () => {
   it("needs force when it is not empty", async () => {
-    await house.write("a", memories(2));
-    const room = house.room();
-    await expect(drop(room, false)).rejects.toMatchObject({
+    await service.write("a", memories(2));
+    const domain = service.domain();
+    await expect(drop(domain, false)).rejects.toMatchObject({
       code: "failed_precondition",
       reason: "NAMESPACE_NOT_EMPTY",
       message: "the namespace holds 2 memories; set force to drop it",
     });
-    await remove(room, 1);
-    await expect(drop(room, false)).rejects.toThrow("holds 1 memory;");
-    expect(await room.size("a")).toBe(1);
-    await remove(room, 2);
-    expect(await drop(room, false)).toBe(0);
-    expect(await room.size("a")).toBeUndefined();
+    await remove(domain, 1);
+    await expect(drop(domain, false)).rejects.toThrow("holds 1 memory;");
+    expect(await domain.size("a")).toBe(1);
+    await remove(domain, 2);
+    expect(await drop(domain, false)).toBe(0);
+    expect(await domain.size("a")).toBeUndefined();
     expect(await problems()).toEqual([]);
   });
 
   it("answers how many it held, erases them all, and lets the name begin anew", async () => {
-    const logId = await house.write("a", memories(600));
-    const [room, other] = [house.room(), house.room()];
+    const logId = await service.write("a", memories(600));
+    const [domain, other] = [service.domain(), service.domain()];
     expect(await other.size("a")).toBe(600);
-    expect(await drop(room)).toBe(600);
+    expect(await drop(domain)).toBe(600);
     expect((await entriesOf(logId)).filter(({ op }) => op === "store")).toEqual([]);
-    for (const each of [room, other]) expect(await each.recall("a", query)).toBeUndefined();
+    for (const each of [domain, other]) expect(await each.recall("a", query)).toBeUndefined();
     await other.append("a", memory(1));
-    for (const each of [room, other]) expect(await each.size("a")).toBe(1);
-    expect(await house.storage.log.find(scopeOf("a"))).not.toBe(logId);
-    await expect(drop(room, true, "nowhere")).rejects.toMatchObject({ code: "not_found" });
+    for (const each of [domain, other]) expect(await each.size("a")).toBe(1);
+    expect(await service.storage.log.find(scopeOf("a"))).not.toBe(logId);
+    await expect(drop(domain, true, "nowhere")).rejects.toMatchObject({ code: "not_found" });
     await until(async () => (await problems()).length === 0);
   });
 
@@ -254,63 +263,63 @@ describe("dropping a namespace", () => {
       const id = `mem_${String(i + 1).padStart(26, "0")}`;
       return memoryOf({ sequence: i + 1, vector: tiny }, { id, opId: id });
     });
-    const logId = await house.write("a", many);
-    const room = house.room();
-    expect(await drop(room)).toBe(10_001);
-    expect(await room.recall("a", query)).toBeUndefined();
+    const logId = await service.write("a", many);
+    const domain = service.domain();
+    expect(await drop(domain)).toBe(10_001);
+    expect(await domain.recall("a", query)).toBeUndefined();
     expect((await verified()).memories).toBe(10_001);
-    await room.append("a", memory(1));
+    await domain.append("a", memory(1));
     clock.atMs += 61_000;
     // The other one erases the records of its calls a second time.
-    expect(await sweep(room.ports)).toBe(2);
+    expect(await sweep(domain.ports)).toBe(2);
     expect((await entriesOf(logId)).filter(({ op }) => op === "store")).toEqual([]);
     expect(await verified()).toMatchObject({ memories: 1, unfinished: 0, problems: [] });
   });
 
   it("leaves no snapshot", async () => {
-    const logId = await house.write("a", memories(300));
-    const before = house.room();
+    const logId = await service.write("a", memories(300));
+    const before = service.domain();
     await before.size("a");
-    await until(() => house.hasSnapshot(logId));
+    await until(() => service.hasSnapshot(logId));
     await before.namespaces.close();
-    const room = house.room();
-    await drop(room);
-    await until(() => !house.hasSnapshot(logId));
-    await room.namespaces.close();
-    expect(house.hasSnapshot(logId)).toBe(false);
+    const domain = service.domain();
+    await drop(domain);
+    await until(() => !service.hasSnapshot(logId));
+    await domain.namespaces.close();
+    expect(service.hasSnapshot(logId)).toBe(false);
     expect(await problems()).toEqual([]);
   });
 
   it("leaves none of another process either, once that sweeps", async () => {
-    const logId = await house.write("a", memories(300));
-    const other = house.room();
+    const logId = await service.write("a", memories(300));
+    const other = service.domain();
     await other.size("a");
-    await drop(house.room());
+    await drop(service.domain());
     await other.namespaces.close();
-    await sweep(house.room().ports);
-    expect(house.hasSnapshot(logId)).toBe(false);
+    await sweep(service.domain().ports);
+    expect(service.hasSnapshot(logId)).toBe(false);
   });
 
   it("loses no store that races with it: each is in the old one, and erased, or in the new one", async () => {
-    await house.write("a", memories(50));
-    const rooms = [house.room(), house.room()];
-    const logIds = new Set<string | undefined>([await house.storage.log.find(scopeOf("a"))]);
+    await service.write("a", memories(50));
+    const domains = [service.domain(), service.domain()];
+    const logIds = new Set<string | undefined>([await service.storage.log.find(scopeOf("a"))]);
     const stored = Array.from({ length: 200 }, (_, i) => memory(i + 51));
     const dropping: Promise<unknown>[] = [];
     await Promise.all(
       stored.map(async (entry, i) => {
-        if (i % 60 === 30) dropping.push(drop(rooms[i % 2] as Room).catch((error) => error));
+        if (i % 60 === 30) dropping.push(drop(domains[i % 2] as Domain).catch((error) => error));
         if (i % 10 === 0) await wait(i / 10);
-        await rooms[i % 2]?.append("a", entry);
-        logIds.add(await house.storage.log.find(scopeOf("a")));
+        await domains[i % 2]?.append("a", entry);
+        logIds.add(await service.storage.log.find(scopeOf("a")));
       }),
     );
     for (const dropped of await Promise.all(dropping)) {
       if (typeof dropped !== "number") expect(dropped).toMatchObject({ code: "not_found" });
     }
-    const living = await house.storage.log.find(scopeOf("a"));
+    const living = await service.storage.log.find(scopeOf("a"));
     const seen: string[] = [];
-    for (const logId of await house.storage.log.logIds({ after: "", limit: 100 })) {
+    for (const logId of await service.storage.log.logIds({ after: "", limit: 100 })) {
       for (const entry of await entriesOf(logId)) {
         if (entry.op === "store") expect(logId).toBe(living);
         if (entry.op === "store" || entry.op === "erased") seen.push(entry.id);
@@ -319,10 +328,10 @@ describe("dropping a namespace", () => {
     expect(seen).toHaveLength(250);
     expect(new Set(seen).size).toBe(250);
     clock.atMs += 61_000;
-    await sweep((rooms[0] as Room).ports);
+    await sweep((domains[0] as Domain).ports);
     // The other process may not have noticed a drop, and keep a snapshot then. Its next sweep discards it.
     await until(async () => {
-      await sweep((rooms[1] as Room).ports);
+      await sweep((domains[1] as Domain).ports);
       return (await problems()).length === 0;
     });
   });
@@ -331,51 +340,52 @@ describe("dropping a namespace", () => {
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     "is finished or undone by the sweep when its process dies behind write %d",
     async (writes) => {
-      const logId = await house.write("a", memories(300));
-      await expect(drop(dyingRoom(writes))).rejects.toThrow("died");
+      const logId = await service.write("a", memories(300));
+      await expect(drop(dyingDomain(writes))).rejects.toThrow("died");
       clock.atMs += 61_000;
-      const room = house.room();
-      await sweep(room.ports);
+      const domain = service.domain();
+      await sweep(domain.ports);
       // One that was never sealed did not happen.
       const sealed = writes > 1;
-      expect(await room.size("a")).toBe(sealed ? undefined : 300);
+      expect(await domain.size("a")).toBe(sealed ? undefined : 300);
       const left = (await entriesOf(logId)).filter(({ op }) => op === "store");
       expect(left).toHaveLength(sealed ? 0 : 300);
-      expect(await house.storage.erasures.pending(10)).toEqual([]);
-      await room.append("a", memory(301));
-      expect(await room.size("a")).toBe(sealed ? 1 : 301);
+      expect(await service.storage.erasures.pending(10)).toEqual([]);
+      await domain.append("a", memory(301));
+      expect(await domain.size("a")).toBe(sealed ? 1 : 301);
       expect(await problems()).toEqual([]);
     },
   );
 
   it("is seen by a call that meets its end before the name was taken off", async () => {
-    await house.write("a", [...memories(3), { op: "drop", opId: "end" }]);
-    const room = house.room();
-    expect(await room.recall("a", query)).toBeUndefined();
-    await room.append("a", memory(4));
-    expect(await room.size("a")).toBe(1);
+    await service.write("a", [...memories(3), { op: "drop", opId: "end" }]);
+    const domain = service.domain();
+    expect(await domain.recall("a", query)).toBeUndefined();
+    await domain.append("a", memory(4));
+    expect(await domain.size("a")).toBe(1);
   });
 });
 
 describe("the sweep", () => {
   it("goes on with the others when one cannot be finished", async () => {
-    await house.write("a", memories(2));
-    await house.write("b", [memory(3), memory(4)]);
-    await expect(remove(dyingRoom(1), 1, "a")).rejects.toThrow("died");
-    await expect(remove(dyingRoom(1), 3, "b")).rejects.toThrow("died");
+    await service.write("a", memories(2));
+    await service.write("b", [memory(3), memory(4)]);
+    await expect(remove(dyingDomain(1), 1, "a")).rejects.toThrow("died");
+    await expect(remove(dyingDomain(1), 3, "b")).rejects.toThrow("died");
     clock.atMs += 61_000;
-    const { log } = house.storage;
+    const { log } = service.storage;
     const logId = await log.find(scopeOf("a"));
-    const room = house.room({
+    const domain = service.domain({
       log: withChanges(log, {
-        erase: (of) => (of.logId === logId ? Promise.reject(new Error("stuck")) : log.erase(of)),
+        erase: (request) =>
+          request.logId === logId ? Promise.reject(new Error("stuck")) : log.erase(request),
       }),
     });
-    await expect(sweep(room.ports)).rejects.toThrow("stuck");
-    expect(await house.room().size("b")).toBe(1);
-    const pending = await house.storage.erasures.pending(10);
+    await expect(sweep(domain.ports)).rejects.toThrow("stuck");
+    expect(await service.domain().size("b")).toBe(1);
+    const pending = await service.storage.erasures.pending(10);
     expect(pending.map(({ scope }) => scope.namespace)).toEqual(["a"]);
-    expect(await sweep(house.room().ports)).toBe(1);
+    expect(await sweep(service.domain().ports)).toBe(1);
     expect(await problems()).toEqual([]);
   });
 });
@@ -383,40 +393,40 @@ describe("the sweep", () => {
 describe("verifying a database", () => {
   /** Changes entries behind the program's back. */
   const harm = async (change: (entries: ReturnType<typeof raw>) => Promise<unknown>) => {
-    await house.close();
-    const root = openLmdb({ path: join(house.dataDir, "recalld.mdb") });
+    await service.close();
+    const root = openLmdb({ path: join(service.dataDir, "recalld.mdb") });
     await change(raw(root));
     await root.close();
-    house = await House.open({ clock, dataDir: house.dataDir });
+    service = await TestService.open({ clock, dataDir: service.dataDir });
   };
   const raw = (root: ReturnType<typeof openLmdb>) => root.openDB<Buffer>("log", { encoding: "binary" });
 
   it("finds nothing where all is well, and counts what there is", async () => {
-    const logId = await house.write("a", memories(300));
-    await house.write("b", memories(5));
-    const room = house.room();
-    await room.size("a");
-    await until(() => house.hasSnapshot(logId));
-    await remove(room, 7);
-    await drop(room, true, "b");
-    await room.append("b", memory(9));
-    await room.namespaces.close();
-    const { log, erasures } = house.storage;
-    const derived = { vectors: house.vectors, indexes: unsavedIndexes().indexes };
+    const logId = await service.write("a", memories(300));
+    await service.write("b", memories(5));
+    const domain = service.domain();
+    await domain.size("a");
+    await until(() => service.hasSnapshot(logId));
+    await remove(domain, 7);
+    await drop(domain, true, "b");
+    await domain.append("b", memory(9));
+    await domain.namespaces.close();
+    const { log, erasures } = service.storage;
+    const derived = { vectors: service.vectors, indexes: unsavedIndexes().indexes };
     const verified = await verify({ log, erasures, ...derived, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
       memories: 300,
       erased: 6,
       indexes: 1,
-      recall: { found: expect.any(Number), of: expect.any(Number) },
+      recall: { found: expect.any(Number), compared: expect.any(Number) },
       unfinished: 0,
       problems: [],
     });
   });
 
   it("finds a hole and an unreadable entry", async () => {
-    const logId = await house.write("a", memories(5));
+    const logId = await service.write("a", memories(5));
     await harm((entries) => entries.remove([logId, 2]));
     await harm((entries) => entries.put([logId, 4], Buffer.from("spoilt")));
     expect(await problems()).toEqual([
@@ -426,8 +436,8 @@ describe("verifying a database", () => {
   });
 
   it("finds a text that an erased entry still holds", async () => {
-    const logId = await house.write("a", memories(3));
-    await remove(house.room(), 2);
+    const logId = await service.write("a", memories(3));
+    await remove(service.domain(), 2);
     const { opId, id, tokens, createdAtMs } = memory(2);
     const leftover = { op: "erased", opId, id, tokens, createdAtMs, text: "left" } as never;
     await harm((entries) => entries.put([logId, 2], encode(leftover)));
@@ -435,8 +445,8 @@ describe("verifying a database", () => {
   });
 
   it("finds a vector that an erased entry still holds", async () => {
-    const logId = await house.write("a", memories(3));
-    await remove(house.room(), 2);
+    const logId = await service.write("a", memories(3));
+    await remove(service.domain(), 2);
     const { opId, id, tokens, createdAtMs, vectors } = memory(2);
     const leftover = { op: "erased", opId, id, tokens, createdAtMs, vectors } as never;
     await harm((entries) => entries.put([logId, 2], encode(leftover)));
@@ -470,12 +480,12 @@ describe("verifying a database", () => {
       "entry 4: its vector is not finite",
     ],
   ])("finds %s", async (_, more, problem) => {
-    const logId = await house.write("a", [...memories(3), ...more]);
+    const logId = await service.write("a", [...memories(3), ...more]);
     expect(await problems()).toContain(`${logId}, ${problem}`);
   });
 
   it("finds what stands behind a log's end", async () => {
-    const logId = await house.write("a", [
+    const logId = await service.write("a", [
       { op: "drop", opId: "d" },
       { op: "drop", opId: "e" },
     ]);
@@ -483,45 +493,45 @@ describe("verifying a database", () => {
   });
 
   it("counts an erasure that is not finished, and takes what it has left for no problem", async () => {
-    await house.write("a", memories(3));
-    await expect(remove(dyingRoom(2), 2)).rejects.toThrow("died");
+    await service.write("a", memories(3));
+    await expect(remove(dyingDomain(2), 2)).rejects.toThrow("died");
     expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });
   });
 
   it("takes a log that moves for no problem until its copy has the name", async () => {
-    const logId = await house.write("a", [...memories(3), { op: "moved", opId: "m", to: "elsewhere" }]);
+    const logId = await service.write("a", [...memories(3), { op: "moved", opId: "m", to: "elsewhere" }]);
     expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });
-    await house.storage.log.rename(scopeOf("a"), { from: logId, to: "elsewhere" });
+    await service.storage.log.rename(scopeOf("a"), { from: logId, to: "elsewhere" });
     expect(await problems()).toContain(`${logId}, entry 1: has moved, but is not erased`);
   });
 
   it("finds a vector that a snapshot should not have, until the namespace is used", async () => {
-    const logId = await house.write("a", memories(300));
-    const room = house.room();
-    await room.size("a");
-    await until(() => house.hasSnapshot(logId));
-    await room.namespaces.close();
+    const logId = await service.write("a", memories(300));
+    const domain = service.domain();
+    await domain.size("a");
+    await until(() => service.hasSnapshot(logId));
+    await domain.namespaces.close();
     // Another process deletes it.
-    await house.write("a", [{ op: "delete", opId: "d", target: 7 }]);
-    await house.storage.log.erase({ logId, sequences: [7] });
+    await service.write("a", [{ op: "delete", opId: "d", target: 7 }]);
+    await service.storage.log.erase({ logId, sequences: [7] });
     expect(await problems()).toEqual([
       `${logId}, entry 7: was deleted, but an index file has its vector; using the namespace takes it out`,
     ]);
-    const next = house.room();
+    const next = service.domain();
     expect(await next.size("a")).toBe(299);
     await next.namespaces.close();
     expect(await problems()).toEqual([]);
   });
 
   it("finds a snapshot of another log, of a dropped namespace, and of none at all", async () => {
-    const logId = await house.write("a", memories(3));
-    const dropped = await house.write("b", [{ op: "drop", opId: "d" }]);
-    for (const [of, sequence, opId] of [
+    const logId = await service.write("a", memories(3));
+    const dropped = await service.write("b", [{ op: "drop", opId: "d" }]);
+    for (const [request, sequence, opId] of [
       [logId, 2, "another"],
       [dropped, 1, "d"],
       ["nobody", 1, "x"],
     ] as const) {
-      const index = house.vectors.open(of);
+      const index = service.vectors.open(request);
       await index.add([{ sequence, opId, vectors: rows.slice(0, 200).map(({ vector }) => vector) }]);
       await index.settled();
       await index.close();
@@ -538,10 +548,10 @@ describe("verifying a database", () => {
 
 describe("compacting the local database", () => {
   const SECRET = "the unmistakable secret of 4711";
-  const bytes = () => readFileSync(join(house.dataDir, "recalld.mdb"));
+  const bytes = () => readFileSync(join(service.dataDir, "recalld.mdb"));
 
   it("leaves all that is there, and nothing of what was erased", async () => {
-    const { accounts, claims, recent, systemRecords, usage } = house.storage;
+    const { accounts, claims, recent, systemRecords, usage } = service.storage;
     const key = { id: "k", name: "", hash: "h", scopes: [], createdAtMs: 1 } as never;
     const account = {
       id: "acc_1",
@@ -565,16 +575,16 @@ describe("compacting the local database", () => {
     await recent.touch(scopeOf("ä b"), 5);
     await systemRecords.pin({
       after: undefined,
-      to: { generation: "", model: { id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS } },
+      to: { modelVersion: "", model: { id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS } },
     });
     await usage.add([]);
     const secret = memory(100, { text: SECRET });
-    const logId = await house.write("ä b", [...memories(50), secret, ...memories(99).slice(60)]);
-    await house.write("b", memories(3));
+    const logId = await service.write("ä b", [...memories(50), secret, ...memories(99).slice(60)]);
+    await service.write("b", memories(3));
     expect(bytes().includes(SECRET)).toBe(true);
-    await remove(house.room(), 100, "ä b");
+    await remove(service.domain(), 100, "ä b");
     const contentOf = () => {
-      const root = openLmdb({ path: join(house.dataDir, "recalld.mdb"), maxDbs: 32 });
+      const root = openLmdb({ path: join(service.dataDir, "recalld.mdb"), maxDbs: 32 });
       const content: Record<string, unknown[]> = {};
       for (const name of [...root.getKeys()].map(String)) {
         const db = root.openDB<Buffer>(name, { encoding: "binary" });
@@ -584,35 +594,35 @@ describe("compacting the local database", () => {
       content.meta = content.meta?.filter((entry) => (entry as [string])[0] !== "owner") ?? [];
       return { content, close: () => root.close() };
     };
-    await house.close();
+    await service.close();
     const before = contentOf();
     await before.close();
     expect(Object.keys(before.content).length).toBeGreaterThanOrEqual(10);
     expect(JSON.stringify(before.content)).not.toContain(SECRET);
     expect(bytes().includes(SECRET)).toBe(true);
 
-    const sizes = await compactLocal({ dataDir: house.dataDir });
+    const sizes = await compactLocal({ dataDir: service.dataDir });
     expect(sizes.after).toBe(bytes().length);
     expect(bytes().includes(SECRET)).toBe(false);
     const after = contentOf();
     await after.close();
     expect(after.content).toEqual(before.content);
 
-    house = await House.open({ clock, dataDir: house.dataDir });
-    expect(await house.storage.log.find(scopeOf("ä b"))).toBe(logId);
-    expect(await house.room().size("ä b")).toBe(89);
+    service = await TestService.open({ clock, dataDir: service.dataDir });
+    expect(await service.storage.log.find(scopeOf("ä b"))).toBe(logId);
+    expect(await service.domain().size("ä b")).toBe(89);
     expect(await problems()).toEqual([]);
-    await house.room().append("b", memory(200));
-    expect(await house.room().size("b")).toBe(4);
+    await service.domain().append("b", memory(200));
+    expect(await service.domain().size("b")).toBe(4);
   });
 
   it("is refused while the folder is in use, and harms nothing", async () => {
-    await house.write("a", memories(3));
-    await expect(compactLocal({ dataDir: house.dataDir })).rejects.toMatchObject({
+    await service.write("a", memories(3));
+    await expect(compactLocal({ dataDir: service.dataDir })).rejects.toMatchObject({
       code: "failed_precondition",
     });
-    const room = house.room();
-    await room.append("a", memory(4));
-    expect(await room.size("a")).toBe(4);
+    const domain = service.domain();
+    await domain.append("a", memory(4));
+    expect(await domain.size("a")).toBe(4);
   });
 });

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { recall } from "../../src/memory/calls/recall.js";
-import { listMemories } from "../../src/memory/calls/several/list.js";
-import { store } from "../../src/memory/calls/store.js";
+import { listMemories } from "../../src/memory/operations/list.js";
+import { recall } from "../../src/memory/operations/recall.js";
+import { store } from "../../src/memory/operations/store.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
-import { generationsOf } from "./models.js";
-import { CALLER, House } from "./room.js";
+import { CALLER, TestService } from "./domain.js";
+import { modelVersionsOf } from "./models.js";
 
 const DIMENSIONS = 384;
 /** Maximum number of windows of the longest text; that of the longest query follows. */
@@ -15,9 +15,9 @@ const QUERY_WINDOWS = 128;
 const MEMORIES = 19;
 const MB = 1_000_000;
 
-const houses: House[] = [];
+const services: TestService[] = [];
 afterEach(async () => {
-  for (const house of houses.splice(0)) await house.close();
+  for (const service of services.splice(0)) await service.close();
 });
 
 /** Vectors for the longest text and the longest query. Each request gets another part of them. */
@@ -46,11 +46,13 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
 }
 
 /** Makes a namespace of memories of the maximum length. */
-async function heavyHouse(memories: number, tailRowsMax: number) {
-  const house = await House.open({ dimensions: DIMENSIONS, tailRowsMax });
-  houses.push(house);
-  const generations = generationsOf(modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)));
-  const { ports } = house.room({ generations });
+async function heavyService(memories: number, tailRowsMax: number) {
+  const service = await TestService.open({ dimensions: DIMENSIONS, tailRowsMax });
+  services.push(service);
+  const modelVersions = modelVersionsOf(
+    modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)),
+  );
+  const { ports } = service.domain({ modelVersions });
   const charges = { charged: 0, refunded: 0, counted: 0 };
   const quota = {
     charge: async () => void charges.charged++,
@@ -89,7 +91,7 @@ it.each([
 ])(
   "a recall of the longest query over the longest memories is bounded in memory: %s",
   async (_, tailRowsMax) => {
-    const { ports } = await heavyHouse(MEMORIES, tailRowsMax);
+    const { ports } = await heavyService(MEMORIES, tailRowsMax);
     const recalling = () => recall(ports, { caller: CALLER, query: "#", namespace: "heavy", topK: 20 });
     const { result, heapBytes, bufferBytes, pauseMs } = await watched(recalling);
     expect(result.results).toHaveLength(MEMORIES);
@@ -103,7 +105,7 @@ it.each([
 );
 
 it("a recall that nobody waits for any more stops working, and is not charged", async () => {
-  const { ports, charges } = await heavyHouse(MEMORIES, 20_000);
+  const { ports, charges } = await heavyService(MEMORIES, 20_000);
   const stopping = new AbortController();
   const begunMs = performance.now();
   const request = { caller: CALLER, query: "#", namespace: "heavy", topK: 20, signal: stopping.signal };
@@ -119,7 +121,7 @@ it("a recall that nobody waits for any more stops working, and is not charged", 
 }, 120_000);
 
 it("pages of the longest memories are read without their vectors", async () => {
-  const { ports } = await heavyHouse(60, 1_000_000);
+  const { ports } = await heavyService(60, 1_000_000);
   const page = () =>
     listMemories(ports, { caller: CALLER, namespace: "heavy", pageSize: 100, pageToken: "" });
   const { result, bufferBytes } = await watched(() => Promise.all(Array.from({ length: 8 }, page)));

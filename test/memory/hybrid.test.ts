@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { recall } from "../../src/memory/calls/recall.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { recall } from "../../src/memory/operations/recall.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
+import { CALLER, type Domain, TestService } from "./domain.js";
 import { HybridModel } from "./hybrid-model.js";
-import { generationsOf } from "./models.js";
-import { CALLER, House, type Room } from "./room.js";
+import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
@@ -17,21 +17,21 @@ const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget trai
   " ",
 );
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  // Nothing is sealed: the rooms of one house share their folder.
-  house = await House.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER });
+  // Nothing is sealed: the domains of one service share their folder.
+  service = await TestService.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-const newRoom = ({ indexes } = unsavedIndexes()) =>
-  house.room({ generations: generationsOf(toyEmbedder), indexes });
+const newDomain = ({ indexes } = unsavedIndexes()) =>
+  service.domain({ modelVersions: modelVersionsOf(toyEmbedder), indexes });
 
 let stored = 0;
 /** Appends a memory; returns its id. */
-async function store(room: Room, namespace: string, text: string): Promise<string> {
+async function store(domain: Domain, namespace: string, text: string): Promise<string> {
   const id = `mem_${String(++stored).padStart(26, "0")}`;
-  await room.append(namespace, aMemory({ id, opId: id, text, ...toyEmbedding(text) }));
+  await domain.append(namespace, aMemory({ id, opId: id, text, ...toyEmbedding(text) }));
   return id;
 }
 
@@ -42,8 +42,8 @@ interface Asked {
   readonly minScore?: number;
 }
 
-async function recallBoth(room: Room, { namespace, query, topK = 20, minScore }: Asked) {
-  const ports = { ...room.ports, idempotency: undefined as never };
+async function recallBoth(domain: Domain, { namespace, query, topK = 20, minScore }: Asked) {
+  const ports = { ...domain.ports, idempotency: undefined as never };
   const asked = { query, namespace, topK, minScore, mode: "hybrid", explain: true } as const;
   const request = { caller: CALLER, ...asked };
   const { results } = await recall(ports, request);
@@ -79,11 +79,11 @@ describe("a recall by meaning and words", () => {
   });
 
   it("finds a memory by its words at the very next recall, on any replica", async () => {
-    const [one, other] = [newRoom(), newRoom()];
+    const [one, other] = [newDomain(), newDomain()];
     for (let i = 0; i < 30; i++) {
       await store(i % 2 ? one : other, "a", `the code word is zebra${i}`);
-      for (const room of [one, other]) {
-        const [first] = await recallBoth(room, { namespace: "a", query: `zebra${i}` });
+      for (const domain of [one, other]) {
+        const [first] = await recallBoth(domain, { namespace: "a", query: `zebra${i}` });
         expect(first).toMatchObject({ text: `the code word is zebra${i}` });
         expect(first?.words).toBeGreaterThan(0);
       }
@@ -91,13 +91,13 @@ describe("a recall by meaning and words", () => {
   });
 
   it("does not read the log again for words that it was handed", async () => {
-    const room = newRoom();
-    await store(room, "a", "ana moved to berlin");
-    await recallBoth(room, { namespace: "a", query: "ana" });
-    const read = room.log.read.bind(room.log);
+    const domain = newDomain();
+    await store(domain, "a", "ana moved to berlin");
+    await recallBoth(domain, { namespace: "a", query: "ana" });
+    const read = domain.log.read.bind(domain.log);
     const parts: string[] = [];
     let entries = 0;
-    Object.assign(room.log, {
+    Object.assign(domain.log, {
       read: async (range: Parameters<typeof read>[0]) => {
         parts.push(range.what);
         const tail = await read(range);
@@ -105,57 +105,57 @@ describe("a recall by meaning and words", () => {
         return tail;
       },
     });
-    await store(room, "a", "ana likes coffee");
-    await recallBoth(room, { namespace: "a", query: "coffee" });
+    await store(domain, "a", "ana likes coffee");
+    await recallBoth(domain, { namespace: "a", query: "coffee" });
     expect(parts.length).toBeGreaterThan(0);
     expect(parts).toEqual(parts.map(() => "all"));
     expect(entries).toBe(0);
   });
 
   it("answers nothing in a namespace that does not exist, or is empty again", async () => {
-    const room = newRoom();
-    expect(await recallBoth(room, { namespace: "none", query: "ana" })).toEqual([]);
-    const id = await store(room, "a", "ana");
-    expect(await recallBoth(room, { namespace: "a", query: "ana" })).toHaveLength(1);
-    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id });
-    expect(await recallBoth(room, { namespace: "a", query: "ana" })).toEqual([]);
+    const domain = newDomain();
+    expect(await recallBoth(domain, { namespace: "none", query: "ana" })).toEqual([]);
+    const id = await store(domain, "a", "ana");
+    expect(await recallBoth(domain, { namespace: "a", query: "ana" })).toHaveLength(1);
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id });
+    expect(await recallBoth(domain, { namespace: "a", query: "ana" })).toEqual([]);
   });
 
   it("builds the indexes anew after one has failed", async () => {
     const failures = [new Error("the index is broken")];
     const { indexes } = unsavedIndexes();
     const failing = unsavedIndexes({
-      searchWords: (of, query) => {
+      searchWords: (searched, query) => {
         const failure = failures.pop();
-        return failure === undefined ? indexes.searchWords(of, query) : Promise.reject(failure);
+        return failure === undefined ? indexes.searchWords(searched, query) : Promise.reject(failure);
       },
     });
-    const room = newRoom(failing);
-    await store(room, "a", "ana moved to berlin");
+    const domain = newDomain(failing);
+    await store(domain, "a", "ana moved to berlin");
     const asked = { namespace: "a", query: "ana" };
-    await expect(recallBoth(room, asked)).rejects.toMatchObject({ code: "unavailable" });
-    expect(await recallBoth(room, asked)).toHaveLength(1);
+    await expect(recallBoth(domain, asked)).rejects.toMatchObject({ code: "unavailable" });
+    expect(await recallBoth(domain, asked)).toHaveLength(1);
     expect(failing.opened.map(({ closed }) => closed)).toEqual([1, 0]);
   });
 
   it("closes the index with its namespace, and erases its files when it is dropped", async () => {
     const made = unsavedIndexes();
-    const room = newRoom(made);
-    await store(room, "a", "ana moved to berlin");
+    const domain = newDomain(made);
+    await store(domain, "a", "ana moved to berlin");
     const logId = made.opened[0]?.logId as string;
     made.discarded.length = 0;
-    await deleteNamespace(room.ports, { caller: CALLER, namespace: "a", force: true });
-    await room.namespaces.close();
+    await deleteNamespace(domain.ports, { caller: CALLER, namespace: "a", force: true });
+    await domain.namespaces.close();
     expect(made.opened[0]?.closed).toBe(1);
     expect(made.discarded).toContain(logId);
   });
 
   it("counts words and fields within the budget of the indexes", async () => {
     const bytesOf = async (text: string) => {
-      const room = newRoom();
+      const domain = newDomain();
       const namespace = `of ${text.length}`;
-      await store(room, namespace, text);
-      return room.namespaces.measure().bytes;
+      await store(domain, namespace, text);
+      return domain.namespaces.measure().bytes;
     };
     const many = Array.from({ length: 200 }, (_, i) => `word${i}`).join(" ");
     expect(await bytesOf(many)).toBeGreaterThan((await bytesOf("ana")) + 200 * 8);
@@ -165,7 +165,7 @@ describe("a recall by meaning and words", () => {
 /** Runs one sequence of calls on two replicas, and compares every recall with the model. */
 async function runSequence(seed: number): Promise<void> {
   const chance = chanceOf(seed);
-  const rooms = [newRoom(), newRoom()];
+  const domains = [newDomain(), newDomain()];
   const namespace = `n${seed}`;
   const model = new HybridModel();
   const ids = new Map<string, string>();
@@ -174,34 +174,34 @@ async function runSequence(seed: number): Promise<void> {
     [0.8, 0.85],
   ] as const);
   for (let step = 0; step < STEPS; step++) {
-    const room = chance.pick(rooms);
+    const domain = chance.pick(domains);
     const kind = chance.next();
     if (kind < storing) {
       for (let i = chance.below(4); i >= 0; i--) {
         const text = textOf(chance, `unique${seed}x${step}x${i}`);
-        ids.set(text, await store(room, namespace, text));
+        ids.set(text, await store(domain, namespace, text));
         model.texts.push(text);
       }
     } else if (kind < deleting && model.texts.length > 0) {
       const text = chance.pick(model.texts);
-      await deleteMemory(room.ports, { caller: CALLER, namespace, id: ids.get(text) as string });
+      await deleteMemory(domain.ports, { caller: CALLER, namespace, id: ids.get(text) as string });
       model.texts = model.texts.filter((each) => each !== text);
     } else if (kind < deleting + 0.01 && model.texts.length > 0) {
-      await deleteNamespace(room.ports, { caller: CALLER, namespace, force: true });
+      await deleteNamespace(domain.ports, { caller: CALLER, namespace, force: true });
       model.texts = [];
     } else {
       const topK = chance.pick([1, 5, 20]);
       const query = queryOf(chance, model.texts);
       const minScore = chance.pick([undefined, 0.1234567, 0.4321, 0.7654321]);
       expectLike(
-        await recallBoth(room, { namespace, query, topK, ...(minScore !== undefined && { minScore }) }),
+        await recallBoth(domain, { namespace, query, topK, ...(minScore !== undefined && { minScore }) }),
         model.recall(query, topK, minScore),
         `seed ${seed}`,
       );
     }
   }
-  await expectNoTrace(rooms[0] as Room, { namespace, texts: model.texts });
-  for (const room of rooms) await room.namespaces.close();
+  await expectNoTrace(domains[0] as Domain, { namespace, texts: model.texts });
+  for (const domain of domains) await domain.namespaces.close();
 }
 
 function expectLike(
@@ -222,14 +222,14 @@ function expectLike(
 
 /** Expects the same answers, to the last digit, as from a namespace that never had what was deleted. */
 async function expectNoTrace(
-  room: Room,
+  domain: Domain,
   { namespace, texts }: { namespace: string; texts: readonly string[] },
 ): Promise<void> {
   const fresh = `${namespace}-fresh`;
-  for (const text of texts) await store(room, fresh, text);
+  for (const text of texts) await store(domain, fresh, text);
   for (const query of ["ana moved", "budget friday coffee", ...texts.slice(0, 3)]) {
-    expect(await recallBoth(room, { namespace, query })).toEqual(
-      await recallBoth(room, { namespace: fresh, query }),
+    expect(await recallBoth(domain, { namespace, query })).toEqual(
+      await recallBoth(domain, { namespace: fresh, query }),
     );
   }
 }

@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";
+import { CALLER, memoryOf, scopeOf } from "./domain.js";
 import {
   aProcess,
   asked,
   clock,
+  domain,
   endsAt,
-  house,
   idsInLog,
   never,
   OWNER_TIMEOUT_MS,
-  room,
+  service,
   start,
   undone,
   vector,
   writing,
 } from "./idempotent-stores.js";
-import { CALLER, memoryOf, scopeOf } from "./room.js";
 
 describe("a store whose owner died", () => {
   const beforeAppend = (reached: () => void) => writing("x", { before: endsAt(reached) });
@@ -71,7 +71,7 @@ describe("a store whose owner died", () => {
       });
       clock.atMs += OWNER_TIMEOUT_MS;
       const { answered } = await aProcess({ exclusive: false }).run(asked("x"), writing("x"));
-      await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: answered.id });
+      await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: answered.id });
       wake();
       await running.catch(() => {});
       expect(await idsInLog()).toEqual([]);
@@ -105,20 +105,24 @@ describe("a store whose owner died", () => {
 
   it("and whose write lands late is found by the call that took over, while that embeds", async () => {
     let late: (() => Promise<number>) | undefined;
-    const { log } = house.storage;
+    const { log } = service.storage;
     const stalls = withChanges(log, {
       append: (batch) => {
         late = () => log.append(batch);
         return new Promise(() => {});
       },
     });
-    await room.append("a", memoryOf({ sequence: 1, vector }));
-    const stalled = house.room({ log: stalls });
+    await domain.append("a", memoryOf({ sequence: 1, vector }));
+    const stalled = service.domain({ log: stalls });
     const first: IdempotentWork = {
       write: async ({ memoryId: id, confirm }) => {
         const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
         const memoryIn = () => confirm().then(() => entry);
-        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+        await stalled.namespaces.append(scopeOf("a"), {
+          memoryIn,
+          authenticate: async () => {},
+          idempotent: true,
+        });
         return entry;
       },
       undo: async () => {},
@@ -129,7 +133,7 @@ describe("a store whose owner died", () => {
     const lands = async () => {
       await late?.();
       // A recall reads it, so that the appender does not meet it any more.
-      await room.size("a");
+      await domain.size("a");
     };
     const { answered } = await aProcess({ exclusive: false }).run(
       asked("x"),

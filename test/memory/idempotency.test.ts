@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { IDEMPOTENCY_KEPT_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { withChanges } from "../support/with-changes.js";
+import { CALLER, scopeOf } from "./domain.js";
 import {
   aProcess,
   asked,
   clock,
+  domain,
   endsAt,
-  house,
   idsInLog,
   never,
-  room,
+  service,
   start,
   undone,
   writing,
   written,
 } from "./idempotent-stores.js";
-import { CALLER, scopeOf } from "./room.js";
 
 describe("a store with an idempotency key", () => {
   it("is answered as the first time when it comes again, and writes nothing", async () => {
@@ -127,7 +127,7 @@ describe("a store with an idempotency key", () => {
   it("says so when the memory that it stored was deleted since", async () => {
     const idempotency = aProcess();
     const { answered } = await idempotency.run(asked("x"), writing("x"));
-    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: answered.id });
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: answered.id });
     await expect(idempotency.run(asked("x"), never)).rejects.toMatchObject({
       code: "failed_precondition",
       reason: "IDEMPOTENT_MEMORY_DELETED",
@@ -137,8 +137,8 @@ describe("a store with an idempotency key", () => {
   it("tells why it failed also when its key cannot be freed", async () => {
     const troubles: unknown[] = [];
     const away = unavailable("the database is away");
-    const claims = withChanges(house.storage.claims, { release: () => Promise.reject(away) });
-    const { log } = house.storage;
+    const claims = withChanges(service.storage.claims, { release: () => Promise.reject(away) });
+    const { log } = service.storage;
     const onTrouble = (error: unknown) => troubles.push(error);
     const idempotency = new Idempotency({ claims, log, clock, exclusive: true, onTrouble });
     const failing = writing("x", {
@@ -153,7 +153,7 @@ describe("a store with an idempotency key", () => {
   it("has its key for 24 hours", async () => {
     const idempotency = aProcess();
     const { answered } = await idempotency.run(asked("x"), writing("x"));
-    clock.wallAheadMs += IDEMPOTENCY_KEPT_MS - 1000;
+    clock.wallAheadMs += IDEMPOTENCY_TTL_MS - 1000;
     expect(await idempotency.run(asked("x"), never)).toEqual({ answered, replayed: true });
     clock.wallAheadMs += 1001;
     const again = await idempotency.run(asked("x"), writing("x"));

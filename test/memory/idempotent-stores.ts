@@ -8,28 +8,28 @@ import {
 import type { Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { House, memoryOf, type Room, scopeOf } from "./room.js";
+import { type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
 
 export const OWNER_TIMEOUT_MS = 30_000;
 
-export let house: House;
-export let room: Room;
+export let service: TestService;
+export let domain: Domain;
 export let clock: HandClock;
 /** Texts of the written memories, in the order of their writes. */
 export let written: string[];
 
 beforeEach(async () => {
-  house = await House.open();
-  room = house.room();
+  service = await TestService.open();
+  domain = service.domain();
   clock = new HandClock();
   written = [];
   undone = 0;
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 /** Makes the idempotency of a separate process. */
 export const aProcess = ({ exclusive = true } = {}) =>
-  new Idempotency({ claims: house.storage.claims, log: house.storage.log, clock, exclusive });
+  new Idempotency({ claims: service.storage.claims, log: service.storage.log, clock, exclusive });
 
 export const asked = (text: string, given: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   scope: scopeOf("a"),
@@ -60,7 +60,11 @@ export const writing = (
       await confirmed?.();
       return entry;
     };
-    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+    await domain.namespaces.append(scopeOf("a"), {
+      memoryIn,
+      authenticate: async () => {},
+      idempotent: true,
+    });
     written.push(text);
     await after?.();
     return entry;
@@ -76,9 +80,9 @@ export const never: IdempotentWork = {
 };
 
 export const idsInLog = async () => {
-  const logId = await house.storage.log.find(scopeOf("a"));
+  const logId = await service.storage.log.find(scopeOf("a"));
   if (logId === undefined) return [];
-  const entries = await entriesOf(house.storage.log, { logId, from: 1, limit: 100 });
+  const entries = await entriesOf(service.storage.log, { logId, from: 1, limit: 100 });
   return entries.flatMap(({ entry }) => (entry.op === "store" ? [entry.id] : []));
 };
 /** Reports that it was reached, and never ends. */

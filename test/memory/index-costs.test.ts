@@ -4,15 +4,15 @@ import type { JsonObject } from "../../src/memory/input/json-object.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import { withChanges } from "../support/with-changes.js";
 import { cloud, type Point } from "../vectors/clouds.js";
-import { DIMENSIONS, House, memoryOf, type Room, scopeOf } from "./room.js";
+import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
 
 // What once kept the main thread busy for ever, took gigabytes, or hid the memory that lives.
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open({ tailRowsMax: Number.MAX_SAFE_INTEGER });
+  service = await TestService.open({ tailRowsMax: Number.MAX_SAFE_INTEGER });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 /** Makes metadata of 16 KB, whose keys nobody else has. */
 function distinctKeys(i: number): JsonObject {
@@ -20,9 +20,13 @@ function distinctKeys(i: number): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function selected(room: Room, filter: JsonObject, includeSuperseded = false): Promise<number[] | undefined> {
+function selected(
+  domain: Domain,
+  filter: JsonObject,
+  includeSuperseded = false,
+): Promise<number[] | undefined> {
   const parsed = parseFilter(filter) as Filter;
-  return room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+  return domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     const selection = await replica.searching((search) => search.select(parsed, { includeSuperseded }));
     return [...selection.sequences];
@@ -33,16 +37,16 @@ describe("100,000 distinct metadata keys", () => {
   const points = cloud(61, { dimensions: DIMENSIONS });
 
   it("leave the process idle after one delete and one filter, and take little memory", async () => {
-    const logId = await house.write(
+    const logId = await service.write(
       "n",
       points.map((point) => memoryOf(point, { metadata: JSON.stringify(distinctKeys(point.sequence)) })),
     );
-    const room = house.room();
-    expect(await selected(room, { [(5 * 2_000 + 7).toString(36)]: 1 })).toEqual([5]);
+    const domain = service.domain();
+    expect(await selected(domain, { [(5 * 2_000 + 7).toString(36)]: 1 })).toEqual([5]);
     const tombstone = { op: "delete", opId: "gone", target: 5 } as const;
-    await house.storage.log.append({ logId, from: 62, entries: [tombstone] });
-    expect(await selected(room, { [(5 * 2_000 + 7).toString(36)]: 1 })).toEqual([]);
-    expect(room.namespaces.measure().bytes).toBeLessThan(61 * 1_700 * 60);
+    await service.storage.log.append({ logId, from: 62, entries: [tombstone] });
+    expect(await selected(domain, { [(5 * 2_000 + 7).toString(36)]: 1 })).toEqual([]);
+    expect(domain.namespaces.measure().bytes).toBeLessThan(61 * 1_700 * 60);
     await new Promise((resolve) => setTimeout(resolve, 500));
     const before = process.cpuUsage();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -56,7 +60,7 @@ describe("4,000 superseded versions of one fact", () => {
   const fact = cloud(1, { dimensions: DIMENSIONS, seed: 5 })[0]?.vector as Float32Array;
   const others = cloud(500, { dimensions: DIMENSIONS, seed: 6 });
   let fetched: number;
-  let room: Room;
+  let domain: Domain;
 
   beforeEach(async () => {
     const versions = Array.from({ length: VERSIONS }, (_, i) =>
@@ -65,46 +69,46 @@ describe("4,000 superseded versions of one fact", () => {
         ...(i > 0 && { supersedes: [500 + i] }),
       }),
     );
-    await house.write("n", [...others.map((each) => memoryOf(each)), ...versions]);
-    const { log } = house.storage;
+    await service.write("n", [...others.map((each) => memoryOf(each)), ...versions]);
+    const { log } = service.storage;
     fetched = 0;
-    const fetch: typeof log.fetch = async (of) => {
-      const found = await log.fetch(of);
+    const fetch: typeof log.fetch = async (request) => {
+      const found = await log.fetch(request);
       fetched += found.found.length;
       return found;
     };
-    room = house.room({ log: withChanges(log, { fetch }) });
-    await room.recall("n", fact);
+    domain = service.domain({ log: withChanges(log, { fetch }) });
+    await domain.recall("n", fact);
   });
 
   it("do not hide the one that lives, and cost a recall nothing", async () => {
     fetched = 0;
-    expect((await room.recall("n", fact))?.[0]).toBe(`mem_${500 + VERSIONS}`);
+    expect((await domain.recall("n", fact))?.[0]).toBe(`mem_${500 + VERSIONS}`);
     expect(fetched).toBeLessThanOrEqual(13);
-    const found = await room.namespaces.reading(scopeOf("n"), ({ replica }) =>
+    const found = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
       replica.searching((search) => search.matchWords({ text: "the fact, version" })),
     );
     expect(found?.matches).toEqual([500 + VERSIONS]);
-    expect((await selected(room, { $created_at: { $exists: true } }))?.length).toBe(501);
+    expect((await selected(domain, { $created_at: { $exists: true } }))?.length).toBe(501);
   });
 
   it("are all found by who asks for them, also what is superseded or deleted afterwards", async () => {
-    const all = async () => (await selected(room, { $created_at: { $exists: true } }, true)) ?? [];
+    const all = async () => (await selected(domain, { $created_at: { $exists: true } }, true)) ?? [];
     expect(await all()).toHaveLength(500 + VERSIONS);
-    await room.append(
+    await domain.append(
       "n",
       memoryOf({ sequence: 9_001, vector: fact } as Point, { supersedes: [7, 500 + VERSIONS] }),
     );
     const last = 500 + VERSIONS + 1;
     expect(await all()).toHaveLength(last);
-    expect(await selected(room, { $created_at: { $exists: true } })).toHaveLength(500);
+    expect(await selected(domain, { $created_at: { $exists: true } })).toHaveLength(500);
     const tombstone = { op: "delete", opId: "gone", target: 700 } as const;
-    await room.namespaces.ifOpen(scopeOf("n"), ({ appender }) => appender.append(tombstone));
+    await domain.namespaces.ifOpen(scopeOf("n"), ({ appender }) => appender.append(tombstone));
     const then = await all();
     expect(then).toHaveLength(last - 1);
     expect(then).toEqual(then.toSorted((a, b) => a - b));
     expect(then).not.toContain(700);
-    const both = await room.namespaces.reading(scopeOf("n"), ({ replica }) =>
+    const both = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
       replica.searching(async (search) => {
         const query = { vectors: [fact], limit: 20, includeSuperseded: true };
         const near = await search.nearest(query);

@@ -2,18 +2,18 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openIndexes } from "../../src/index/open.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { recall } from "../../src/memory/calls/recall.js";
-import { KeptFiles } from "../../src/memory/erasure/kept-files.js";
+import { StoredFiles } from "../../src/memory/erasure/stored-files.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { recall } from "../../src/memory/operations/recall.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
-import { generationsOf } from "./models.js";
-import { CALLER, House, type Room, until } from "./room.js";
+import { CALLER, type Domain, TestService, until } from "./domain.js";
+import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
 const MEMORIES = 1200;
@@ -23,53 +23,54 @@ const idOf = (i: number) => `mem_${String(i).padStart(26, "0")}`;
 const memoryOf = (text: string, i: number): Stored =>
   aMemory({ id: idOf(i), opId: idOf(i), text, ...toyEmbedding(text) });
 
-let house: House;
+let service: TestService;
 const troubles: unknown[] = [];
 beforeEach(async () => {
   troubles.length = 0;
-  house = await House.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER });
+  service = await TestService.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER });
 });
 afterEach(async () => {
-  await house.close();
+  await service.close();
   expect(troubles).toEqual([]);
 });
 
-/** Makes the room of a process that writes a file for any segment. */
+/** Makes the domain of a process that writes a file for any segment. */
 function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
-  room: Room;
+  domain: Domain;
   indexes: Indexes;
 } {
   const indexes = openIndexes({
-    folder: join(house.dataDir, "index"),
+    folder: join(service.dataDir, "index"),
     clock: systemClock,
-    ...{ fileBytesMin: 1, quietMs },
+    fileBytesMin: 1,
+    quietMs,
     onTrouble: (error) => troubles.push(error),
   });
-  const generations = generationsOf(toyEmbedder);
-  return { room: house.room({ generations, indexes, ...(log && { log }) }), indexes };
+  const modelVersions = modelVersionsOf(toyEmbedder);
+  return { domain: service.domain({ modelVersions, indexes, ...(log && { log }) }), indexes };
 }
 
-async function recallBoth(room: Room, query: string) {
-  const ports = { ...room.ports, idempotency: undefined as never };
+async function recallBoth(domain: Domain, query: string) {
+  const ports = { ...domain.ports, idempotency: undefined as never };
   const { results } = await recall(ports, { caller: CALLER, query, namespace: "a", topK: 5, mode: "hybrid" });
   return results.map(({ entry, score, words }) => ({ text: entry.text, score, words }));
 }
 
 /** Fills a namespace, and lets a process build its index and keep it in a file. */
-async function kept() {
-  const logId = await house.write("a", TEXTS.map(memoryOf));
-  const { room, indexes } = roomOf();
-  const answer = await recallBoth(room, "number77");
+async function indexed() {
+  const logId = await service.write("a", TEXTS.map(memoryOf));
+  const { domain, indexes } = roomOf();
+  const answer = await recallBoth(domain, "number77");
   expect(answer[0]).toMatchObject({ text: TEXTS[77] });
-  await room.namespaces.close();
+  await domain.namespaces.close();
   const marks = await indexes.marksOf(logId);
   expect(marks.length).toBeGreaterThan(0);
   expect(marks.every(({ sequence }) => sequence <= MEMORIES)).toBe(true);
   return { logId, indexes, answer };
 }
 
-async function idsIn(room: Room): Promise<string[]> {
-  const ports = { ...room.ports, idempotency: undefined as never };
+async function idsIn(domain: Domain): Promise<string[]> {
+  const ports = { ...domain.ports, idempotency: undefined as never };
   const { results } = await recall(ports, {
     caller: CALLER,
     query: "number77 number78",
@@ -81,7 +82,7 @@ async function idsIn(room: Room): Promise<string[]> {
 
 /** Makes a log that counts the texts that are read from it. */
 function countingLog() {
-  const { log } = house.storage;
+  const { log } = service.storage;
   const counted = { texts: 0 };
   const read: Log["read"] = async (range) => {
     const tail = await log.read(range);
@@ -94,20 +95,22 @@ function countingLog() {
 
 describe("the files of a log's index", () => {
   it("spare the next process reading the texts again", async () => {
-    const { answer } = await kept();
+    const { answer } = await indexed();
     const { log, counted } = countingLog();
-    const { room } = roomOf({ log });
-    await room.append("a", memoryOf("memory number9999 of group1", 9999));
-    expect(await recallBoth(room, "number77")).not.toEqual([]);
-    expect((await recallBoth(room, "number9999"))[0]).toMatchObject({ text: "memory number9999 of group1" });
+    const { domain } = roomOf({ log });
+    await domain.append("a", memoryOf("memory number9999 of group1", 9999));
+    expect(await recallBoth(domain, "number77")).not.toEqual([]);
+    expect((await recallBoth(domain, "number9999"))[0]).toMatchObject({
+      text: "memory number9999 of group1",
+    });
     expect(counted.texts).toBeLessThan(MEMORIES / 4);
-    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(9999) });
-    expect(await recallBoth(room, "number77")).toEqual(answer);
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(9999) });
+    expect(await recallBoth(domain, "number77")).toEqual(answer);
   });
 
   it("are not used if they are damaged, and then built from the log", async () => {
-    const { logId, answer } = await kept();
-    const folder = join(house.dataDir, "index", logId);
+    const { logId, answer } = await indexed();
+    const folder = join(service.dataDir, "index", logId);
     for (const name of readdirSync(folder).filter((each) => each.endsWith(".segment"))) {
       const bytes = readFileSync(join(folder, name));
       const middle = bytes.length >> 1;
@@ -115,75 +118,75 @@ describe("the files of a log's index", () => {
       writeFileSync(join(folder, name), bytes);
     }
     const { log, counted } = countingLog();
-    const { room } = roomOf({ log });
-    expect(await recallBoth(room, "number77")).toEqual(answer);
+    const { domain } = roomOf({ log });
+    expect(await recallBoth(domain, "number77")).toEqual(answer);
     expect(counted.texts).toBeGreaterThanOrEqual(MEMORIES);
   });
 
   it("lose a deleted memory before the delete is answered, whether the index is open or not", async () => {
-    const { logId } = await kept();
-    const { room, indexes } = roomOf();
-    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    const { logId } = await indexed();
+    const { domain, indexes } = roomOf();
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     expect(await indexes.holds(logId, [78])).toEqual([]);
-    const texts = (await recallBoth(room, "number77")).map(({ text }) => text);
+    const texts = (await recallBoth(domain, "number77")).map(({ text }) => text);
     expect(texts).not.toContain(TEXTS[77]);
-    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(78) });
-    await room.namespaces.close();
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(78) });
+    await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79, 80])).toEqual([80]);
-    const { erasures, log } = house.storage;
-    const ports = { log, erasures, vectors: house.vectors, indexes, dimensionsOf: () => TOY_DIMENSIONS };
+    const { erasures, log } = service.storage;
+    const ports = { log, erasures, vectors: service.vectors, indexes, dimensionsOf: () => TOY_DIMENSIONS };
     expect((await verify(ports)).problems).toEqual([]);
   });
 
   it("are erased with its namespace", async () => {
-    const { logId } = await kept();
-    const { room, indexes } = roomOf();
-    await recallBoth(room, "number77");
-    await deleteNamespace(room.ports, { caller: CALLER, namespace: "a", force: true });
-    await until(async () => !(await indexes.kept()).includes(logId));
+    const { logId } = await indexed();
+    const { domain, indexes } = roomOf();
+    await recallBoth(domain, "number77");
+    await deleteNamespace(domain.ports, { caller: CALLER, namespace: "a", force: true });
+    await until(async () => !(await indexes.stored()).includes(logId));
   });
 
   it("are erased by the sweep if another process dropped the namespace", async () => {
-    const { logId } = await kept();
-    const other = house.room({ generations: generationsOf(toyEmbedder) });
+    const { logId } = await indexed();
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder) });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
-    const { room, indexes } = roomOf();
-    expect(await indexes.kept()).toEqual([logId]);
-    await sweep(room.ports);
-    expect(await indexes.kept()).toEqual([]);
+    const { domain, indexes } = roomOf();
+    expect(await indexes.stored()).toEqual([logId]);
+    await sweep(domain.ports);
+    expect(await indexes.stored()).toEqual([]);
   });
 
   it.each(["used", "not used"])("lose what another process deletes, %s or not", async (use) => {
-    const { logId } = await kept();
-    const { room, indexes } = roomOf();
-    if (use === "used") await recallBoth(room, "number77");
-    const files = new KeptFiles(room.ports);
+    const { logId } = await indexed();
+    const { domain, indexes } = roomOf();
+    if (use === "used") await recallBoth(domain, "number77");
+    const files = new StoredFiles(domain.ports);
     await files.catchUp();
-    const other = house.room({ generations: generationsOf(toyEmbedder) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder) });
     for (const i of [77, 78]) {
       await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
       await files.catchUp();
     }
-    await room.namespaces.close();
+    await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79])).toEqual([]);
-    expect(await idsIn(roomOf().room)).not.toContain(idOf(77));
+    expect(await idsIn(roomOf().domain)).not.toContain(idOf(77));
   });
 
   it("are used after a crash amid deletes, without what was deleted", async () => {
-    const { logId } = await kept();
-    const { room, indexes } = roomOf({ quietMs: HOUR_MS });
-    await recallBoth(room, "number77");
+    const { logId } = await indexed();
+    const { domain, indexes } = roomOf({ quietMs: HOUR_MS });
+    await recallBoth(domain, "number77");
     const ids = [78, 178, 278].map(idOf);
-    for (const id of ids) await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id });
+    for (const id of ids) await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id });
     expect(await indexes.holds(logId, [79, 179, 279, 280])).toEqual([280]);
-    const answer = await recallBoth(room, "number77");
-    const crashed = `${house.dataDir}-crashed`;
-    cpSync(join(house.dataDir, "index"), crashed, { recursive: true });
-    await room.namespaces.close();
-    rmSync(join(house.dataDir, "index"), { recursive: true });
-    cpSync(crashed, join(house.dataDir, "index"), { recursive: true });
+    const answer = await recallBoth(domain, "number77");
+    const crashed = `${service.dataDir}-crashed`;
+    cpSync(join(service.dataDir, "index"), crashed, { recursive: true });
+    await domain.namespaces.close();
+    rmSync(join(service.dataDir, "index"), { recursive: true });
+    cpSync(crashed, join(service.dataDir, "index"), { recursive: true });
     const { log, counted } = countingLog();
-    const other = roomOf({ log }).room;
+    const other = roomOf({ log }).domain;
     expect(await recallBoth(other, "number77")).toEqual(answer);
     for (const i of [78, 178, 278]) {
       const texts = (await recallBoth(other, `number${i}`)).map(({ text }) => text);
@@ -196,22 +199,22 @@ describe("the files of a log's index", () => {
     ["and its files were closed", 5],
     ["and its files are those of a crash", HOUR_MS],
   ])("are not used if the database is an older copy of itself, %s", async (_, quietMs) => {
-    const { logId, answer } = await kept();
-    await house.close();
-    const older = `${house.dataDir}-older`;
-    cpSync(house.dataDir, older, { recursive: true });
-    const { dataDir } = house;
-    house = await House.open({ dataDir, dimensions: TOY_DIMENSIONS });
-    const { room, indexes } = roomOf({ quietMs });
-    expect(await recallBoth(room, "number77")).toEqual(answer);
-    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    const { logId, answer } = await indexed();
+    await service.close();
+    const older = `${service.dataDir}-older`;
+    cpSync(service.dataDir, older, { recursive: true });
+    const { dataDir } = service;
+    service = await TestService.open({ dataDir, dimensions: TOY_DIMENSIONS });
+    const { domain, indexes } = roomOf({ quietMs });
+    expect(await recallBoth(domain, "number77")).toEqual(answer);
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     await until(async () => (await indexes.holds(logId, [80])).length > 0);
     rmSync(join(older, "index"), { recursive: true });
     if (quietMs === HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
-    await room.namespaces.close();
-    await house.close();
+    await domain.namespaces.close();
+    await service.close();
     if (quietMs !== HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
-    house = await House.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
-    expect(await recallBoth(roomOf().room, "number77")).toEqual(answer);
+    service = await TestService.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
+    expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
   });
 });

@@ -2,12 +2,12 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openIndexes } from "../../src/index/open.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { indexStatus } from "../../src/memory/log/index-status.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { cloud } from "../vectors/clouds.js";
-import { CALLER, DIMENSIONS, House, memoryOf, type Room, scopeOf, until } from "./room.js";
+import { CALLER, DIMENSIONS, type Domain, memoryOf, scopeOf, TestService, until } from "./domain.js";
 
 const MEMORIES = 600;
 const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
@@ -19,52 +19,52 @@ const query = rows[0]?.vector as Float32Array;
 const ALL = { after: "", limit: 10 };
 const NONE = { upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 };
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open({ tailRowsMax: 500 });
+  service = await TestService.open({ tailRowsMax: 500 });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-/** Makes the room of a process that writes a file for any segment of words. */
-function roomOf(): Room {
+/** Makes the domain of a process that writes a file for any segment of words. */
+function roomOf(): Domain {
   const onTrouble = (error: unknown) => {
     throw error;
   };
-  const folder = join(house.dataDir, "index");
-  return house.room({
+  const folder = join(service.dataDir, "index");
+  return service.domain({
     indexes: openIndexes({ folder, clock: systemClock, fileBytesMin: 1, quietMs: 5, onTrouble }),
   });
 }
 
-const remove = (room: Room, n: number) =>
-  deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
+const remove = (domain: Domain, n: number) =>
+  deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
 
 const filesOf = (logId: string) => [
-  ...readdirSync(join(house.dataDir, "snapshots")).filter((name) => name.startsWith(logId)),
-  ...readdirSync(join(house.dataDir, "index", logId)),
+  ...readdirSync(join(service.dataDir, "snapshots")).filter((name) => name.startsWith(logId)),
+  ...readdirSync(join(service.dataDir, "index", logId)),
 ];
 
 /** Writes a namespace, and lets a process seal its index. */
-async function sealed(): Promise<{ room: Room; logId: string }> {
-  const logId = await house.write("a", stored.slice(0, MEMORIES));
-  const room = roomOf();
-  await room.recall("a", query);
-  await until(async () => (await room.ports.vectors.markOf(logId)) !== undefined);
-  return { room, logId };
+async function sealed(): Promise<{ domain: Domain; logId: string }> {
+  const logId = await service.write("a", stored.slice(0, MEMORIES));
+  const domain = roomOf();
+  await domain.recall("a", query);
+  await until(async () => (await domain.ports.vectors.markOf(logId)) !== undefined);
+  return { domain, logId };
 }
 
 describe("the state of indexes", () => {
   it("is how much of a log its files cover, and how much of them was removed, open or not", async () => {
-    const { room, logId } = await sealed();
-    await remove(room, 1);
-    await remove(room, 2);
-    const [open, ...others] = await indexStatus(room.ports, ALL);
+    const { domain, logId } = await sealed();
+    await remove(domain, 1);
+    await remove(domain, 2);
+    const [open, ...others] = await indexStatus(domain.ports, ALL);
     expect(others).toEqual([]);
     expect(open).toMatchObject({ logId, scope: scopeOf("a"), isOpen: true });
     expect(open).toMatchObject({ memories: MEMORIES - 2, last: MEMORIES + 2 });
     expect(open?.vectors).toMatchObject({ rows: open?.vectors.upto, removed: 2 });
     expect(open?.vectors.upto).toBeGreaterThan(500);
-    await room.namespaces.close();
+    await domain.namespaces.close();
     const [closed] = await indexStatus(roomOf().ports, ALL);
     expect(closed).toMatchObject({ logId, isOpen: false, vectors: { upto: open?.vectors.upto, removed: 2 } });
     expect(closed?.words).toMatchObject({ upto: MEMORIES, removed: 2, rows: MEMORIES });
@@ -74,10 +74,11 @@ describe("the state of indexes", () => {
   });
 
   it("is listed by log, a page at a time", async () => {
-    const { room, logId } = await sealed();
-    const other = await house.write("b", stored.slice(0, 3));
-    await room.recall("b", query);
-    const logs = async (page: typeof ALL) => (await indexStatus(room.ports, page)).map((each) => each.logId);
+    const { domain, logId } = await sealed();
+    const other = await service.write("b", stored.slice(0, 3));
+    await domain.recall("b", query);
+    const logs = async (page: typeof ALL) =>
+      (await indexStatus(domain.ports, page)).map((each) => each.logId);
     const [first = "", second = ""] = [logId, other].sort();
     expect(await logs(ALL)).toEqual([first, second]);
     expect(await logs({ after: "", limit: 1 })).toEqual([first]);
@@ -86,14 +87,14 @@ describe("the state of indexes", () => {
   });
 
   it("counts rows in no file, and removed ones, for the metrics", async () => {
-    const { room } = await sealed();
-    await remove(room, 1);
-    await remove(room, 2);
-    await room.append("a", memoryOf(rows[MEMORIES] as (typeof rows)[number], { text: "the last one" }));
-    await room.recall("a", query);
+    const { domain } = await sealed();
+    await remove(domain, 1);
+    await remove(domain, 2);
+    await domain.append("a", memoryOf(rows[MEMORIES] as (typeof rows)[number], { text: "the last one" }));
+    await domain.recall("a", query);
     const counted = async () => {
-      const [status] = await indexStatus(room.ports, ALL);
-      const held = room.namespaces.measure().rows;
+      const [status] = await indexStatus(domain.ports, ALL);
+      const held = domain.namespaces.measure().rows;
       const inFiles = (status?.vectors.rows ?? 0) - 2;
       return { ...held.vectors, all: held.vectors.tail + inFiles, words: held.words };
     };
@@ -103,7 +104,7 @@ describe("the state of indexes", () => {
   });
 
   it("counts rows that wait for their files", async () => {
-    const index = house.vectors.open("log");
+    const index = service.vectors.open("log");
     await index.add(
       rows.slice(0, MEMORIES).map(({ sequence, vector }) => ({ sequence, opId: "", vectors: [vector] })),
     );
@@ -115,19 +116,19 @@ describe("the state of indexes", () => {
 
   it("counts memories whose file cannot be written", async () => {
     const troubles: unknown[] = [];
-    const folder = join(house.dataDir, "index");
+    const folder = join(service.dataDir, "index");
     const onTrouble = (error: unknown) => void troubles.push(error);
     const indexes = openIndexes({ folder, clock: systemClock, fileBytesMin: 10_000, onTrouble });
-    const room = house.room({ indexes });
+    const domain = service.domain({ indexes });
     const [first, ...others] = stored.slice(0, MEMORIES) as [Stored, ...Stored[]];
-    await room.append("a", first);
-    await room.recall("a", query);
+    await domain.append("a", first);
+    await domain.recall("a", query);
     // A file stands where the folder would be.
     writeFileSync(folder, "");
-    await house.write("a", others);
-    await room.recall("a", query);
+    await service.write("a", others);
+    await domain.recall("a", query);
     await until(() => troubles.length > 0);
-    const { words } = room.namespaces.measure().rows;
+    const { words } = domain.namespaces.measure().rows;
     expect(words).toMatchObject({ tail: MEMORIES, removed: 0 });
     expect(words.behind).toBeGreaterThan(MEMORIES / 2);
   });
@@ -135,23 +136,23 @@ describe("the state of indexes", () => {
 
 describe("erasing the index of a namespace", () => {
   it("waits for the calls that use it, and holds new ones back until its files are gone", async () => {
-    const { room, logId } = await sealed();
-    const answer = await room.recall("a", query);
+    const { domain, logId } = await sealed();
+    const answer = await domain.recall("a", query);
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;
     });
     const events: string[] = [];
-    const using = room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
       await held;
       await replica.current();
       events.push(`used ${replica.size}`);
     });
-    const erasing = room.namespaces
+    const erasing = domain.namespaces
       .eraseIndex(scopeOf("a"))
       .then((erased) => events.push(`erased ${erased}`));
-    await until(() => room.namespaces.measure().namespaces === 0);
-    const later = room.recall("a", query).then((found) => {
+    await until(() => domain.namespaces.measure().namespaces === 0);
+    const later = domain.recall("a", query).then((found) => {
       events.push("recalled");
       return found;
     });
@@ -165,9 +166,9 @@ describe("erasing the index of a namespace", () => {
   });
 
   it("leaves no file of one that is closed, and what is built from the log answers the same", async () => {
-    const { room, logId } = await sealed();
-    const answer = await room.recall("a", query);
-    await room.namespaces.close();
+    const { domain, logId } = await sealed();
+    const answer = await domain.recall("a", query);
+    await domain.namespaces.close();
     const next = roomOf();
     expect(await next.namespaces.eraseIndex(scopeOf("a"))).toBe(logId);
     expect(await indexStatus(next.ports, ALL)).toEqual([]);

@@ -1,4 +1,4 @@
-import { Generations, type GenerationsOptions } from "../../src/memory/models/generations.js";
+import { ModelVersions, type ModelVersionsOptions } from "../../src/memory/models/model-versions.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
@@ -13,21 +13,21 @@ export function modelOf(vector: readonly number[], id = "none"): Embedder {
   };
 }
 
-/** Makes one model generation, of a model with vectors of this length. */
-export function oneGeneration(dimensions: number): Generations {
-  return generationsOf(modelOf(new Array(dimensions).fill(1)));
+/** Makes one model version, of a model with vectors of this length. */
+export function oneModelVersion(dimensions: number): ModelVersions {
+  return modelVersionsOf(modelOf(new Array(dimensions).fill(1)));
 }
 
 /** Makes the models of a database which is pinned to a loaded one; `before` are those that it had before. */
-export function generationsOf(
+export function modelVersionsOf(
   model: Embedder,
-  { before = [], ...options }: Partial<GenerationsOptions> & { readonly before?: readonly Pinned[] } = {},
-): Generations {
+  { before = [], ...options }: Partial<ModelVersionsOptions> & { readonly before?: readonly Pinned[] } = {},
+): ModelVersions {
   const pins = [
     ...before,
-    { generation: before.length === 0 ? "" : `e${before.length}`, model: model.model },
+    { modelVersion: before.length === 0 ? "" : `e${before.length}`, model: model.model },
   ];
-  return new Generations(
+  return new ModelVersions(
     new Pins(pins),
     { ...model, close: async () => {} },
     {

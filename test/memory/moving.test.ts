@@ -3,20 +3,20 @@ import { endCopy } from "../../src/memory/erasure/erase.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { newOperationId } from "../../src/memory/input/id.js";
 import { verify } from "../../src/memory/log/verify.js";
-import type { Generations } from "../../src/memory/models/generations.js";
-import { inGeneration } from "../../src/memory/ports/generation.js";
+import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Dropped, Log } from "../../src/memory/ports/log.js";
+import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { NOTHING, tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { generationsOf, modelOf } from "./models.js";
-import { House, plainVectors, type Room, scopeOf, until } from "./room.js";
+import { type Domain, plainVectors, scopeOf, TestService, until } from "./domain.js";
+import { modelOf, modelVersionsOf } from "./models.js";
 
 const OLD = modelOf([1, 0], "old");
 const NEW = modelOf([0, 1], "new");
-const FIRST: Pinned = { generation: "", model: OLD.model };
+const FIRST: Pinned = { modelVersion: "", model: OLD.model };
 const before = [FIRST];
 const never = new AbortController().signal;
 const anEnd = (): Dropped => ({ op: "drop", opId: newOperationId() });
@@ -24,15 +24,15 @@ const anEnd = (): Dropped => ({ op: "drop", opId: newOperationId() });
 const oldMemories = (count: number) =>
   memories(count).map((each) => ({ ...each, vectors: Float32Array.of(1, 0) }));
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open({ clock: new HandClock() });
+  service = await TestService.open({ clock: new HandClock() });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-/** Makes the room of a process that has the new model, or the given ones. */
-const roomOf = (generations: Generations = generationsOf(NEW, { before })): Room =>
-  house.room({ generations, vectors: plainVectors(() => ({})).vectors });
+/** Makes the domain of a process that has the new model, or the given ones. */
+const domainOf = (modelVersions: ModelVersions = modelVersionsOf(NEW, { before })): Domain =>
+  service.domain({ modelVersions, vectors: plainVectors(() => ({})).vectors });
 
 /** Makes a model that holds back the texts that it is told to. */
 function slowly(until: Promise<void>, onText: () => void = () => {}, models = before) {
@@ -41,23 +41,23 @@ function slowly(until: Promise<void>, onText: () => void = () => {}, models = be
     if (field === "text") await until;
     return NEW.embed({ field, ...input });
   };
-  return generationsOf({ ...NEW, embed }, { before: models });
+  return modelVersionsOf({ ...NEW, embed }, { before: models });
 }
 
-const find = async (namespace: string) => (await house.storage.log.find(scopeOf(namespace))) ?? "";
-const move = async (room: Room, namespace: string) =>
-  tend(room.ports, { scope: scopeOf(namespace), logId: await find(namespace) }, never);
+const find = async (namespace: string) => (await service.storage.log.find(scopeOf(namespace))) ?? "";
+const move = async (domain: Domain, namespace: string) =>
+  tend(domain.ports, { scope: scopeOf(namespace), logId: await find(namespace) }, never);
 
 describe("a log that moves to another model", () => {
   it("has the same memories under the same numbers, by the new model", async () => {
     const all = oldMemories(70);
-    const from = await house.write("a", [...all, { op: "delete", opId: newOperationId(), target: 3 }]);
-    const room = roomOf();
-    expect(await move(room, "a")).toBe(true);
-    expect(await move(room, "a")).toBe(false);
+    const from = await service.write("a", [...all, { op: "delete", opId: newOperationId(), target: 3 }]);
+    const domain = domainOf();
+    expect(await move(domain, "a")).toBe(true);
+    expect(await move(domain, "a")).toBe(false);
     const logId = await find("a");
-    expect(logId).toBe(inGeneration(from, "e1"));
-    const { found } = await house.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
+    expect(logId).toBe(inModelVersion(from, "e1"));
+    const { found } = await service.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
     const { vectors } = await NEW.embed({ text: "", field: "text", owner: "" });
     expect(found).toEqual(
       [4, 2].map((sequence) => ({ sequence, entry: { ...all[sequence - 1], vectors, tokens: 1 } })),
@@ -65,15 +65,15 @@ describe("a log that moves to another model", () => {
   });
 
   it("is moved by two processes at once, each of which does all the work, and one wins", async () => {
-    await house.write("a", oldMemories(70));
+    await service.write("a", oldMemories(70));
     let embedded = 0;
-    const rooms = [1, 2].map(() => roomOf(slowly(Promise.resolve(), () => embedded++)));
-    await Promise.all(rooms.map((room) => move(room, "a")));
+    const domains = [1, 2].map(() => domainOf(slowly(Promise.resolve(), () => embedded++)));
+    await Promise.all(domains.map((domain) => move(domain, "a")));
     expect(embedded).toBeGreaterThan(70);
-    const [other] = rooms;
+    const [other] = domains;
     expect(await other?.size("a")).toBe(70);
     const logId = await find("a");
-    expect((await house.storage.log.last(logId))?.sequence).toBe(70);
+    expect((await service.storage.log.last(logId))?.sequence).toBe(70);
   });
 
   it("takes along what is stored and deleted meanwhile", async () => {
@@ -82,13 +82,16 @@ describe("a log that moves to another model", () => {
       wake = resolve;
     });
     let began = 0;
-    const from = await house.write("a", oldMemories(5));
-    const moving = move(roomOf(slowly(asleep, () => began++)), "a");
+    const from = await service.write("a", oldMemories(5));
+    const moving = move(domainOf(slowly(asleep, () => began++)), "a");
     await until(() => began > 0);
-    const room = house.room({ generations: generationsOf(OLD), vectors: plainVectors(() => ({})).vectors });
+    const domain = service.domain({
+      modelVersions: modelVersionsOf(OLD),
+      vectors: plainVectors(() => ({})).vectors,
+    });
     const late = aMemory({ vectors: Float32Array.of(1, 0) });
-    await room.append("a", late);
-    const { log } = house.storage;
+    await domain.append("a", late);
+    const { log } = service.storage;
     await log.append({
       logId: from,
       from: 7,
@@ -96,45 +99,45 @@ describe("a log that moves to another model", () => {
     });
     wake();
     await moving;
-    expect(await roomOf().recall("a", Float32Array.of(0, 1), 10)).toHaveLength(5);
+    expect(await domainOf().recall("a", Float32Array.of(0, 1), 10)).toHaveLength(5);
     const { found } = await log.fetch({ logId: await find("a"), sequences: [1, 6], what: "head" });
     expect(found.map(({ entry }) => entry.id)).toEqual([late.id]);
   });
 
   it("is not erased by a copier that slept while another moved it and the sweep came by", async () => {
-    await house.write("a", oldMemories(5));
+    await service.write("a", oldMemories(5));
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
     });
     let began = 0;
-    const late = move(roomOf(slowly(asleep, () => began++)), "a");
+    const late = move(domainOf(slowly(asleep, () => began++)), "a");
     await until(() => began > 0);
-    const quick = roomOf();
+    const quick = domainOf();
     await move(quick, "a");
     (quick.ports.clock as HandClock).atMs += 120_000;
     expect(await sweep(quick.ports)).toBe(1);
     wake();
     await late;
     const logId = await find("a");
-    expect(await house.storage.log.measure({ logId })).toMatchObject({ memories: 5 });
+    expect(await service.storage.log.measure({ logId })).toMatchObject({ memories: 5 });
   });
 
   it("and whose dropper died is taken off its name: a store begins it anew, and is found", async () => {
-    await house.write("a", [aMemory(), anEnd()]);
-    const room = roomOf();
-    expect(await move(room, "a")).toBe(true);
+    await service.write("a", [aMemory(), anEnd()]);
+    const domain = domainOf();
+    expect(await move(domain, "a")).toBe(true);
     expect(await find("a")).toBe("");
     const entry = aMemory({ vectors: Float32Array.of(0, 1) });
-    await room.append("a", entry);
-    expect(await room.recall("a", Float32Array.of(0, 1))).toEqual([entry.id]);
+    await domain.append("a", entry);
+    expect(await domain.recall("a", Float32Array.of(0, 1))).toEqual([entry.id]);
   });
 });
 
 describe("a change that is given up", () => {
   /** Copies a log in part, as a process that dies does. */
   async function copyInPart(models = before): Promise<{ from: string; copy: string }> {
-    const from = await house.write("a", oldMemories(70));
+    const from = await service.write("a", oldMemories(70));
     let left = 65;
     const dying = slowly(
       Promise.resolve(),
@@ -143,92 +146,92 @@ describe("a change that is given up", () => {
       },
       models,
     );
-    await expect(move(roomOf(dying), "a")).rejects.toThrow("killed");
-    const copy = inGeneration(from, `e${models.length}`);
+    await expect(move(domainOf(dying), "a")).rejects.toThrow("killed");
+    const copy = inModelVersion(from, `e${models.length}`);
     // A busy machine reads fewer entries at a time, so the copy may be shorter than 64.
-    const { sequence = 0 } = (await house.storage.log.last(copy)) ?? {};
+    const { sequence = 0 } = (await service.storage.log.last(copy)) ?? {};
     expect(sequence).toBeGreaterThan(0);
     expect(sequence).toBeLessThan(70);
     return { from, copy };
   }
-  const givenUp = () => generationsOf(OLD, { before: [FIRST, { generation: "e1", model: NEW.model }] });
+  const givenUp = () => modelVersionsOf(OLD, { before: [FIRST, { modelVersion: "e1", model: NEW.model }] });
 
   it("leaves the log where it is, and nothing of the copy", async () => {
     const { from, copy } = await copyInPart();
-    const room = roomOf(givenUp());
-    expect(await move(room, "a")).toBe(true);
-    expect(await move(room, "a")).toBe(false);
+    const domain = domainOf(givenUp());
+    expect(await move(domain, "a")).toBe(true);
+    expect(await move(domain, "a")).toBe(false);
     expect(await find("a")).toBe(from);
-    expect(await house.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
-    expect(await room.size("a")).toBe(70);
+    expect(await service.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
+    expect(await domain.size("a")).toBe(70);
     const dimensionsOf = () => 2;
-    const { problems } = await verify({ ...room.ports, dimensionsOf });
+    const { problems } = await verify({ ...domain.ports, dimensionsOf });
     expect(problems).toEqual([]);
   });
 
   it("and made again leaves nothing of the second copy when a process that slept ends the first", async () => {
-    const again = [FIRST, { generation: "e1", model: NEW.model }, { generation: "e2", model: OLD.model }];
+    const again = [FIRST, { modelVersion: "e1", model: NEW.model }, { modelVersion: "e2", model: OLD.model }];
     const { from, copy } = await copyInPart(again);
-    await move(roomOf(), "a");
-    expect(await find("a")).toBe(inGeneration(from, "e1"));
-    const room = roomOf(generationsOf(NEW, { before: again }));
-    expect(await move(room, "a")).toBe(true);
-    expect(await move(room, "a")).toBe(false);
-    expect(await house.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
-    expect(await find("a")).toBe(inGeneration(from, "e1"));
-    expect(await room.size("a")).toBe(70);
+    await move(domainOf(), "a");
+    expect(await find("a")).toBe(inModelVersion(from, "e1"));
+    const domain = domainOf(modelVersionsOf(NEW, { before: again }));
+    expect(await move(domain, "a")).toBe(true);
+    expect(await move(domain, "a")).toBe(false);
+    expect(await service.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
+    expect(await find("a")).toBe(inModelVersion(from, "e1"));
+    expect(await domain.size("a")).toBe(70);
   });
 
   it("is not carried out by a process that slept before its last step", async () => {
-    const from = await house.write("a", oldMemories(5));
+    const from = await service.write("a", oldMemories(5));
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
     });
     let asked = 0;
-    const pins = [FIRST, { generation: "e1", model: NEW.model }];
-    const slow = generationsOf(NEW, {
+    const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
+    const slow = modelVersionsOf(NEW, {
       before,
       systemRecords: {
         models: async () => {
           // The second question is the one right before the move; its answer comes late.
           if (++asked === 2) await asleep;
-          return asked > 2 ? [...pins, { generation: "e2", model: OLD.model }] : pins;
+          return asked > 2 ? [...pins, { modelVersion: "e2", model: OLD.model }] : pins;
         },
       },
     });
-    const late = move(roomOf(slow), "a");
+    const late = move(domainOf(slow), "a");
     await until(() => asked === 2);
-    const room = roomOf(givenUp());
-    await move(room, "a");
+    const domain = domainOf(givenUp());
+    await move(domain, "a");
     wake();
     // It finds that the copy has ended, or that its number is taken.
     await late;
     expect(await find("a")).toBe(from);
-    expect(await room.size("a")).toBe(5);
+    expect(await domain.size("a")).toBe(5);
   });
 
   it("is not carried out by a process that finds the entry before the copy has ended", async () => {
-    const from = await house.write("a", oldMemories(5));
+    const from = await service.write("a", oldMemories(5));
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
     });
     let asked = 0;
-    const pins = [FIRST, { generation: "e1", model: NEW.model }];
-    const slow = generationsOf(NEW, {
+    const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
+    const slow = modelVersionsOf(NEW, {
       before,
       systemRecords: {
         models: async () => {
           // The second question is the one right before the move; its answer comes late.
           if (++asked === 2) await asleep;
-          return asked > 2 ? [...pins, { generation: "e2", model: OLD.model }] : pins;
+          return asked > 2 ? [...pins, { modelVersion: "e2", model: OLD.model }] : pins;
         },
       },
     });
-    const late = move(roomOf(slow), "a");
+    const late = move(domainOf(slow), "a");
     await until(() => asked === 2);
-    const { log } = house.storage;
+    const { log } = service.storage;
     await log.append({ logId: from, from: 6, entries: [{ ...NOTHING, opId: newOperationId() }] });
     wake();
     await late;
@@ -239,13 +242,13 @@ describe("a change that is given up", () => {
 
 describe("a process", () => {
   it("moves nothing before it has loaded the pinned model, and then every namespace", async () => {
-    for (const name of ["a", "b", "c"]) await house.write(name, oldMemories(2));
+    for (const name of ["a", "b", "c"]) await service.write(name, oldMemories(2));
     let pins = [FIRST];
     let load = () => {};
     const loading = new Promise<void>((resolve) => {
       load = resolve;
     });
-    const generations = generationsOf(OLD, {
+    const modelVersions = modelVersionsOf(OLD, {
       systemRecords: { models: async () => pins },
       openModel: async () => {
         await loading;
@@ -253,41 +256,41 @@ describe("a process", () => {
       },
     });
     const moved: [string, number][] = [];
-    const room = roomOf(generations);
+    const domain = domainOf(modelVersions);
     const onTrouble = (error: unknown) => expect(error).toBeUndefined();
     const onMoved = ({ id }: { id: string }, count: number) => moved.push([id, count]);
-    const moving = new Moving({ ...room.ports, onTrouble, onMoved });
-    pins = [FIRST, { generation: "e1", model: NEW.model }];
+    const moving = new Moving({ ...domain.ports, onTrouble, onMoved });
+    pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
     for (let i = 0; i < 3; i++) await moving.step();
     expect(await find("a")).not.toContain("x");
     load();
-    await until(() => generations.has("e1"));
+    await until(() => modelVersions.has("e1"));
     await moving.step();
     await until(() => moved.length > 0);
     expect(moved).toEqual([["new", 3]]);
     for (const name of ["a", "b", "c"]) {
       expect(await find(name)).toMatch(/xe1$/);
-      expect(await room.size(name)).toBe(2);
+      expect(await domain.size(name)).toBe(2);
     }
     await moving.close();
   });
 
   it("that knows only the model before loads that of a log which has moved, and reads and writes there", async () => {
-    await house.write("a", oldMemories(2));
-    const pins = [FIRST, { generation: "e1", model: NEW.model }];
-    const generations = generationsOf(OLD, {
+    await service.write("a", oldMemories(2));
+    const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];
+    const modelVersions = modelVersionsOf(OLD, {
       systemRecords: { models: async () => pins },
       openModel: async () => ({ ...NEW, close: async () => {} }),
     });
-    const room = roomOf(generations);
-    expect(await room.size("a")).toBe(2);
-    await move(roomOf(), "a");
-    expect(generations.has("e1")).toBe(false);
-    expect(await room.size("a")).toBe(2);
+    const domain = domainOf(modelVersions);
+    expect(await domain.size("a")).toBe(2);
+    await move(domainOf(), "a");
+    expect(modelVersions.has("e1")).toBe(false);
+    expect(await domain.size("a")).toBe(2);
     const asked = { text: "t", field: "text", owner: "acc" } as const;
-    const { vectors } = await generations.embed("e1", asked);
-    await room.append("a", aMemory({ vectors }));
-    expect(await room.recall("a", vectors, 10)).toHaveLength(3);
+    const { vectors } = await modelVersions.embed("e1", asked);
+    await domain.append("a", aMemory({ vectors }));
+    expect(await domain.recall("a", vectors, 10)).toHaveLength(3);
   });
 });
 

@@ -1,42 +1,42 @@
 import { existsSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";
 import { cloud, nearest, type Point } from "../vectors/clouds.js";
-import { hit, PLAIN_ROW_BYTES } from "./plain-index.js";
 import {
   CALLER,
   DIMENSIONS,
-  House,
-  type HouseOptions,
+  type Domain,
   memoryOf,
   plainVectors,
-  type Room,
   scopeOf,
+  TestService,
+  type TestServiceOptions,
   until,
-} from "./room.js";
+} from "./domain.js";
+import { hit, PLAIN_ROW_BYTES } from "./plain-index.js";
 
-const houses: House[] = [];
+const services: TestService[] = [];
 afterEach(async () => {
-  for (const house of houses.splice(0)) await house.close();
+  for (const service of services.splice(0)) await service.close();
 });
-async function open(options?: HouseOptions): Promise<House> {
-  const house = await House.open(options);
-  houses.push(house);
-  return house;
+async function open(options?: TestServiceOptions): Promise<TestService> {
+  const service = await TestService.open(options);
+  services.push(service);
+  return service;
 }
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
 const queries = cloud(20, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
 const query = queries[0] as Float32Array;
-const answersOf = (room: Room, namespace: string) =>
-  Promise.all(queries.map((vector) => room.recall(namespace, vector)));
+const answersOf = (domain: Domain, namespace: string) =>
+  Promise.all(queries.map((vector) => domain.recall(namespace, vector)));
 
 /** Wraps a log and reports what is read from it. */
 function watched(log: Log, onRead: (range: Range) => void): Log {
@@ -62,43 +62,43 @@ describe("the memory budget", () => {
   const EACH = 10 * PLAIN_ROW_BYTES;
 
   /** Stores ten memories in each of some namespaces. */
-  const fill = async (house: House, names: readonly string[]) => {
+  const fill = async (service: TestService, names: readonly string[]) => {
     const byName = new Map<string, string>();
-    for (const name of names) byName.set(name, await house.write(name, memories(10)));
+    for (const name of names) byName.set(name, await service.write(name, memories(10)));
     return byName;
   };
 
   it("closes what was used least recently, and opens it again with the same answers", async () => {
-    const house = await open();
-    const logIds = await fill(house, ["a", "b", "c"]);
+    const service = await open();
+    const logIds = await fill(service, ["a", "b", "c"]);
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors, indexMemoryBytesMax: 2.5 * EACH });
-    const first = await room.recall("a", query);
-    await room.recall("b", query);
-    await room.recall("a", query);
-    await room.recall("c", query);
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 2.5 * EACH });
+    const first = await domain.recall("a", query);
+    await domain.recall("b", query);
+    await domain.recall("a", query);
+    await domain.recall("c", query);
     const closed = () => opened.filter(({ index }) => index.closed > 0).map(({ logId }) => logId);
     await until(() => closed().length > 0);
     expect(closed()).toEqual([logIds.get("b")]);
-    expect(await room.size("b")).toBe(10);
-    expect(await room.recall("a", query)).toEqual(first);
+    expect(await domain.size("b")).toBe(10);
+    expect(await domain.recall("a", query)).toEqual(first);
     expect(opened.length).toBeGreaterThan(3);
   });
 
   it("never closes what is in use", async () => {
-    const house = await open();
-    await fill(house, ["a", "b", "c"]);
+    const service = await open();
+    await fill(service, ["a", "b", "c"]);
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors, indexMemoryBytesMax: 1.2 * EACH });
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 1.2 * EACH });
     const hold = gate();
-    const using = room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
       await replica.current();
       await hold.opened;
       return replica.size;
     });
     await until(() => opened[0]?.index.size === 10);
     const first = opened[0]?.logId;
-    for (const name of ["b", "c", "b", "a", "c", "a"]) expect(await room.size(name)).toBe(10);
+    for (const name of ["b", "c", "b", "a", "c", "a"]) expect(await domain.size(name)).toBe(10);
     expect(opened.filter(({ logId }) => logId === first)).toHaveLength(1);
     expect(opened[0]?.index.closed).toBe(0);
     hold.open();
@@ -106,71 +106,71 @@ describe("the memory budget", () => {
   });
 
   it("refuses what needs an index that is over it alone, but no delete", async () => {
-    const house = await open();
+    const service = await open();
     const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
-    await house.write(
+    await service.write(
       "a",
       memories(10).map((each, i) => ({ ...each, id: idOf(i) })),
     );
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors, indexMemoryBytesMax: 0.8 * EACH });
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 0.8 * EACH });
     const refused = { code: "resource_exhausted", reason: "INDEX_TOO_LARGE" };
-    expect(await room.size("a")).toBe(10);
-    expect(room.namespaces.measure()).toMatchObject({ tooLarge: 1 });
-    await expect(room.size("a")).rejects.toMatchObject(refused);
-    await expect(room.append("a", aMemory({ id: "mem_11", opId: "op11" }))).rejects.toMatchObject(refused);
+    expect(await domain.size("a")).toBe(10);
+    expect(domain.namespaces.measure()).toMatchObject({ tooLarge: 1 });
+    await expect(domain.size("a")).rejects.toMatchObject(refused);
+    await expect(domain.append("a", aMemory({ id: "mem_11", opId: "op11" }))).rejects.toMatchObject(refused);
     for (let n = 0; n < 5; n++) {
-      await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
+      await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
     }
-    expect(await room.size("a")).toBe(5);
-    expect(room.namespaces.measure()).toMatchObject({ tooLarge: 0 });
+    expect(await domain.size("a")).toBe(5);
+    expect(domain.namespaces.measure()).toMatchObject({ tooLarge: 0 });
     expect(opened).toHaveLength(1);
     expect(opened[0]?.index.closed).toBe(0);
   });
 
   it("ends the building of an index that is far over it", async () => {
-    const house = await open();
-    await house.write("a", memories(3_000));
+    const service = await open();
+    await service.write("a", memories(3_000));
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors, indexMemoryBytesMax: 1_000 * PLAIN_ROW_BYTES });
-    await expect(room.size("a")).rejects.toMatchObject({ reason: "INDEX_TOO_LARGE" });
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 1_000 * PLAIN_ROW_BYTES });
+    await expect(domain.size("a")).rejects.toMatchObject({ reason: "INDEX_TOO_LARGE" });
     expect(opened[0]?.index.size).toBeLessThan(2_500);
   });
 
   it("closes the namespaces of an account that holds more than half of it first", async () => {
-    const house = await open();
-    await fill(house, ["a", "b", "c", "d"]);
+    const service = await open();
+    await fill(service, ["a", "b", "c", "d"]);
     const { vectors, opened } = plainVectors(() => ({}));
     const other = { accountId: "acc_2", namespace: "o" };
-    const { log } = house.storage;
+    const { log } = service.storage;
     const logId = await log.create(other);
     await log.append({ logId, from: 1, entries: memories(10) });
-    const room = house.room({ vectors, indexMemoryBytesMax: 4.5 * EACH });
-    await room.namespaces.reading(other, ({ replica }) => replica.current());
-    for (const name of ["a", "b", "c", "d"]) await room.size(name);
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 4.5 * EACH });
+    await domain.namespaces.reading(other, ({ replica }) => replica.current());
+    for (const name of ["a", "b", "c", "d"]) await domain.size(name);
     await until(() => opened.some(({ index }) => index.closed > 0));
     expect(opened.find((each) => each.logId === logId)?.index.closed).toBe(0);
   });
 
   it("does not close what it has just opened because another is over it", async () => {
-    const house = await open();
-    await fill(house, ["big", "small"]);
+    const service = await open();
+    await fill(service, ["big", "small"]);
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors, indexMemoryBytesMax: 1.2 * EACH });
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 1.2 * EACH });
     const hold = gate();
-    const using = room.namespaces.reading(scopeOf("big"), async ({ replica }) => {
+    const using = domain.namespaces.reading(scopeOf("big"), async ({ replica }) => {
       await replica.current();
       await hold.opened;
     });
     await until(() => opened[0]?.index.size === 10);
-    for (let i = 0; i < 3; i++) await room.size("small");
+    for (let i = 0; i < 3; i++) await domain.size("small");
     expect(opened).toHaveLength(2);
     hold.open();
     await using;
   });
 
   it("lets a namespace be opened again only when it is closed: its files belong to one at a time", async () => {
-    const house = await open();
+    const service = await open();
     const hold = gate();
     const order: string[] = [];
     const { vectors } = plainVectors((_, nth) => ({
@@ -183,12 +183,12 @@ describe("the memory budget", () => {
         return undefined;
       },
     }));
-    await fill(house, ["a", "b"]);
-    const room = house.room({ vectors, indexMemoryBytesMax: 1.5 * EACH });
-    await room.size("a");
-    await room.size("b");
-    const again = room.size("a");
-    for (let i = 0; i < 20; i++) await nextTurn();
+    await fill(service, ["a", "b"]);
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 1.5 * EACH });
+    await domain.size("a");
+    await domain.size("b");
+    const again = domain.size("a");
+    for (let i = 0; i < 20; i++) await nextIteration();
     hold.open();
     expect(await again).toBe(10);
     expect(order.slice(0, 4)).toEqual(["opened 0", "opened 0", "closed", "opened 1"]);
@@ -197,17 +197,17 @@ describe("the memory budget", () => {
 
 describe("a broken index", () => {
   it("is replaced when it takes in no more, and nothing is lost", async () => {
-    const house = await open();
+    const service = await open();
     const failing = {
       add: async () => {
         throw new Error("no more");
       },
     };
     const { vectors, opened } = plainVectors((_, nth) => (nth === 0 ? failing : {}));
-    const room = house.room({ vectors });
+    const domain = service.domain({ vectors });
     const stored = memories(3);
-    await Promise.all(stored.map((entry) => room.append("a", entry)));
-    const ids = await room.recall("a", query);
+    await Promise.all(stored.map((entry) => domain.append("a", entry)));
+    const ids = await domain.recall("a", query);
     expect(new Set(ids)).toEqual(new Set(stored.map(({ id }) => id)));
     expect(opened).toHaveLength(2);
     await until(() => opened[0]?.index.closed === 1);
@@ -217,24 +217,24 @@ describe("a broken index", () => {
     const threads: Worker[] = [];
     const note = (thread: Worker) => threads.push(thread);
     process.on("worker", note);
-    const house = await open();
-    await house.write(
+    const service = await open();
+    await service.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
-    const room = house.room();
-    const before = await answersOf(room, "a");
+    const domain = service.domain();
+    const before = await answersOf(domain, "a");
     expect(threads).toHaveLength(1);
     await threads[0]?.terminate();
     // A caller that meets it is told to retry, or is served already.
-    const met = await room.recall("a", query).catch((error) => error);
+    const met = await domain.recall("a", query).catch((error) => error);
     expect(Array.isArray(met) ? "unavailable" : met.code).toBe("unavailable");
     const late = memoryOf({ sequence: 601, vector: query });
-    await room.append("a", late);
-    expect((await room.recall("a", query))?.[0]).toBe(late.id);
-    expect(await room.size("a")).toBe(601);
+    await domain.append("a", late);
+    expect((await domain.recall("a", query))?.[0]).toBe(late.id);
+    expect(await domain.size("a")).toBe(601);
     expect(threads.length).toBeGreaterThan(1);
-    const after = await answersOf(room, "a");
+    const after = await answersOf(domain, "a");
     const alike = after.filter((ids) => !ids?.includes(late.id));
     expect(alike.length).toBeGreaterThan(10);
     for (const ids of alike) expect(before).toContainEqual(ids);
@@ -245,50 +245,50 @@ describe("a broken index", () => {
     const threads: Worker[] = [];
     const note = (thread: Worker) => threads.push(thread);
     process.on("worker", note);
-    const house = await open();
-    await house.write(
+    const service = await open();
+    await service.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
-    const room = house.room();
-    await room.recall("a", query);
+    const domain = service.domain();
+    await domain.recall("a", query);
     const more = cloud(200, { dimensions: DIMENSIONS, seed: 3, from: 601 }).map((row) => memoryOf(row));
     const storing = more.map(async (entry, i) => {
       if (i === 100) await threads[0]?.terminate();
-      await room.append("a", entry);
+      await domain.append("a", entry);
     });
     await Promise.all(storing);
-    expect(await room.size("a")).toBe(800);
-    for (const { id, vectors } of more) expect((await room.recall("a", vectors, 1))?.[0]).toBe(id);
+    expect(await domain.size("a")).toBe(800);
+    for (const { id, vectors } of more) expect((await domain.recall("a", vectors, 1))?.[0]).toBe(id);
     process.off("worker", note);
   });
 });
 
 describe("snapshots", () => {
-  /** Makes a room that records where each read of the log began, and how many entries it asked for. */
-  function readingRoom(house: House) {
+  /** Makes a domain that records where each read of the log began, and how many entries it asked for. */
+  function readingDomain(service: TestService) {
     const reads: [from: number, limit: number][] = [];
     // The words of so few memories are in no file, so texts are read from the start.
-    const log = watched(house.storage.log, ({ from, limit, what }) => {
+    const log = watched(service.storage.log, ({ from, limit, what }) => {
       if (what !== "text") reads.push([from, limit]);
     });
-    return { room: house.room({ log }), reads };
+    return { domain: service.domain({ log }), reads };
   }
 
   it("are written behind the calls and restored at the next open, and only the tail is applied", async () => {
-    const house = await open();
-    const logId = await house.write(
+    const service = await open();
+    const logId = await service.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
-    const room = house.room();
-    await room.size("a");
-    await until(() => house.hasSnapshot(logId));
-    const before = await answersOf(room, "a");
+    const domain = service.domain();
+    await domain.size("a");
+    await until(() => service.hasSnapshot(logId));
+    const before = await answersOf(domain, "a");
     // As after a kill, nothing was closed.
     const tail = cloud(5, { dimensions: DIMENSIONS, seed: 9, from: 601 }).map((row) => memoryOf(row));
-    await house.write("a", tail);
-    const { room: next, reads } = readingRoom(house);
+    await service.write("a", tail);
+    const { domain: next, reads } = readingDomain(service);
     expect(await next.size("a")).toBe(605);
     // On a busy machine, the first part is sealed before the rest is read, which is then too little by itself.
     const [[mark, looked] = [0, 0], ...others] = reads;
@@ -304,20 +304,20 @@ describe("snapshots", () => {
   });
 
   it("change no answer: a restart with one and without one are alike", async () => {
-    const house = await open();
-    const logId = await house.write("a", [
+    const service = await open();
+    const logId = await service.write("a", [
       ...rows.map((row) => memoryOf(row)),
       { op: "delete", opId: "d", target: 7 },
     ]);
-    const room = house.room();
-    const before = await answersOf(room, "a");
-    await until(() => house.hasSnapshot(logId));
-    await room.namespaces.close();
-    const withOne = house.room();
+    const domain = service.domain();
+    const before = await answersOf(domain, "a");
+    await until(() => service.hasSnapshot(logId));
+    await domain.namespaces.close();
+    const withOne = service.domain();
     expect(await answersOf(withOne, "a")).toEqual(before);
     await withOne.namespaces.close();
-    await house.vectors.discard(logId);
-    const without = house.room();
+    await service.vectors.discard(logId);
+    const without = service.domain();
     expect(await answersOf(without, "a")).toEqual(before);
   });
 
@@ -325,65 +325,65 @@ describe("snapshots", () => {
     ["is of another log", 300],
     ["is ahead of the log", 9000],
   ])("are ignored when the mark %s", async (_, sequence) => {
-    const house = await open();
-    const logId = await house.write(
+    const service = await open();
+    const logId = await service.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
-    const wrong = house.vectors.open(logId);
+    const wrong = service.vectors.open(logId);
     const others = cloud(300, { dimensions: DIMENSIONS, seed: 77 });
     const last = { sequence, opId: "another", vectors: (others[299] as Point).vectors };
     await wrong.add([...others.slice(0, 299), last]);
     await wrong.settled();
     await wrong.close();
-    expect(await house.vectors.markOf(logId)).toMatchObject({ opId: "another" });
+    expect(await service.vectors.markOf(logId)).toMatchObject({ opId: "another" });
     const truth = await answersOf(
-      house.room({
+      service.domain({
         vectors: plainVectors(() => ({
           search: async ({ vector }) => nearest(rows, vector, rows.length).map(hit),
         })).vectors,
       }),
       "a",
     );
-    const room = house.room();
-    expect(await room.size("a")).toBe(600);
-    expect(await answersOf(room, "a")).toEqual(truth);
-    await until(async () => (await house.vectors.markOf(logId))?.opId !== "another");
+    const domain = service.domain();
+    expect(await domain.size("a")).toBe(600);
+    expect(await answersOf(domain, "a")).toEqual(truth);
+    await until(async () => (await service.vectors.markOf(logId))?.opId !== "another");
   });
 });
 
 describe("a namespace that is opened anew", () => {
   it("is told apart by its account", async () => {
-    const house = await open();
-    const room = house.room();
-    await room.append("a", memoryOf(rows[0] as Point));
+    const service = await open();
+    const domain = service.domain();
+    await domain.append("a", memoryOf(rows[0] as Point));
     const other = { accountId: "acc_2", namespace: "a" };
-    expect(await room.namespaces.reading(other, async () => 1)).toBeUndefined();
+    expect(await domain.namespaces.reading(other, async () => 1)).toBeUndefined();
   });
 
   it("is opened once by calls of the same moment", async () => {
-    const house = await open();
-    await house.write("a", memories(10));
+    const service = await open();
+    await service.write("a", memories(10));
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ vectors });
-    await Promise.all(Array.from({ length: 20 }, () => room.size("a")));
+    const domain = service.domain({ vectors });
+    await Promise.all(Array.from({ length: 20 }, () => domain.size("a")));
     expect(opened).toHaveLength(1);
   });
 
   it("is opened by a later call when the database was away", async () => {
-    const house = await open();
-    await house.write(
+    const service = await open();
+    await service.write(
       "a",
       rows.slice(0, 10).map((row) => memoryOf(row)),
     );
     let away = true;
-    const log = watched(house.storage.log, () => {
+    const log = watched(service.storage.log, () => {
       if (away) throw unavailable("away");
     });
-    const room = house.room({ log });
-    await expect(room.size("a")).rejects.toMatchObject({ code: "unavailable" });
+    const domain = service.domain({ log });
+    await expect(domain.size("a")).rejects.toMatchObject({ code: "unavailable" });
     away = false;
-    expect(await room.size("a")).toBe(10);
+    expect(await domain.size("a")).toBe(10);
   });
 });
 
@@ -399,7 +399,7 @@ async function heldPerTurn(whileRunning: Promise<unknown>): Promise<number[]> {
     done = true;
   });
   for (let before = onCpuMs(); !done; ) {
-    await nextTurn();
+    await nextIteration();
     const after = onCpuMs();
     heldMs.push(after - before);
     before = after;
@@ -413,32 +413,32 @@ const p99Of = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0
 describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", () => {
   it("is not held while 30,000 memories are rebuilt and another namespace serves", async () => {
     const dimensions = 64;
-    const house = await open({ dimensions, tailRowsMax: 20_000 });
+    const service = await open({ dimensions, tailRowsMax: 20_000 });
     const write = (name: string, many: readonly Point[]) =>
-      house.write(
+      service.write(
         name,
         many.map((row) => memoryOf(row)),
       );
     await write("big", cloud(30_000, { dimensions }));
     await write("small", cloud(1000, { dimensions, seed: 2 }));
     const vector = (cloud(1, { dimensions, seed: 3 })[0] as Point).vector;
-    const room = house.room();
-    await room.recall("small", vector);
+    const domain = service.domain();
+    await domain.recall("small", vector);
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     let done = false;
     const beganMs = performance.now();
-    const rebuilding = room.size("big").finally(() => {
+    const rebuilding = domain.size("big").finally(() => {
       done = true;
     });
     const servedMs: number[] = [];
     const serve = async () => {
       while (!done) {
         const atMs = performance.now();
-        expect(await room.recall("small", vector)).toHaveLength(5);
+        expect(await domain.recall("small", vector)).toHaveLength(5);
         servedMs.push(performance.now() - atMs);
         // It yields as between two requests, because otherwise only this loop would run.
-        await nextTurn();
+        await nextIteration();
       }
     };
     const held = await heldPerTurn(Promise.all([rebuilding, serve()]));

@@ -6,7 +6,7 @@ import type { Pinned, SystemRecords } from "../../src/memory/ports/system-record
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };
 
-const pinnedTo = (model: ModelIdentity): Pinned => ({ generation: "", model });
+const pinnedTo = (model: ModelIdentity): Pinned => ({ modelVersion: "", model });
 const noRecords: SystemRecords = {
   models: () => Promise.reject(new Error("not asked")),
   pin: () => Promise.reject(new Error("nothing is pinned")),
@@ -73,8 +73,8 @@ describe("a new database", () => {
 
 describe("a database whose model was changed", () => {
   const models = [
-    { generation: "", model: { ...PLAIN, id: "old/one" } },
-    { generation: "e2", model: ODD },
+    { modelVersion: "", model: { ...PLAIN, id: "old/one" } },
+    { modelVersion: "e2", model: ODD },
   ];
 
   it.each([

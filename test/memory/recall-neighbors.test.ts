@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findNeighbors } from "../../src/memory/calls/recall/neighbors.js";
+import { findNeighbors } from "../../src/memory/operations/recall/neighbors.js";
 import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
-import { House } from "./room.js";
+import { TestService } from "./domain.js";
 
 const NOW = Date.now();
 const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open();
+  service = await TestService.open();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 /** Makes a memory that was created at a second; its session is part of its metadata. */
 const made = (n: number, atSeconds: number, given: Partial<Stored> = {}): Stored =>
@@ -21,7 +21,9 @@ const made = (n: number, atSeconds: number, given: Partial<Stored> = {}): Stored
 /** Makes the next version of a memory, and the number that it replaces. */
 const updated = (memory: Stored, replaces: number, atSeconds: number): Stored => ({
   ...memory,
-  ...{ opId: `op_${replaces}_${atSeconds}`, replaces, updatedAtMs: NOW - 1e9 + atSeconds * 1_000 },
+  opId: `op_${replaces}_${atSeconds}`,
+  replaces,
+  updatedAtMs: NOW - 1e9 + atSeconds * 1_000,
 });
 
 async function look(
@@ -31,7 +33,7 @@ async function look(
     before = 2,
     after = 2,
     same,
-    log = house.storage.log,
+    log = service.storage.log,
   }: {
     before?: number;
     after?: number;
@@ -39,9 +41,9 @@ async function look(
     log?: Log;
   } = {},
 ) {
-  const [found] = (await house.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
-  const of = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
-  const beside = await findNeighbors(of, found as never, { before, after, same });
+  const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
+  const request = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
+  const beside = await findNeighbors(request, found as never, { before, after, same });
   const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };
 }
@@ -86,12 +88,12 @@ describe("neighbors of a memory", () => {
     for (let seed = 1; seed <= 12; seed++) {
       const chance = chanceOf(seed);
       const { entries, shown } = randomLog(chance);
-      const logId = await house.write(`n${seed}`, entries);
+      const logId = await service.write(`n${seed}`, entries);
       // Erased, as the service leaves what was replaced or deleted.
       const gone = entries.flatMap((entry) =>
         entry.op === "delete" ? entry.target : entry.op === "store" ? (entry.replaces ?? []) : [],
       );
-      if (chance.below(2) === 0) await house.storage.log.erase({ logId, sequences: gone });
+      if (chance.below(2) === 0) await service.storage.log.erase({ logId, sequences: gone });
       const inOrder = [...shown].sort(
         ([, a], [, b]) => a.memory.createdAtMs - b.memory.createdAtMs || (a.memory.id < b.memory.id ? -1 : 1),
       );
@@ -115,10 +117,10 @@ describe("neighbors of a memory", () => {
       return { op: "delete", opId: `op_${i}`, target: 1_001 + i };
     });
     const late = updated(first[499] as Stored, 500, 5_000);
-    const logId = await house.write("long", [...first, ...tombstones, late]);
+    const logId = await service.write("long", [...first, ...tombstones, late]);
     expect(await look(logId, 1_501)).toEqual({ before: [1498, 1499], after: [1501, 1502] });
     let [reads, entries] = [0, 0];
-    const { log: plain } = house.storage;
+    const { log: plain } = service.storage;
     const log = {
       read: async (range: Parameters<Log["read"]>[0]) => {
         const tail = await plain.read(range);
@@ -126,9 +128,9 @@ describe("neighbors of a memory", () => {
         entries += tail.entries.length;
         return tail;
       },
-      locate: (of: Parameters<Log["locate"]>[0]) => plain.locate(of),
-      fetch: (of: Parameters<Log["fetch"]>[0]) => plain.fetch(of),
-      findReplacements: (of: Parameters<Log["findReplacements"]>[0]) => plain.findReplacements(of),
+      locate: (request: Parameters<Log["locate"]>[0]) => plain.locate(request),
+      fetch: (request: Parameters<Log["fetch"]>[0]) => plain.fetch(request),
+      findReplacements: (request: Parameters<Log["findReplacements"]>[0]) => plain.findReplacements(request),
     } as Log;
     expect(await look(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
     expect(reads).toBeLessThan(60);
@@ -140,7 +142,7 @@ describe("neighbors of a memory", () => {
     const entries = Array.from({ length: 1_400 }, (_, n) =>
       made(n, n, { metadata: JSON.stringify({ session: n > 700 && n < 1_000 ? "common" : sessionOf(n) }) }),
     );
-    const logId = await house.write("sessions", entries);
+    const logId = await service.write("sessions", entries);
     const same = ["session"];
     expect(await look(logId, 401, { same })).toEqual({ before: [300, 350], after: [450, 500] });
     expect(await look(logId, 701, { same })).toEqual({ before: [600, 650], after: [] });

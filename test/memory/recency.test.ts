@@ -9,7 +9,7 @@ import { rankInTime } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { chanceOf } from "../support/chance.js";
 import { cloud } from "../vectors/clouds.js";
-import { DIMENSIONS, House, memoryOf, scopeOf, until } from "./room.js";
+import { DIMENSIONS, memoryOf, scopeOf, TestService, until } from "./domain.js";
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse("2026-11-01T00:00:00Z");
@@ -50,17 +50,17 @@ const RECENCIES: readonly Recency[] = [0.02, 0.1, 0.5].flatMap((weight) =>
 );
 
 async function openedWith(tailRowsMax: number) {
-  const house = await House.open({ tailRowsMax });
-  onTestFinished(() => house.close());
-  const logId = await house.write("n", memories);
-  const room = house.room();
+  const service = await TestService.open({ tailRowsMax });
+  onTestFinished(() => service.close());
+  const logId = await service.write("n", memories);
+  const domain = service.domain();
   const searching = <T>(work: (search: Search) => Promise<T>) =>
-    room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+    domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
       await replica.current();
       return replica.searching(work);
     }) as Promise<T>;
-  const isSealed = () => house.hasSnapshot(logId);
-  return { room, searching, isSealed };
+  const isSealed = () => service.hasSnapshot(logId);
+  return { domain, searching, isSealed };
 }
 
 /** The best by score and age, as a recall has them. */
@@ -97,7 +97,7 @@ describe("where a search is exact", () => {
   });
 
   test("a floor compares scores alone, and a filter and what is superseded hold as well", async () => {
-    const { searching, room } = await openedWith(COUNT + 1);
+    const { searching, domain } = await openedWith(COUNT + 1);
     const recency = RECENCIES.at(-1) as Recency;
     const [query] = queries as [Float32Array];
     const all = bruteForce(query, recency);
@@ -114,7 +114,7 @@ describe("where a search is exact", () => {
     const supersedes = sequencesOf(all.slice(0, 4));
     const far = (points[(all.at(-1)?.sequence as number) - 1] as (typeof points)[0]).vector;
     const newer = memoryOf({ sequence: COUNT + 1, vector: far }, { supersedes, eventAtMs: 0 });
-    await room.append("n", newer);
+    await domain.append("n", newer);
     const shown = await searching((search) => best(search, query, recency));
     expect(sequencesOf(shown)).toEqual(sequencesOf(all.slice(4, 14)));
   });
@@ -153,7 +153,7 @@ async function settling<
 }
 
 test("where it is not, age orders the 200 nearest", async () => {
-  const { searching, room, isSealed } = await openedWith(500);
+  const { searching, domain, isSealed } = await openedWith(500);
   await searching(async () => {});
   await until(isSealed);
   const recency = RECENCIES.find(({ weight }) => weight === 0.5) as Recency;
@@ -176,7 +176,7 @@ test("where it is not, age orders the 200 nearest", async () => {
   }
   // Otherwise it would have looked at all memories.
   expect(others).toBeGreaterThan(0);
-  expect(room.troubles).toEqual([]);
+  expect(domain.troubles).toEqual([]);
 });
 
 describe("what an age adds", () => {

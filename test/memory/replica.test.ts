@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
@@ -7,8 +7,8 @@ import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
+import { vectorsWith } from "./domain.js";
 import { plainIndex } from "./plain-index.js";
-import { vectorsWith } from "./room.js";
 import { ScriptedLog } from "./scripted-log.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
@@ -145,7 +145,7 @@ describe("a replica", () => {
       // Its thread does the same and answers in turn.
       search: async () => {
         fail(new Error("out of memory"));
-        await nextTurn();
+        await nextIteration();
         return [];
       },
     });
@@ -161,11 +161,11 @@ describe("a replica", () => {
     const { log, replica } = setUp();
     log.add(...memories(5_000));
     const caught = replica.current();
-    await nextTurn();
+    await nextIteration();
     await replica.stop();
     const { reads } = log;
     await expect(caught).rejects.toMatchObject({ code: "unavailable" });
-    await nextTurn();
+    await nextIteration();
     expect(log.reads).toBe(reads);
     expect(replica.applied).toBeLessThan(5_000);
   });

@@ -7,8 +7,8 @@ import type { Scored } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { withChanges } from "../support/with-changes.js";
 import { cloud } from "../vectors/clouds.js";
+import { DIMENSIONS, type Domain, memoryOf, plainVectors, scopeOf, TestService } from "./domain.js";
 import { hit } from "./plain-index.js";
-import { DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf } from "./room.js";
 
 const MEMORIES = 20;
 const points = cloud(MEMORIES, { dimensions: DIMENSIONS });
@@ -16,8 +16,8 @@ const query = points[0]?.vector as Float32Array;
 const nearest = { vectors: [query], limit: 8, wanted: 8 };
 const inGroup = parseFilter({ group: 1 }) as Filter;
 
-let house: House;
-let room: Room;
+let service: TestService;
+let domain: Domain;
 let log: Log;
 let logId: string;
 /** Number of the log's last entry. */
@@ -26,23 +26,23 @@ let last: number;
 let beforeFetch: (sequences: readonly number[]) => Promise<void>;
 
 beforeEach(async () => {
-  house = await House.open();
-  log = house.storage.log;
-  logId = await house.write(
+  service = await TestService.open();
+  log = service.storage.log;
+  logId = await service.write(
     "n",
     points.map((point) => memoryOf(point, { metadata: '{"group":1}', text: `word ${point.sequence}` })),
   );
   last = MEMORIES;
   beforeFetch = async () => {};
-  const fetch: typeof log.fetch = async (of) => {
-    await beforeFetch(of.sequences);
-    return log.fetch(of);
+  const fetch: typeof log.fetch = async (request) => {
+    await beforeFetch(request.sequences);
+    return log.fetch(request);
   };
-  room = house.room({
+  domain = service.domain({
     log: withChanges(log, { fetch }),
   });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 /** Replaces a memory from another process, as an update does. */
 async function replace(target: number, given: Partial<Stored> = {}): Promise<void> {
@@ -66,7 +66,7 @@ async function search(
   work: (search: Search, replica: Replica) => Promise<readonly Pick<Scored, "sequence">[]>,
 ) {
   let searches = 0;
-  const found = await room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+  const found = await domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     return replica.searching((search) => {
       searches++;
@@ -77,12 +77,12 @@ async function search(
 }
 
 /** Makes something that is done the first time only. */
-function once<A>(work: (of: A) => Promise<void>): (of: A) => Promise<void> {
+function once<A>(work: (request: A) => Promise<void>): (request: A) => Promise<void> {
   let isDone = false;
-  return async (of) => {
+  return async (request) => {
     if (isDone) return;
     isDone = true;
-    await work(of);
+    await work(request);
   };
 }
 
@@ -124,15 +124,15 @@ describe("a memory that is replaced during a search", () => {
     const hits = points.slice(1).map(({ sequence }) => hit(sequence));
     const { vectors } = plainVectors(() => ({
       search: async () => {
-        await change(room);
+        await change(domain);
         return hits;
       },
     }));
-    const change = once(async (room: Room) => {
+    const change = once(async (domain: Domain) => {
       await replace(1);
-      await room.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+      await domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
     });
-    room = house.room({ vectors });
+    domain = service.domain({ vectors });
     const { numbers } = await search((search) => search.nearest(nearest));
     expect(numbers).toContain(21);
   });
@@ -168,7 +168,7 @@ describe("a memory that is replaced during a search", () => {
         return hits;
       },
     }));
-    room = house.room({ vectors });
+    domain = service.domain({ vectors });
     const change = once(async (replica: Replica) => {
       await vectorsSearched;
       await replace(20);

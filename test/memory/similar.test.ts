@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { getMemory } from "../../src/memory/calls/get.js";
-import { listMatching } from "../../src/memory/calls/several/list.js";
-import { type StoreRequest, store } from "../../src/memory/calls/store.js";
-import { updateMemory } from "../../src/memory/calls/update.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { getMemory } from "../../src/memory/operations/get.js";
+import { listMatching } from "../../src/memory/operations/list.js";
+import { type StoreRequest, store } from "../../src/memory/operations/store.js";
+import { updateMemory } from "../../src/memory/operations/update.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";
-import { generationsOf } from "./models.js";
-import { CALLER, House, type Room } from "./room.js";
+import { CALLER, type Domain, TestService } from "./domain.js";
+import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder } from "./toy-embedder.js";
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open({ dimensions: TOY_DIMENSIONS });
+  service = await TestService.open({ dimensions: TOY_DIMENSIONS });
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 const NAMESPACE = "a";
 const SAME = 0.999;
@@ -26,21 +26,21 @@ const long = (word: string) => `ana has a cat at home ${`${word} `.repeat(6)}and
 
 /** Opens a process over the database. */
 function open(changes: Partial<Log> = {}) {
-  const log = withChanges(house.storage.log, changes);
-  const room: Room = house.room({ log, generations: generationsOf(toyEmbedder) });
+  const log = withChanges(service.storage.log, changes);
+  const domain: Domain = service.domain({ log, modelVersions: modelVersionsOf(toyEmbedder) });
   let charged = 0;
   const quota = {
-    ...room.ports.quota,
+    ...domain.ports.quota,
     charge: async () => void charged++,
     refund: async () => void charged--,
   };
   const idempotency = new Idempotency({
-    claims: house.storage.claims,
+    claims: service.storage.claims,
     log,
     clock: systemClock,
     exclusive: false,
   });
-  const ports = { ...room.ports, quota, idempotency };
+  const ports = { ...domain.ports, quota, idempotency };
   return {
     ports,
     charged: () => charged,
@@ -166,7 +166,7 @@ describe("stores of one text at the same time", () => {
           isDone = true;
           await other.store("ana has a cat");
         }
-        return house.storage.log.append(appending);
+        return service.storage.log.append(appending);
       },
     });
     expect(await one.store("ana has a cat", { onSimilar: "keep" })).toMatchObject({ outcome: "KEPT" });
@@ -179,8 +179,8 @@ describe("stores of one text at the same time", () => {
     for (let i = 0; i < 20; i++) await other.store("ana has a cat");
     let isDone = false;
     const one = open({
-      findByOperation: async (of) => house.storage.log.findByOperation(of),
-      locate: async (of) => {
+      findByOperation: async (request) => service.storage.log.findByOperation(request),
+      locate: async (request) => {
         // The first look at what the search has found.
         if (!isDone) {
           isDone = true;
@@ -194,7 +194,7 @@ describe("stores of one text at the same time", () => {
           expect(last).toBeDefined();
           for (const { id } of others) await other.remove(id);
         }
-        return house.storage.log.locate(of);
+        return service.storage.log.locate(request);
       },
     });
     expect(await one.store("ana has a cat", { onSimilar: "keep" })).toMatchObject({ outcome: "KEPT" });

@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { storeBatch } from "../../src/memory/calls/several/store-batch.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
 import { withChanges } from "../support/with-changes.js";
-import { CALLER, House } from "./room.js";
+import { CALLER, TestService } from "./domain.js";
 
 /** More than are appended at a time. */
 const MEMORIES = 70;
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open();
+  service = await TestService.open();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-/** Stores a batch in a room whose nth append fails; answers what was charged, too. */
+/** Stores a batch in a domain whose nth append fails; answers what was charged, too. */
 async function storeWithFailure(nth: number) {
-  const { ports, namespaces } = house.room();
+  const { ports, namespaces } = service.domain();
   let appends = 0;
   const failing = withChanges(namespaces, {
     appendAll: async (...args) => {
@@ -27,7 +27,7 @@ async function storeWithFailure(nth: number) {
       return namespaces.appendAll(...args);
     },
   });
-  const { claims, log } = house.storage;
+  const { claims, log } = service.storage;
   let charged = 0;
   const quota = {
     ...ports.quota,
@@ -54,7 +54,7 @@ describe("a batch that fails on the way", () => {
     expect(stored.length).toBeGreaterThan(0);
     expect(results.at(-1)).toMatchObject({ error: { code: "unavailable" } });
     expect(charged()).toBe(stored.length);
-    expect(await house.room().size("a")).toBe(stored.length);
+    expect(await service.domain().size("a")).toBe(stored.length);
   });
 
   it("fails as a whole if it has stored nothing, and costs nothing", async () => {
@@ -72,8 +72,8 @@ describe("a batch with a key that stored a part", () => {
 
   /** Stores the batch where the second memory is refused. */
   async function storeAPart(claims: Claims) {
-    const { ports } = house.room();
-    const { log } = house.storage;
+    const { ports } = service.domain();
+    const { log } = service.storage;
     const idempotency = new Idempotency({ claims, log, clock: systemClock, exclusive: true });
     const store = (namespace: string, given: object) =>
       storeBatch({ ...ports, idempotency }, { caller: CALLER, namespace, memories, ...given });
@@ -82,28 +82,28 @@ describe("a batch with a key that stored a part", () => {
   }
 
   it("brings nothing back that was dropped since, and stores the rest", async () => {
-    const { ports, again } = await storeAPart(house.storage.claims);
+    const { ports, again } = await storeAPart(service.storage.claims);
     expect(told((await again()).results)).toEqual(["stored", "EXTERNAL_ID_TAKEN", "stored"]);
     await deleteNamespace(ports, { caller: CALLER, namespace: "a", force: true });
     const gone = "IDEMPOTENT_MEMORY_DELETED";
     expect(told((await again()).results)).toEqual([gone, "stored", gone]);
     expect(told((await again()).results)).toEqual([gone, "stored", gone]);
-    expect(await house.room().size("a")).toBe(1);
+    expect(await service.domain().size("a")).toBe(1);
   });
 
   it("tells nobody what it has stored unless that is kept", async () => {
-    const { claims } = house.storage;
+    const { claims } = service.storage;
     const failing: Claims = {
       claim: (claim) => claims.claim(claim),
-      takeOver: async (of) => {
-        if (of.stored !== undefined) throw unavailable("lost");
-        return claims.takeOver(of);
+      takeOver: async (request) => {
+        if (request.stored !== undefined) throw unavailable("lost");
+        return claims.takeOver(request);
       },
-      answer: (of) => claims.answer(of),
-      release: (of) => claims.release(of),
+      answer: (request) => claims.answer(request),
+      release: (request) => claims.release(request),
     };
     const { again } = await storeAPart(failing);
     await expect(again()).rejects.toMatchObject({ code: "unavailable" });
-    expect(await house.room().size("a")).toBe(3);
+    expect(await service.domain().size("a")).toBe(3);
   });
 });

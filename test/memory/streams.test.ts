@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { SLICE_BYTES_MAX } from "../../src/memory/pacing/bounds.js";
 import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
-import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
+import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { type ExportPorts, exportMemories } from "../../src/memory/streams/export.js";
 import type { LogReader } from "../../src/memory/streams/log-reader.js";
@@ -22,7 +22,7 @@ import {
   watch,
 } from "../../src/memory/streams/watch.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, DIMENSIONS, House, scopeOf } from "./room.js";
+import { CALLER, DIMENSIONS, scopeOf, TestService } from "./domain.js";
 
 // Machines that run many tests at once are slow.
 vi.setConfig({ testTimeout: 60_000 });
@@ -30,19 +30,19 @@ vi.setConfig({ testTimeout: 60_000 });
 /** Number of changes that a watcher sees. The long form sets 10,000. */
 const CHANGES = Number(process.env.WATCHED_CHANGES ?? 1_000);
 
-const houses: House[] = [];
+const services: TestService[] = [];
 const watches: AbortController[] = [];
 afterEach(async () => {
   for (const each of watches.splice(0)) each.abort();
-  for (const house of houses.splice(0)) await house.close();
+  for (const service of services.splice(0)) await service.close();
 });
 
 type Ports = WatchPorts & ExportPorts;
 
 async function open(changes: Partial<Ports> = {}) {
-  const house = await House.open();
-  houses.push(house);
-  const { ports } = house.room();
+  const service = await TestService.open();
+  services.push(service);
+  const { ports } = service.domain();
   const clock = changes.clock ?? systemClock;
   const streams: Ports = {
     ...ports,
@@ -51,7 +51,7 @@ async function open(changes: Partial<Ports> = {}) {
     streams: new OpenStreams(clock),
     ...changes,
   };
-  return { house, log: house.storage.log, ports: streams };
+  return { service, log: service.storage.log, ports: streams };
 }
 
 /** A watch that is taken event by event. */
@@ -59,7 +59,11 @@ function watching(ports: WatchPorts, { position = "", caller = CALLER, namespace
   const [client, ending] = [new AbortController(), new AbortController()];
   watches.push(client);
   const events = watch(ports, {
-    ...{ caller, namespace, position, signal: client.signal, ending: ending.signal },
+    caller,
+    namespace,
+    position,
+    signal: client.signal,
+    ending: ending.signal,
   });
   const next = async (): Promise<WatchEvent> => {
     const { done, value } = await events.next();
@@ -108,13 +112,13 @@ const exporting = (ports: ExportPorts, includeVectors = false) => {
 };
 
 it("a watch begins now, and finds what another process writes", async () => {
-  const { house, ports } = await open();
-  await house.write("n", [memory("mem_1")]);
+  const { service, ports } = await open();
+  await service.write("n", [memory("mem_1")]);
   const { next, words } = watching(ports);
   expect((await next()).event.kind).toBe("heartbeat");
   const waited = words(3);
-  await house.write("n", [memory("mem_2"), tombstone(1)]);
-  await house.write("n", [memory("mem_3")]);
+  await service.write("n", [memory("mem_2"), tombstone(1)]);
+  await service.write("n", [memory("mem_3")]);
   expect(await waited).toEqual(["mem_2: text of mem_2", "deleted mem_1", "mem_3: text of mem_3"]);
 });
 
@@ -135,23 +139,23 @@ it("an append of this process wakes its watches at once", async () => {
 it(
   "a watcher on one or the other process, and over restarts, sees each change once and in order",
   async () => {
-    const { house, log } = await open();
-    const rooms = [house.room(), house.room()] as const;
+    const { service, log } = await open();
+    const domains = [service.domain(), service.domain()] as const;
     const [changes, writers] = [CHANGES, 8];
     // Both processes append at the same numbers, and one of them gets each.
     const write = async (writer: number): Promise<string[]> => {
       const done: string[] = [];
       const stored: string[] = [];
       while (done.length < changes / writers) {
-        const room = rooms[(writer + done.length) % 2] as (typeof rooms)[0];
+        const domain = domains[(writer + done.length) % 2] as (typeof domains)[0];
         const id = done.length % 10 === 9 ? stored.shift() : undefined;
         if (id !== undefined) {
-          await deleteMemory(room.ports, { caller: CALLER, namespace: "n", id });
+          await deleteMemory(domain.ports, { caller: CALLER, namespace: "n", id });
           done.push(`deleted ${id}`);
           continue;
         }
         const made = newMemoryId();
-        await room.append(
+        await domain.append(
           "n",
           aMemory({ id: made, opId: made, text: "t", vectors: new Float32Array(DIMENSIONS) }),
         );
@@ -169,7 +173,7 @@ it(
       let position = positionToken(BEFORE_ALL);
       for (let process = 0; isMore(); process++) {
         // A process that has just started knows nothing of the one before.
-        const { ports } = rooms[process % 2] as (typeof rooms)[0];
+        const { ports } = domains[process % 2] as (typeof domains)[0];
         const started = { ...ports, log, news: new News(systemClock), streams: new OpenStreams(systemClock) };
         const { events, client } = watching(started, { position });
         for (let taken = 0; taken < 777 && isMore(); taken++) {
@@ -202,8 +206,8 @@ it(
 );
 
 it("many watches of one namespace share each look at its log", async () => {
-  const { house, log, ports } = await open();
-  await house.write("n", [memory("mem_1")]);
+  const { service, log, ports } = await open();
+  await service.write("n", [memory("mem_1")]);
   let looks = 0;
   const counted: Log = announced(log, { note: () => {} });
   counted.last = (logId) => {
@@ -223,19 +227,19 @@ it("many watches of one namespace share each look at its log", async () => {
     },
     { timeout: 15_000 },
   );
-  await house.write("n", [memory("mem_2")]);
+  await service.write("n", [memory("mem_2")]);
   for (const told of await Promise.all(waiting)) expect(told).toEqual(["mem_2: text of mem_2"]);
 });
 
 it("a move to another model is seen by nobody, and loses nothing that the original forgets", async () => {
-  const { house, log, ports } = await open();
-  const from = await house.write("n", [memory("mem_1"), memory("mem_2")]);
+  const { service, log, ports } = await open();
+  const from = await service.write("n", [memory("mem_1"), memory("mem_2")]);
   const scope = scopeOf("n");
   const { next, words } = watching(ports, { position: await positionBefore(ports) });
   await next();
   expect(await words(1)).toEqual(["mem_1: text of mem_1"]);
   // The watch is slow: the namespace moves, and its original is erased, before it reads on.
-  const to = inGeneration(from, "2");
+  const to = inModelVersion(from, "2");
   await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
   await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
   await log.rename(scope, { from, to });
@@ -251,10 +255,10 @@ it("a move to another model is seen by nobody, and loses nothing that the origin
 });
 
 it("a memory that was deleted is told without its text, as its deletion", async () => {
-  const { house, log, ports } = await open();
-  const logId = await house.write("n", [memory("mem_0")]);
+  const { service, log, ports } = await open();
+  const logId = await service.write("n", [memory("mem_0")]);
   const { position } = await watching(ports).next();
-  await house.write("n", [memory("mem_1"), memory("mem_2"), tombstone(2)]);
+  await service.write("n", [memory("mem_1"), memory("mem_2"), tombstone(2)]);
   await log.erase({ logId, sequences: [2] });
   const { next, words } = watching(ports, { position });
   await next();
@@ -262,22 +266,22 @@ it("a memory that was deleted is told without its text, as its deletion", async 
 });
 
 it("a version that is deleted after another one took its place is no deletion of the memory", async () => {
-  const { house, ports } = await open();
-  await house.write("n", [memory("mem_0")]);
+  const { service, ports } = await open();
+  await service.write("n", [memory("mem_0")]);
   const { next, words } = watching(ports);
   await next();
   const newer = { ...memory("mem_0"), opId: "newer", text: "newer text", replaces: 1 };
-  await house.write("n", [newer, tombstone(1), memory("mem_1")]);
+  await service.write("n", [newer, tombstone(1), memory("mem_1")]);
   expect(await words(2)).toEqual(["mem_0: newer text", "mem_1: text of mem_1"]);
 });
 
 it("a slow reader gets no text that was deleted more than a second before", async () => {
   const clock = steppedClock();
-  const { house, log, ports } = await open({ clock });
-  const logId = await house.write("n", [memory("mem_0")]);
+  const { service, log, ports } = await open({ clock });
+  const logId = await service.write("n", [memory("mem_0")]);
   const { next, words } = watching(ports);
   await next();
-  await house.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
+  await service.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
   expect(await words(1)).toEqual(["mem_1: text of mem_1"]);
   await log.erase({ logId, sequences: [3] });
   clock.aheadMs += FRESH_MS + 1;
@@ -285,19 +289,19 @@ it("a slow reader gets no text that was deleted more than a second before", asyn
 });
 
 it("nothing more is told of a namespace that was dropped, and its position finds the next one", async () => {
-  const { house, log, ports } = await open();
+  const { service, log, ports } = await open();
   const scope = scopeOf("n");
-  const logId = await house.write("n", [memory("mem_0")]);
+  const logId = await service.write("n", [memory("mem_0")]);
   const { next, words } = watching(ports);
   const { position } = await next();
-  await house.write("n", [memory("mem_1"), drop]);
+  await service.write("n", [memory("mem_1"), drop]);
   const dropped = await next();
   expect(dropped.event.kind).toBe("dropped");
   // The name is not free yet: the dropped log is not read again.
   const early = watching(ports, { position: dropped.position });
   await early.next();
   await log.retire(scope, logId);
-  await house.write("n", [memory("mem_2")]);
+  await service.write("n", [memory("mem_2")]);
   expect(await words(1)).toEqual(["mem_2: text of mem_2"]);
   expect(await early.words(1)).toEqual(["mem_2: text of mem_2"]);
   const late = watching(ports, { position: dropped.position });
@@ -307,8 +311,8 @@ it("nothing more is told of a namespace that was dropped, and its position finds
 });
 
 it("a position ahead of the log, as after a restored backup, is refused", async () => {
-  const { house, ports } = await open();
-  await house.write("n", [memory("mem_1")]);
+  const { service, ports } = await open();
+  await service.write("n", [memory("mem_1")]);
   const { position } = await watching(ports).next();
   const [base] = JSON.parse(Buffer.from(position, "base64url").toString());
   const ahead = Buffer.from(JSON.stringify([base, 2])).toString("base64url");
@@ -319,8 +323,8 @@ it("a position ahead of the log, as after a restored backup, is refused", async 
 
 it("a watch shows life, and says where it is", async () => {
   const clock = steppedClock();
-  const { house, ports } = await open({ clock });
-  await house.write("n", [memory("mem_1")]);
+  const { service, ports } = await open({ clock });
+  await service.write("n", [memory("mem_1")]);
   const { next } = watching(ports);
   const first = await next();
   clock.aheadMs += HEARTBEAT_MS;
@@ -329,19 +333,19 @@ it("a watch shows life, and says where it is", async () => {
 
 it("a watch ends with its key, before it tells anything more", async () => {
   const clock = steppedClock();
-  const { house, ports } = await open({ clock });
+  const { service, ports } = await open({ clock });
   let alive = true;
   const verify = async () => {
     if (!alive) throw new MemoryError("unauthenticated", "revoked");
   };
   const quota: Quota = { ...ports.quota, verify };
-  await house.write("n", [memory("mem_1")]);
+  await service.write("n", [memory("mem_1")]);
   const [told, idle] = [watching({ ...ports, quota }), watching({ ...ports, quota }, { namespace: "m" })];
   await told.next();
   await idle.next();
   alive = false;
   clock.aheadMs += 1_000;
-  await house.write("n", [memory("mem_2")]);
+  await service.write("n", [memory("mem_2")]);
   await expect(told.next()).rejects.toMatchObject({ code: "unauthenticated" });
   clock.aheadMs += HEARTBEAT_MS;
   await expect(idle.next()).rejects.toMatchObject({ code: "unauthenticated" });
@@ -349,8 +353,8 @@ it("a watch ends with its key, before it tells anything more", async () => {
 });
 
 it("a watch ends with its position when the process stops, and at once when its client goes", async () => {
-  const { house, ports } = await open();
-  await house.write("n", [memory("mem_1")]);
+  const { service, ports } = await open();
+  await service.write("n", [memory("mem_1")]);
   const [stopped, left] = [watching(ports), watching(ports)];
   const first = await stopped.next();
   await left.next();
@@ -366,15 +370,15 @@ it("a watch ends with its position when the process stops, and at once when its 
 });
 
 it("the database's failure ends a watch, which can be resumed", async () => {
-  const { house, log, ports } = await open();
-  await house.write("n", [memory("mem_1")]);
+  const { service, log, ports } = await open();
+  await service.write("n", [memory("mem_1")]);
   const away: Log = announced(log, { note: () => {} });
   const { next } = watching({ ...ports, log: away });
   const { position } = await next();
   const waiting = next();
   away.last = () => Promise.reject(new MemoryError("unavailable", "away"));
   await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
-  await house.write("n", [memory("mem_2")]);
+  await service.write("n", [memory("mem_2")]);
   const resumed = watching(ports, { position });
   await resumed.next();
   expect(await resumed.words(1)).toEqual(["mem_2: text of mem_2"]);
@@ -445,9 +449,9 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
 });
 
 it("an export leaves out what a tombstone ended before its position, erased or not", async () => {
-  const { house, log, ports } = await open();
-  const logId = await house.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
-  await house.write("n", [tombstone(1), tombstone(2)]);
+  const { service, log, ports } = await open();
+  const logId = await service.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
+  await service.write("n", [tombstone(1), tombstone(2)]);
   await log.erase({ logId, sequences: [2] });
   const lines = await linesOf(exporting(ports));
   expect(lines.map(({ id }) => id)).toEqual([undefined, "mem_3", undefined]);
@@ -456,12 +460,12 @@ it("an export leaves out what a tombstone ended before its position, erased or n
 
 it("an export has nothing that was stored since, and no text that was deleted a second before", async () => {
   const clock = steppedClock();
-  const { house, log, ports } = await open({ clock });
-  const logId = await house.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
+  const { service, log, ports } = await open({ clock });
+  const logId = await service.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
   const lines = exporting(ports);
   await lines.next();
   await lines.next();
-  await house.write("n", [memory("mem_4"), tombstone(2)]);
+  await service.write("n", [memory("mem_4"), tombstone(2)]);
   await log.erase({ logId, sequences: [2] });
   clock.aheadMs += FRESH_MS + 1;
   const rest = await linesOf(lines);
@@ -471,12 +475,12 @@ it("an export has nothing that was stored since, and no text that was deleted a 
 
 it("an export goes on in the copy when the namespace moves", async () => {
   const clock = steppedClock();
-  const { house, log, ports } = await open({ clock });
-  const from = await house.write("n", [memory("mem_1"), memory("mem_2")]);
+  const { service, log, ports } = await open({ clock });
+  const from = await service.write("n", [memory("mem_1"), memory("mem_2")]);
   const lines = exporting(ports);
   await lines.next();
   await lines.next();
-  const to = inGeneration(from, "2");
+  const to = inModelVersion(from, "2");
   await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
   await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
   await log.rename(scopeOf("n"), { from, to });
@@ -487,21 +491,21 @@ it("an export goes on in the copy when the namespace moves", async () => {
 
 it("an export of a namespace that is dropped meanwhile fails, and passes nothing more on", async () => {
   const clock = steppedClock();
-  const { house, ports } = await open({ clock });
-  await house.write("n", [memory("mem_1"), memory("mem_2")]);
+  const { service, ports } = await open({ clock });
+  await service.write("n", [memory("mem_1"), memory("mem_2")]);
   const lines = exporting(ports);
   await lines.next();
   await lines.next();
-  await house.write("n", [drop]);
+  await service.write("n", [drop]);
   clock.aheadMs += FRESH_MS + 1;
   await expect(lines.next()).rejects.toMatchObject({ code: "failed_precondition" });
   expect(ports.streams.shares.export.used).toBe(0);
 });
 
 it("an export of many memories is complete, in order, and pauses for other work", async () => {
-  const { house, ports } = await open();
+  const { service, ports } = await open();
   const many = Array.from({ length: 5_000 }, (_, i) => memory(`mem_${i}`));
-  await house.write("n", many);
+  await service.write("n", many);
   let longestMs = 0;
   let lastMs = performance.now();
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { keepSweeping, type LeftoverPorts } from "../../src/memory/erasure/sweeping.js";
+import { type LeftoverPorts, startSweeping } from "../../src/memory/erasure/sweeping.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -10,9 +10,9 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
   // A sweep without anything to erase asks for only this.
   const log = { names: async () => [] };
-  const none = { kept: async () => [] };
+  const none = { stored: async () => [] };
   const ports = { log, erasures: { pending }, vectors: none, words: none } as unknown as LeftoverPorts;
-  const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
+  const close = startSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
   await vi.advanceTimersByTimeAsync(180_000);
   expect(begun).toHaveLength(1);
   begun[0]?.();

@@ -1,5 +1,5 @@
 import { openIndexes } from "../../src/index/open.js";
-import { turn } from "../../src/memory/pacing/turn.js";
+import { yieldToEventLoop } from "../../src/memory/pacing/yield-to-event-loop.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
 
 /**
@@ -7,7 +7,10 @@ import type { Index, Indexes } from "../../src/memory/ports/index.js";
  *
  * @param yieldNow lets other work run; where time is simulated, no turn of the event loop may pass
  */
-export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => Promise<void> = turn) {
+export function unsavedIndexes(
+  changes: Partial<Indexes> = {},
+  yieldNow: () => Promise<void> = yieldToEventLoop,
+) {
   const opened: { logId: string; index: Index; closed: number }[] = [];
   const discarded: string[] = [];
   const wiped: { logId: string; sequences: readonly number[] }[] = [];
@@ -27,7 +30,7 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => P
     discard: async (logId) => void discarded.push(logId),
     wipe: async (logId, sequences) => void wiped.push({ logId, sequences }),
     holds: async () => [],
-    kept: async () => [],
+    stored: async () => [],
     marksOf: async () => [],
     measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
     ...changes,
@@ -37,7 +40,7 @@ export function unsavedIndexes(changes: Partial<Indexes> = {}, yieldNow: () => P
 
 function openUnsaved(
   yieldNow: () => Promise<void>,
-): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "kept" | "marksOf" | "measureFiles"> {
+): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "stored" | "marksOf" | "measureFiles"> {
   const indexes = openIndexes({
     folder: "/nowhere",
     clock: { yield: yieldNow },
@@ -47,11 +50,11 @@ function openUnsaved(
   });
   return {
     openUnsaved: () => indexes.openUnsaved(),
-    searchWords: (of, query) => indexes.searchWords(of, query),
-    scoreWords: (of, query, sequences) => indexes.scoreWords(of, query, sequences),
-    sample: (of) => indexes.sample(of),
-    select: (of, by) => indexes.select(of, by),
-    inEventOrder: (of, among, order) => indexes.inEventOrder(of, among, order),
-    eventTimesOf: (of, sequences) => indexes.eventTimesOf(of, sequences),
+    searchWords: (searched, query) => indexes.searchWords(searched, query),
+    scoreWords: (searched, query, sequences) => indexes.scoreWords(searched, query, sequences),
+    sample: (searched) => indexes.sample(searched),
+    select: (searched, by) => indexes.select(searched, by),
+    inEventOrder: (searched, among, order) => indexes.inEventOrder(searched, among, order),
+    eventTimesOf: (searched, sequences) => indexes.eventTimesOf(searched, sequences),
   };
 }

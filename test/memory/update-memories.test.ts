@@ -1,30 +1,30 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { updateMemories } from "../../src/memory/calls/several/update-memories.js";
 import { parseRemoved, without } from "../../src/memory/filter/removed-paths.js";
 import { newMemoryId } from "../../src/memory/input/id.js";
+import { updateMemories } from "../../src/memory/operations/update-memories.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, DIMENSIONS, House, type Room, scopeOf } from "./room.js";
+import { CALLER, DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
 
-let house: House;
-let room: Room;
+let service: TestService;
+let domain: Domain;
 const ids = Array.from({ length: 40 }, newMemoryId);
 const vectors = new Float32Array(DIMENSIONS).fill(0.25);
 const base = { caller: CALLER, namespace: "n", ids: [], remove: [], pageToken: "" };
 const request = { ...base, filter: { kind: "own" }, metadata: { done: true } };
 
 beforeEach(async () => {
-  house = await House.open();
-  await house.write(
+  service = await TestService.open();
+  await service.write(
     "n",
     ids.map((id) => aMemory({ id, vectors, metadata: '{"kind":"own"}' })),
   );
-  room = house.room();
+  domain = service.domain();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
 const metadataOf = async (id: string) => {
-  const { log } = house.storage;
+  const { log } = service.storage;
   const logId = (await log.find(scopeOf("n"))) ?? "";
   const sequence = (await log.locate({ logId, id })) ?? 0;
   const [found] = (await log.fetch({ logId, sequences: [sequence], what: "text" })).found;
@@ -36,19 +36,19 @@ it("tells how far it came when the key's rate is used up, and goes on from there
   const onFreeWrite = () => {
     if (left-- <= 0) throw new MemoryError("resource_exhausted", "the rate is used up");
   };
-  const first = await updateMemories(room.ports, { ...request, onFreeWrite });
+  const first = await updateMemories(domain.ports, { ...request, onFreeWrite });
   expect(first.updated).toBe(10);
   const { nextPageToken: pageToken } = first;
-  await expect(updateMemories(room.ports, { ...request, pageToken, onFreeWrite })).rejects.toThrow(
+  await expect(updateMemories(domain.ports, { ...request, pageToken, onFreeWrite })).rejects.toThrow(
     "rate is used up",
   );
-  const rest = await updateMemories(room.ports, { ...request, pageToken });
+  const rest = await updateMemories(domain.ports, { ...request, pageToken });
   expect(rest.updated).toBe(30);
   for (const id of ids) expect(await metadataOf(id)).toBe('{"kind":"own","done":true}');
 });
 
 it("leaves alone what another call has changed so that it does not match any more", async () => {
-  const { log } = house.storage;
+  const { log } = service.storage;
   const logId = (await log.find(scopeOf("n"))) ?? "";
   const [first = "", second = ""] = ids;
   const of = { opId: newMemoryId(), vectors, text: "t" };
@@ -59,7 +59,7 @@ it("leaves alone what another call has changed so that it does not match any mor
   let calls = 0;
   // The first version is made between the reading and the writing.
   const racing = {
-    ...room.ports,
+    ...domain.ports,
     log: new Proxy(log, {
       get(target, name) {
         const method = Reflect.get(target, name);

@@ -1,12 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.js";
 import { countShown } from "../../src/memory/log/counting.js";
+import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { withChanges } from "../support/with-changes.js";
+import {
+  CALLER,
+  DIMENSIONS,
+  type Domain,
+  memoryOf,
+  plainVectors,
+  scopeOf,
+  TestService,
+  until,
+} from "./domain.js";
 import { hit } from "./plain-index.js";
-import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
 
 const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
 const vectorOf = (n: number) => {
@@ -19,15 +28,15 @@ const memory = (n: number, given: Partial<Stored> = {}) =>
 const memories = (count: number) => Array.from({ length: count }, (_, i) => memory(i + 1));
 const query = new Float32Array(DIMENSIONS).fill(1 / Math.sqrt(DIMENSIONS));
 
-let house: House;
+let service: TestService;
 beforeEach(async () => {
-  house = await House.open();
+  service = await TestService.open();
 });
-afterEach(() => house.close());
+afterEach(() => service.close());
 
-function update(room: Room, n: number, given: Partial<UpdateRequest>) {
+function update(domain: Domain, n: number, given: Partial<UpdateRequest>) {
   // Neither has an idempotency key.
-  const ports = { ...room.ports, idempotency: undefined as never };
+  const ports = { ...domain.ports, idempotency: undefined as never };
   return updateMemory(ports, { caller: CALLER, namespace: "a", id: idOf(n), ...given });
 }
 function gate(): [passed: Promise<void>, open: () => void] {
@@ -37,7 +46,7 @@ function gate(): [passed: Promise<void>, open: () => void] {
   });
   return [passed, open];
 }
-const read = (logId: string) => entriesOf(house.storage.log, { logId, from: 1, limit: 1_000 });
+const read = (logId: string) => entriesOf(service.storage.log, { logId, from: 1, limit: 1_000 });
 
 /** Makes the log of a process that dies before it erases anything. */
 function dying(log: Log): Log {
@@ -47,56 +56,56 @@ function dying(log: Log): Log {
 /** Makes a log in which others do something each time before it tells what hides memories. */
 function beforeSpecial(log: Log, doing: () => Promise<void>): Log {
   return withChanges(log, {
-    listSupersedingAndExpiring: async (of) => {
+    listSupersedingAndExpiring: async (request) => {
       await doing();
-      return log.listSupersedingAndExpiring(of);
+      return log.listSupersedingAndExpiring(request);
     },
   });
 }
 
 describe("updating a memory", () => {
   it("erases the old text and vector from the database and from the index's files", async () => {
-    const logId = await house.write("a", memories(300));
-    const room = house.room();
-    await room.recall("a", query);
-    await until(() => house.hasSnapshot(logId));
-    expect(await house.vectors.holds(logId, [7])).toEqual([7]);
-    const { memory: updated } = await update(room, 7, { text: "new words" });
+    const logId = await service.write("a", memories(300));
+    const domain = service.domain();
+    await domain.recall("a", query);
+    await until(() => service.hasSnapshot(logId));
+    expect(await service.vectors.holds(logId, [7])).toEqual([7]);
+    const { memory: updated } = await update(domain, 7, { text: "new words" });
     expect(updated).toMatchObject({ id: idOf(7), text: "new words" });
-    expect(await house.vectors.holds(logId, [7])).toEqual([]);
+    expect(await service.vectors.holds(logId, [7])).toEqual([]);
     const entries = await read(logId);
     expect(entries[6]?.entry.op).toBe("erased");
     expect(entries.at(-1)).toMatchObject({ sequence: 301, entry: { replaces: 7, text: "new words" } });
-    expect(await room.size("a")).toBe(300);
-    expect(await house.room().size("a")).toBe(300);
+    expect(await domain.size("a")).toBe(300);
+    expect(await service.domain().size("a")).toBe(300);
   });
 
   it("keeps the vector of a text that does not change, and embeds nothing", async () => {
-    const logId = await house.write("a", memories(3));
-    const room = house.room();
-    Object.assign(room.ports.generations, { embed: () => Promise.reject(new Error("must not embed")) });
-    await update(room, 2, { metadata: { a: 1 } });
+    const logId = await service.write("a", memories(3));
+    const domain = service.domain();
+    Object.assign(domain.ports.modelVersions, { embed: () => Promise.reject(new Error("must not embed")) });
+    await update(domain, 2, { metadata: { a: 1 } });
     const last = (await read(logId)).at(-1)?.entry as Stored;
     expect(last).toMatchObject({ id: idOf(2), text: "text 2", metadata: '{"a":1}', replaces: 2 });
     expect(last.vectors).toEqual(vectorOf(2));
   });
 
   it("finds the memory in the name's next log when another process has ended the one that it holds", async () => {
-    const logId = await house.write("a", memories(3));
-    const room = house.room();
-    await room.recall("a", query);
-    await house.write("a", [{ op: "drop", opId: "end" }]);
-    await house.storage.log.retire(scopeOf("a"), logId);
-    await house.write("a", [memory(50)]);
-    await expect(update(room, 50, { metadata: { a: 1 } })).resolves.toMatchObject({ replayed: false });
-    await expect(update(room, 2, { metadata: { a: 1 } })).rejects.toThrow("no memory with this id");
+    const logId = await service.write("a", memories(3));
+    const domain = service.domain();
+    await domain.recall("a", query);
+    await service.write("a", [{ op: "drop", opId: "end" }]);
+    await service.storage.log.retire(scopeOf("a"), logId);
+    await service.write("a", [memory(50)]);
+    await expect(update(domain, 50, { metadata: { a: 1 } })).resolves.toMatchObject({ replayed: false });
+    await expect(update(domain, 2, { metadata: { a: 1 } })).rejects.toThrow("no memory with this id");
   });
 
   it("is finished by a sweep if its process dies before it erases the old version", async () => {
-    const logId = await house.write("a", memories(3));
-    const room = house.room({ log: dying(house.storage.log) });
-    await expect(update(room, 2, { text: "new words" })).rejects.toThrow("died");
-    const other = house.room();
+    const logId = await service.write("a", memories(3));
+    const domain = service.domain({ log: dying(service.storage.log) });
+    await expect(update(domain, 2, { text: "new words" })).rejects.toThrow("died");
+    const other = service.domain();
     expect((await other.recall("a", query, 9))?.filter((id) => id === idOf(2))).toHaveLength(1);
     expect(await eraseReplaced(other.ports)).toBe(1);
     expect((await read(logId)).map(({ entry }) => entry.op)).toEqual(["store", "erased", "store", "store"]);
@@ -104,10 +113,10 @@ describe("updating a memory", () => {
   });
 
   it("loses none of 20 updates at once, on two processes", async () => {
-    const logId = await house.write("a", memories(1));
-    const rooms = [house.room(), house.room()] as const;
+    const logId = await service.write("a", memories(1));
+    const domains = [service.domain(), service.domain()] as const;
     const texts = Array.from({ length: 20 }, (_, i) => `version ${i}`);
-    await Promise.all(texts.map((text, i) => update(rooms[i % 2] as Room, 1, { text })));
+    await Promise.all(texts.map((text, i) => update(domains[i % 2] as Domain, 1, { text })));
     const entries = await read(logId);
     expect(entries.map(({ entry }) => (entry as Stored).replaces)).toEqual([
       undefined,
@@ -123,14 +132,14 @@ describe("a replica that begins with its index's files", () => {
     const supersedes = Array.from({ length: 16 }, (_, i) => i + 1);
     const superseding = memory(41, { supersedes });
     const due = Array.from({ length: 20 }, (_, i) => memory(50 + i, { expiresAtMs: Date.now() - 1 }));
-    const logId = await house.write("a", [...first, superseding, ...due, ...memories(300).slice(100)]);
-    const before = house.room();
-    const shown = async (room: Room) => new Set(await room.recall("a", query, 20));
+    const logId = await service.write("a", [...first, superseding, ...due, ...memories(300).slice(100)]);
+    const before = service.domain();
+    const shown = async (domain: Domain) => new Set(await domain.recall("a", query, 20));
     const hidden = [...supersedes.map(idOf), ...due.map(({ id }) => id)];
     for (const id of await shown(before)) expect(hidden).not.toContain(id);
-    await until(() => house.hasSnapshot(logId));
+    await until(() => service.hasSnapshot(logId));
     await before.namespaces.close();
-    const after = house.room();
+    const after = service.domain();
     const found = await shown(after);
     expect(found.size).toBe(20);
     for (const id of found) expect(hidden).not.toContain(id);
@@ -139,7 +148,7 @@ describe("a replica that begins with its index's files", () => {
 
 describe("a search that runs", () => {
   it("does not show a memory that is superseded and deleted meanwhile", async () => {
-    await house.write("a", [memory(1)]);
+    await service.write("a", [memory(1)]);
     const [isOpen, open] = gate();
     const [isSearching, begin] = gate();
     const search = async () => {
@@ -148,22 +157,22 @@ describe("a search that runs", () => {
       return [hit(1), hit(2)];
     };
     const { vectors } = plainVectors(() => ({ search }));
-    const room = house.room({ vectors });
-    const recalled = room.recall("a", query);
+    const domain = service.domain({ vectors });
+    const recalled = domain.recall("a", query);
     await isSearching;
     const tombstone = { op: "delete", opId: "tombstone", target: 1 } as const;
-    await room.append("a", memory(2, { supersedes: [1] }));
-    await room.namespaces.ifOpen(scopeOf("a"), ({ appender }) => appender.append(tombstone));
+    await domain.append("a", memory(2, { supersedes: [1] }));
+    await domain.namespaces.ifOpen(scopeOf("a"), ({ appender }) => appender.append(tombstone));
     open();
     expect(await recalled).toEqual([idOf(2)]);
   });
 
   it("does not find what had expired before it was stored, though words have read on further", async () => {
-    await house.write("a", [memory(1)]);
-    const room = house.room();
-    await room.recall("a", query);
-    await house.write("a", [memory(2, { expiresAtMs: 1 })]);
-    const matches = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    await service.write("a", [memory(1)]);
+    const domain = service.domain();
+    await domain.recall("a", query);
+    await service.write("a", [memory(2, { expiresAtMs: 1 })]);
+    const matches = await domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
       return (await replica.searching((search) => search.matchWords({ text: "text" }))).matches;
     });
     expect(matches).toEqual([1]);
@@ -172,20 +181,20 @@ describe("a search that runs", () => {
 
 describe("a memory that has expired", () => {
   it("is erased with a tombstone, once, whoever sweeps", async () => {
-    const logId = await house.write("a", [memory(1, { expiresAtMs: Date.now() - 1 }), memory(2)]);
-    const rooms = [house.room(), house.room()] as const;
-    await Promise.all(rooms.map(({ ports }) => eraseExpired(ports)));
+    const logId = await service.write("a", [memory(1, { expiresAtMs: Date.now() - 1 }), memory(2)]);
+    const domains = [service.domain(), service.domain()] as const;
+    await Promise.all(domains.map(({ ports }) => eraseExpired(ports)));
     const entries = await read(logId);
     expect(entries.slice(0, 2).map(({ entry }) => entry.op)).toEqual(["erased", "store"]);
     expect(entries.slice(2).every(({ entry }) => entry.op === "delete" && entry.target === 1)).toBe(true);
-    expect(await eraseExpired(rooms[0].ports)).toBe(0);
-    expect(await house.storage.erasures.pending(9)).toEqual([]);
+    expect(await eraseExpired(domains[0].ports)).toBe(0);
+    expect(await service.storage.erasures.pending(9)).toEqual([]);
   });
 
   it("is not counted, though it is erased in the middle of the counting", async () => {
     const expired = [1, 2].map((n) => memory(n, { expiresAtMs: Date.now() - 1 }));
-    const logId = await house.write("a", [...expired, memory(3)]);
-    const { ports } = house.room();
+    const logId = await service.write("a", [...expired, memory(3)]);
+    const { ports } = service.domain();
     const log = beforeSpecial(ports.log, async () => {
       await eraseExpired(ports);
     });
@@ -193,11 +202,11 @@ describe("a memory that has expired", () => {
   });
 
   it("is not counted for long, though others change the namespace all the time", async () => {
-    const logId = await house.write("a", [memory(1, { expiresAtMs: Date.now() - 1 })]);
-    const { ports } = house.room();
+    const logId = await service.write("a", [memory(1, { expiresAtMs: Date.now() - 1 })]);
+    const { ports } = service.domain();
     let stored = 0;
     const log = beforeSpecial(ports.log, async () => {
-      await house.write("a", [memory(2 + stored++)]);
+      await service.write("a", [memory(2 + stored++)]);
     });
     const counted = await countShown({ ...ports, log }, { logId });
     expect(counted).toBe(stored);

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
 import type { Scope } from "../../src/memory/ports/log.js";
-import { scopeOf } from "./room.js";
+import { scopeOf } from "./domain.js";
 
 const NAMES = ["newest", "newer", "old", "older", "oldest"];
 
@@ -25,7 +25,7 @@ function setUp(onOpen: (name: string) => unknown = () => {}) {
       recent: { list, touch: async () => {}, forget: async () => {} },
       namespaces: namespaces as unknown as Namespaces,
       stopping: stop.signal,
-      onProgress: (done, of) => progress.push([done, of]),
+      onProgress: (done, total) => progress.push([done, total]),
       onTrouble: (error) => troubles.push(error),
     });
   return { stop, opened, namespaces, progress, troubles, run };
@@ -67,7 +67,7 @@ describe("warming", () => {
     });
     await run();
     opensIt();
-    await nextTurn();
+    await nextIteration();
     expect([opened, progress]).toEqual([["newest"], []]);
   });
 

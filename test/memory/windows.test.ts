@@ -1,16 +1,16 @@
 import { afterEach, expect, it } from "vitest";
 import { rank } from "../../src/memory/search/score.js";
 import { aMemory } from "../contract/samples.js";
-import { DIMENSIONS, House, type Room, scopeOf } from "./room.js";
+import { DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
 
-const houses: House[] = [];
+const services: TestService[] = [];
 afterEach(async () => {
-  for (const house of houses.splice(0)) await house.close();
+  for (const service of services.splice(0)) await service.close();
 });
-async function openRoom(): Promise<Room> {
-  const house = await House.open();
-  houses.push(house);
-  return house.room();
+async function openDomain(): Promise<Domain> {
+  const service = await TestService.open();
+  services.push(service);
+  return service.domain();
 }
 
 /** Makes a point on an axis: the cosine of two is 1 on the same axis, else 0. */
@@ -26,8 +26,8 @@ const endToEnd = (...vectors: Float32Array[]) => Float32Array.from(vectors.flatM
 const windows = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ start: i * 10, end: i * 10 + 15 }));
 
-async function recall(room: Room, vectors: Float32Array[], limit = 5) {
-  const found = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+async function recall(domain: Domain, vectors: Float32Array[], limit = 5) {
+  const found = await domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
     await replica.current();
     return rank(await replica.searching((search) => search.nearest({ vectors, limit: limit + 8 })), limit);
   });
@@ -35,35 +35,35 @@ async function recall(room: Room, vectors: Float32Array[], limit = 5) {
 }
 
 it("a long memory is found once, by its nearest window", async () => {
-  const room = await openRoom();
+  const domain = await openDomain();
   const long = { id: "long", vectors: endToEnd(axis(0), axis(1), axis(2)), windows: windows(3) };
-  await room.append("a", aMemory(long));
-  await room.append("a", aMemory({ id: "short", text: "tea 🍵", vectors: between(1, 3) }));
-  expect(await recall(room, [axis(1)])).toEqual([
+  await domain.append("a", aMemory(long));
+  await domain.append("a", aMemory({ id: "short", text: "tea 🍵", vectors: between(1, 3) }));
+  expect(await recall(domain, [axis(1)])).toEqual([
     { id: "long", score: 1, match: { start: 10, end: 25 } },
     { id: "short", score: expect.closeTo(Math.SQRT1_2, 5), match: { start: 0, end: 5 } },
   ]);
 });
 
 it("a long query finds by the nearest pair of its parts and the memories'", async () => {
-  const room = await openRoom();
-  await room.append("a", aMemory({ id: "x", vectors: endToEnd(axis(0), axis(1)), windows: windows(2) }));
-  await room.append(
+  const domain = await openDomain();
+  await domain.append("a", aMemory({ id: "x", vectors: endToEnd(axis(0), axis(1)), windows: windows(2) }));
+  await domain.append(
     "a",
     aMemory({ id: "y", vectors: endToEnd(between(4, 5), axis(6)), windows: windows(2) }),
   );
-  expect(await recall(room, [axis(9), axis(4), axis(1)])).toEqual([
+  expect(await recall(domain, [axis(9), axis(4), axis(1)])).toEqual([
     { id: "x", score: 1, match: { start: 10, end: 25 } },
     { id: "y", score: expect.closeTo(Math.SQRT1_2, 5), match: { start: 0, end: 15 } },
   ]);
 });
 
 it("as many memories as are asked for are found beside one whose windows are all nearer", async () => {
-  const room = await openRoom();
+  const domain = await openDomain();
   const near = Array.from({ length: 300 }, (_, i) => towards(1 + (i % 8), 0.001 * i));
-  await room.append("a", aMemory({ id: "long", vectors: endToEnd(...near), windows: windows(300) }));
+  await domain.append("a", aMemory({ id: "long", vectors: endToEnd(...near), windows: windows(300) }));
   for (let i = 0; i < 20; i++) {
-    await room.append("a", aMemory({ id: `far ${i}`, vectors: towards(1 + (i % 8), 1 + 0.05 * i) }));
+    await domain.append("a", aMemory({ id: `far ${i}`, vectors: towards(1 + (i % 8), 1 + 0.05 * i) }));
   }
-  expect(await recall(room, [axis(0)], 20)).toHaveLength(20);
+  expect(await recall(domain, [axis(0)], 20)).toHaveLength(20);
 });

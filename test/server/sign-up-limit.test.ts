@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 function limitAt(perHour: number, perHourTotal: number) {
   let now = 5_000;
   const limit = new SignUpLimit({ perHour, perHourTotal }, { nowMs: () => now });
-  const admit = (address: string): MemoryError | undefined => {
+  const attempt = (address: string): MemoryError | undefined => {
     try {
       limit.check(address);
       return undefined;
@@ -15,61 +15,61 @@ function limitAt(perHour: number, perHourTotal: number) {
       return error as MemoryError;
     }
   };
-  return { admit, pass: (ms: number) => (now += ms) };
+  return { attempt, pass: (ms: number) => (now += ms) };
 }
 
 describe("the limit of sign-ups", () => {
-  it("admits as many at once as an hour has, and then one at a time", () => {
-    const { admit, pass } = limitAt(60, 1000);
-    for (let n = 0; n < 60; n++) expect(admit("192.0.2.1")).toBe(undefined);
-    expect(admit("192.0.2.1")).toMatchObject({
+  it("allows as many at once as an hour has, and then one at a time", () => {
+    const { attempt, pass } = limitAt(60, 1000);
+    for (let n = 0; n < 60; n++) expect(attempt("192.0.2.1")).toBe(undefined);
+    expect(attempt("192.0.2.1")).toMatchObject({
       code: "resource_exhausted",
       reason: "RATE_LIMITED",
       message: "too many sign-ups from this address; try again in 60 s",
       retryAfterMs: 60_000,
     });
     pass(60_000);
-    expect(admit("192.0.2.1")).toBe(undefined);
-    expect(admit("192.0.2.1")).toBeDefined();
+    expect(attempt("192.0.2.1")).toBe(undefined);
+    expect(attempt("192.0.2.1")).toBeDefined();
     pass(HOUR_MS);
-    for (let n = 0; n < 60; n++) expect(admit("192.0.2.1")).toBe(undefined);
-    expect(admit("192.0.2.1")).toBeDefined();
+    for (let n = 0; n < 60; n++) expect(attempt("192.0.2.1")).toBe(undefined);
+    expect(attempt("192.0.2.1")).toBeDefined();
   });
 
   it("tells addresses apart, but not those of one IPv6 network", () => {
-    const { admit } = limitAt(1, 1000);
-    expect(admit("192.0.2.1")).toBe(undefined);
-    expect(admit("192.0.2.2")).toBe(undefined);
-    expect(admit("2001:db8::1")).toBe(undefined);
-    expect(admit("2001:db8::ffff:2")).toBeDefined();
-    expect(admit("2001:db8:0:1::1")).toBe(undefined);
+    const { attempt } = limitAt(1, 1000);
+    expect(attempt("192.0.2.1")).toBe(undefined);
+    expect(attempt("192.0.2.2")).toBe(undefined);
+    expect(attempt("2001:db8::1")).toBe(undefined);
+    expect(attempt("2001:db8::ffff:2")).toBeDefined();
+    expect(attempt("2001:db8:0:1::1")).toBe(undefined);
   });
 
   it("holds for all addresses together", () => {
-    const { admit, pass } = limitAt(1000, 10);
-    for (let n = 0; n < 10; n++) expect(admit(`192.0.2.${n}`)).toBe(undefined);
-    expect(admit("192.0.2.99")).toMatchObject({
+    const { attempt, pass } = limitAt(1000, 10);
+    for (let n = 0; n < 10; n++) expect(attempt(`192.0.2.${n}`)).toBe(undefined);
+    expect(attempt("192.0.2.99")).toMatchObject({
       message: expect.stringMatching(/^too many sign-ups at this time/),
     });
     pass(HOUR_MS / 10);
-    expect(admit("192.0.2.99")).toBe(undefined);
+    expect(attempt("192.0.2.99")).toBe(undefined);
   });
 
   it("takes nothing from the others when it refuses one", () => {
-    const { admit } = limitAt(1, 3);
-    for (let n = 0; n < 10; n++) admit("192.0.2.1");
-    expect(admit("192.0.2.2")).toBe(undefined);
-    expect(admit("192.0.2.3")).toBe(undefined);
-    expect(admit("192.0.2.4")).toBeDefined();
+    const { attempt } = limitAt(1, 3);
+    for (let n = 0; n < 10; n++) attempt("192.0.2.1");
+    expect(attempt("192.0.2.2")).toBe(undefined);
+    expect(attempt("192.0.2.3")).toBe(undefined);
+    expect(attempt("192.0.2.4")).toBeDefined();
   });
 
   it("remembers a bounded number of addresses", () => {
-    const { admit } = limitAt(1, 10_000_000);
+    const { attempt } = limitAt(1, 10_000_000);
     const address = (n: number) => `2001:db8:0:${n.toString(16)}::1`;
-    for (let n = 0; n < 12_000; n++) expect(admit(address(n))).toBe(undefined);
+    for (let n = 0; n < 12_000; n++) expect(attempt(address(n))).toBe(undefined);
     // It remembers the last 10,000 and forgets the first.
-    expect(admit(address(11_999))).toBeDefined();
-    expect(admit(address(2_100))).toBeDefined();
-    expect(admit(address(0))).toBe(undefined);
+    expect(attempt(address(11_999))).toBeDefined();
+    expect(attempt(address(2_100))).toBeDefined();
+    expect(attempt(address(0))).toBe(undefined);
   });
 });

@@ -1,9 +1,9 @@
 import { MemoryError } from "../../src/errors.js";
-import type { BatchResult } from "../../src/memory/calls/several/batch.js";
 import { Pins } from "../../src/memory/models/pin.js";
+import type { BatchResult } from "../../src/memory/operations/batch.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
-import { generationOf } from "../../src/memory/ports/generation.js";
 import { type Entry, forgottenBy, isEnd } from "../../src/memory/ports/log.js";
+import { modelVersionOf } from "../../src/memory/ports/model-version.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -110,12 +110,13 @@ export class History {
 
   constructor(private readonly time: VirtualTime) {}
 
-  async storing(of: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
-    const tried = this.#try(of);
-    if (of.onSimilar === "supersede") this.#maySupersede(tried.version);
+  async storing(operation: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
+    const tried = this.#try(operation);
+    if (operation.onSimilar === "supersede") this.#maySupersede(tried.version);
     const { answered, replayed, superseded = [] } = await this.#unlessUnanswered(work);
     // One that keeps a similar memory was embedded, and costs a call.
-    if (!replayed && (answered.outcome !== "KEPT" || of.onSimilar === "keep")) this.#pay(of.accountId);
+    if (!replayed && (answered.outcome !== "KEPT" || operation.onSimilar === "keep"))
+      this.#pay(operation.accountId);
     this.#take(tried, answered);
     this.#hasSuperseded(tried.version, superseded);
   }
@@ -181,7 +182,7 @@ export class History {
     const isFirst = version.storedMs === undefined;
     if (answered.outcome === "KEPT") {
       // The memory that was there is the answer, and this text is stored nowhere.
-      this.#checkKept(answered.id, startedMs);
+      this.#checkPresent(answered.id, startedMs);
       version.refused = isFirst;
       return;
     }
@@ -221,7 +222,7 @@ export class History {
   }
 
   /** Checks that a memory which a store keeps was not gone before. */
-  #checkKept(id: string, startedMs: number): void {
+  #checkPresent(id: string, startedMs: number): void {
     const versions = [...this.#versions.values()].filter((each) => each.id === id);
     // One that was superseded keeps its external id.
     const isGone = (each: Version) => this.#mustNotShow(each, startedMs, { superseded: true });
@@ -233,7 +234,7 @@ export class History {
   #checkMissing(error: unknown, { id, text, span }: { id: string; text: string; span: Span }): void {
     if (!(error instanceof MemoryError && error.code === "not_found")) return;
     const versions = [...this.#versions.values()].filter((each) => each.id === id);
-    if (versions.some((each) => this.#isKept(each, span)))
+    if (versions.some((each) => this.#isPresent(each, span)))
       this.#break(`${text} found no memory at ${span.startedMs}–${span.endedMs}, which is there`);
   }
 
@@ -315,7 +316,7 @@ export class History {
     for (const version of this.#versions.values()) {
       const { id } = version;
       if (version.name !== name || id === undefined || shown.has(id)) continue;
-      if (this.#isKept(version, span)) this.#break(`no version of ${version.text} was shown`);
+      if (this.#isPresent(version, span)) this.#break(`no version of ${version.text} was shown`);
     }
   }
 
@@ -325,7 +326,7 @@ export class History {
     for (const [logId, log] of db.logs) {
       this.#checkLog(logId, { log, living: living.has(logId) });
       this.#checkCompared(logId, log);
-      this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(generationOf(logId)) });
+      this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(modelVersionOf(logId)) });
     }
     for (const name of db.heads.keys()) {
       const [accountId = ""] = name.split(" ");
@@ -417,7 +418,7 @@ export class History {
     const span = { startedMs: this.time.nowMs, endedMs: this.time.nowMs };
     for (const version of this.#versions.values()) {
       const isLast = version.storedMs !== undefined && !this.#isReplaced(version, span.endedMs);
-      if (!isLast || !this.#isKept(version, span, { superseded: true })) continue;
+      if (!isLast || !this.#isPresent(version, span, { superseded: true })) continue;
       if (!texts.has(version.text)) this.#break(`${version.text} is not in the database any more`);
     }
   }
@@ -467,11 +468,11 @@ export class History {
   }
 
   #mustShow(version: Version, span: Span): boolean {
-    return this.#isKept(version, span) && !this.#isReplaced(version, span.endedMs);
+    return this.#isPresent(version, span) && !this.#isReplaced(version, span.endedMs);
   }
 
-  /** Tells whether a memory that was stored by a version must be there, in that version or another. */
-  #isKept(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
+  /** True if a memory that was stored by a version must be there, in that version or another. */
+  #isPresent(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
     const { id, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
     if (storedMs === undefined || storedMs > startedMs || expiresMs <= endedMs) return false;
     const isRemoved = this.#removals.some(
@@ -487,7 +488,7 @@ export class History {
     );
   }
 
-  /** Tells whether another version may have come after this one. */
+  /** True if another version may have come after this one. */
   #isReplaced(version: Version, endedMs: number): boolean {
     return [...this.#versions.values()].some(
       (other) =>
@@ -507,7 +508,7 @@ export class History {
     return isRemoved || this.#isPast(version, startedMs);
   }
 
-  /** Tells whether nothing of a version may be left in the database. */
+  /** True if nothing of a version may be left in the database. */
   #mustBeErased(version: Version): boolean {
     const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
     const nowMs = this.time.nowMs;
@@ -518,7 +519,7 @@ export class History {
     return isDeleted || this.#isPast(version, nowMs);
   }
 
-  /** Tells whether another version has certainly replaced this one, or a drop has removed it. */
+  /** True if another version has certainly replaced this one, or a drop has removed it. */
   #isPast(version: Version, startedMs: number): boolean {
     const { id, storedMs } = version;
     if (storedMs === undefined) return false;
@@ -544,7 +545,7 @@ export class History {
   }
 }
 
-/** Tells whether one version may be another one of the same memory. */
+/** True if one version may be another one of the same memory. */
 function mayReplace(other: Version, version: Version): boolean {
   if (other === version || other.text === version.text || other.name !== version.name) return false;
   if (other.refused === true) return false;

@@ -26,13 +26,13 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key appends without asking whether the memory was there before",
     seed: 496,
-    changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
+    changes: [["memory/operations/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
     seed: 13,
     changes: [
-      ["memory/log/namespaces.ts", "await admit();", ""],
+      ["memory/log/namespaces.ts", "await authenticate();", ""],
       ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
     ],
   },
@@ -45,12 +45,12 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a recall does not wait until its replica has caught up with the log",
     changes: [
-      ["memory/calls/recall.ts", 'steps.time("catch_up", () => replica.current())', "Promise.resolve()"],
+      ["memory/operations/recall.ts", 'timer.time("catch_up", () => replica.current())', "Promise.resolve()"],
     ],
   },
   {
     what: "a call that fails stays paid",
-    changes: [["memory/calls/within-quota.ts", "quota.refund(caller, refunded)", "Promise.resolve()"]],
+    changes: [["memory/operations/within-quota.ts", "quota.refund(caller, refunded)", "Promise.resolve()"]],
   },
   {
     what: "whoever asks joins the look at the log that is under way",
@@ -73,7 +73,7 @@ export const MISTAKES: readonly Mistake[] = [
         "entry !== undefined && entry.op === 'lost'",
       ],
       [
-        "memory/log/leave.ts",
+        "memory/log/complete-end.ts",
         "await erasures.begin({ id: logId",
         "if (Date.now() < 0) await erasures.begin({ id: logId",
       ],
@@ -89,8 +89,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 10,
-    changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new LogEndedError();", ""]],
+    changes: [["memory/log/appender.ts", "if (this.replica.sealed) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
@@ -108,28 +107,25 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a drop leaves the copy that another process makes",
-    seed: 124,
-    changes: [
-      [
-        "memory/erasure/erase.ts",
-        "for (const copy of generations.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);",
-        "",
-      ],
-    ],
+    changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
     what: "a store is embedded by the newest model, whichever log it goes to",
     changes: [
-      ["memory/calls/store.ts", "await embed(generation);", "await embed(namespaces.generationOf(scope));"],
+      [
+        "memory/operations/store.ts",
+        "await embed(modelVersion);",
+        "await embed(namespaces.modelVersionOf(scope));",
+      ],
     ],
   },
   {
     what: "a recall is embedded by the newest model, whichever log it meets",
     changes: [
       [
-        "memory/calls/recall.ts",
-        "queriesIn(generationOf(replica.logId))",
-        "queriesIn(ports.generations.newest)",
+        "memory/operations/recall.ts",
+        "queriesIn(modelVersionOf(replica.logId))",
+        "queriesIn(ports.modelVersions.newest)",
       ],
     ],
   },
@@ -164,8 +160,8 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 29,
     changes: [
       [
-        "memory/calls/delete-memory.ts",
-        "    found = await locate(ports, of);\n  }",
+        "memory/operations/delete-memory.ts",
+        "    found = await locate(ports, target);\n  }",
         "    found = undefined;\n  }",
       ],
     ],
@@ -181,8 +177,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/namespaces.ts",
-        "append(conditional, { once: idempotent })",
-        "append(conditional, { once: false })",
+        "append(conditional, { idempotent })",
+        "append(conditional, { idempotent: false })",
       ],
     ],
   },
@@ -192,8 +188,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/appender.ts",
-        "return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);",
-        "return isLate ? undefined : this.#write([decision.entry]);",
+        "if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);",
+        "if (!isLate) await this.#write([decision.entry]);",
       ],
       [
         "memory/log/appender.ts",
@@ -202,9 +198,9 @@ export const MISTAKES: readonly Mistake[] = [
       ],
       [
         "memory/log/appender.ts",
-        "  async #write(entries: readonly Appended[]): Promise<unknown> {",
+        "  async #write(entries: readonly Appended[]): Promise<void> {",
         `  readonly #firstDecided = new Map<string, Appended>();
-  async #writeOld(conditional: Conditional): Promise<unknown> {
+  async #writeOld(conditional: Conditional): Promise<void> {
     const decided = this.#firstDecided.get(conditional.opId);
     if (decided !== undefined) return this.#write([decided]);
     const decide: Conditional["decide"] = async (view) => {
@@ -215,7 +211,7 @@ export const MISTAKES: readonly Mistake[] = [
     return this.#writeDecided({ ...conditional, decide });
   }
 
-  async #write(entries: readonly Appended[]): Promise<unknown> {`,
+  async #write(entries: readonly Appended[]): Promise<void> {`,
       ],
     ],
   },
@@ -254,8 +250,8 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 12,
     changes: [
       [
-        "memory/calls/store.ts",
-        'if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));',
+        "memory/operations/store.ts",
+        'if (!isPaid(answered, storeOptions)) await timer.time("refund", () => quota.refund(caller));',
         "",
       ],
     ],
@@ -264,29 +260,25 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a change is refused by what a log held which another process has ended",
     seed: 149,
     changes: [
-      [
-        "memory/log/appender.ts",
-        "this.#current.has(conditional) ? undefined : await this.#look()",
-        "undefined as unknown",
-      ],
+      ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 72,
-    changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
+    seed: 380,
+    changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
     what: "a store that keeps a similar memory does not look at what came after its search",
     seed: 31,
-    changes: [["memory/calls/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
+    changes: [["memory/operations/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
   },
   {
     what: "a store that supersedes a similar memory leaves it",
     seed: 25,
     changes: [
       [
-        "memory/calls/store-if.ts",
+        "memory/operations/store-if.ts",
         "const supersedes = [...conditions.supersedes, alike.entry.id];",
         "const supersedes = conditions.supersedes;",
       ],

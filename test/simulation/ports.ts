@@ -1,7 +1,6 @@
 import type { Accounts } from "../../src/accounts/account.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
 import type { Erasures } from "../../src/memory/ports/erasures.js";
-import { inGeneration } from "../../src/memory/ports/generation.js";
 import {
   type Appended,
   type Entry,
@@ -17,6 +16,7 @@ import {
   type SupersedingOrExpiring,
   seen,
 } from "../../src/memory/ports/log.js";
+import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Recent } from "../../src/memory/ports/recent.js";
 import type { SystemRecords } from "../../src/memory/ports/system-records.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
@@ -27,9 +27,9 @@ export function logOf(db: Database, process: Client): Log {
   const { time } = db;
   return {
     find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
-    create: (scope, generation = "") =>
+    create: (scope, modelVersion = "") =>
       db.request(process, () => {
-        const head = db.heads.get(keyOf(scope)) ?? inGeneration(db.newLogId(), generation);
+        const head = db.heads.get(keyOf(scope)) ?? inModelVersion(db.newLogId(), modelVersion);
         db.heads.set(keyOf(scope), head);
         return head;
       }),
@@ -270,7 +270,7 @@ export function systemRecordsOf(db: Database, process: Client): SystemRecords {
     models: () => db.request(process, () => db.models),
     pin: ({ after, to }) =>
       db.request(process, () => {
-        if (db.models.at(-1)?.generation !== after) return false;
+        if (db.models.at(-1)?.modelVersion !== after) return false;
         db.models = [...db.models, to];
         return true;
       }),

@@ -1,22 +1,19 @@
 import { closeAccount } from "../../src/accounts/close.js";
 import { charge, getAccount } from "../../src/accounts/quota.js";
-import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import { type RecallRequest, recall } from "../../src/memory/calls/recall.js";
-import {
-  type DeleteMemoriesRequest,
-  deleteMemories,
-} from "../../src/memory/calls/several/delete-memories.js";
-import { type StoreBatchRequest, storeBatch } from "../../src/memory/calls/several/store-batch.js";
-import { type StoreRequest, store } from "../../src/memory/calls/store.js";
-import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
-import { Generations, type OpenModel } from "../../src/memory/models/generations.js";
+import { ModelVersions, type OpenModel } from "../../src/memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../../src/memory/models/pin.js";
+import { type DeleteMemoriesRequest, deleteMemories } from "../../src/memory/operations/delete-memories.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { type RecallRequest, recall } from "../../src/memory/operations/recall.js";
+import { type StoreRequest, store } from "../../src/memory/operations/store.js";
+import { type StoreBatchRequest, storeBatch } from "../../src/memory/operations/store-batch.js";
+import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
@@ -50,21 +47,21 @@ export interface ProcessOptions {
   readonly followsModel: boolean;
 }
 
-/** One process: the room's real code over the simulated database, until it dies. */
+/** One process: the domain's real code over the simulated database, until it dies. */
 export class Process implements Client {
   alive = true;
   resumesAtMs = 0;
   /** Callers to inform when it dies, because their connections break. */
   readonly #dying = new Set<() => void>();
-  readonly #room: Promise<Room>;
+  readonly #domain: Promise<Domain>;
 
   constructor(
     private readonly db: Database,
     private readonly options: ProcessOptions,
   ) {
-    this.#room = this.#start();
-    this.#room.catch(() => {});
-    void this.#keepSweeping();
+    this.#domain = this.#start();
+    this.#domain.catch(() => {});
+    void this.#startSweeping();
   }
 
   die(): void {
@@ -72,42 +69,45 @@ export class Process implements Client {
     for (const tell of this.#dying) tell();
   }
 
-  store(caller: Caller, of: Omit<StoreRequest, "caller">) {
-    return this.#call((room, signal) => store(room, { caller, ...of, signal }));
+  store(caller: Caller, request: Omit<StoreRequest, "caller">) {
+    return this.#call((domain, signal) => store(domain, { caller, ...request, signal }));
   }
 
-  storeBatch(caller: Caller, of: Omit<StoreBatchRequest, "caller">) {
-    return this.#call((room, signal) => storeBatch(room, { caller, ...of, signal }));
+  storeBatch(caller: Caller, request: Omit<StoreBatchRequest, "caller">) {
+    return this.#call((domain, signal) => storeBatch(domain, { caller, ...request, signal }));
   }
 
-  updateMemory(caller: Caller, of: Omit<UpdateRequest, "caller">) {
-    return this.#call((room, signal) => updateMemory(room, { caller, ...of, signal }));
+  updateMemory(caller: Caller, request: Omit<UpdateRequest, "caller">) {
+    return this.#call((domain, signal) => updateMemory(domain, { caller, ...request, signal }));
   }
 
   recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow) {
-    const of = { caller, query: "text", namespace, topK: 20, ...how };
-    return this.#call((room, signal) => recall(room, { ...of, signal }));
+    const request = { caller, query: "text", namespace, topK: 20, ...how };
+    return this.#call((domain, signal) => recall(domain, { ...request, signal }));
   }
 
-  deleteMemories(caller: Caller, of: Omit<DeleteMemoriesRequest, "caller">) {
-    return this.#call((room, signal) => deleteMemories(room, { caller, ...of, signal }));
+  deleteMemories(caller: Caller, request: Omit<DeleteMemoriesRequest, "caller">) {
+    return this.#call((domain, signal) => deleteMemories(domain, { caller, ...request, signal }));
   }
 
-  deleteMemory(caller: Caller, of: { namespace: string; id: string }) {
-    return this.#call((room) => deleteMemory(room, { caller, ...of }));
+  deleteMemory(caller: Caller, request: { namespace: string; id: string }) {
+    return this.#call((domain) => deleteMemory(domain, { caller, ...request }));
   }
 
   deleteNamespace(caller: Caller, namespace: string) {
-    return this.#call((room) => deleteNamespace(room, { caller, namespace, force: true }));
+    return this.#call((domain) => deleteNamespace(domain, { caller, namespace, force: true }));
   }
 
   closeAccount(caller: Caller) {
-    return this.#call((room) => {
+    return this.#call((domain) => {
       const usage = { remove: async () => {} };
-      const eraseMemories = (accountId: string) => dropAll(room, accountId);
+      const eraseMemories = (accountId: string) => dropAll(domain, accountId);
       return closeAccount(
         {
-          ...{ accounts: room.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
+          accounts: domain.accounts,
+          grants: { removeOf: async () => {} },
+          usage,
+          eraseMemories,
           calls: { erase: async () => {} },
         },
         { caller, accountId: caller.accountId },
@@ -116,7 +116,7 @@ export class Process implements Client {
   }
 
   /** Makes one call as its caller sees it: it fails when the process dies or takes too long. */
-  async #call<T>(work: (room: Room, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #call<T>(work: (domain: Domain, signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const { time } = this.db;
     const timeout = async () => {
@@ -129,13 +129,13 @@ export class Process implements Client {
       stop.signal.addEventListener("abort", () => reject(stop.signal.reason));
     });
     void timeout();
-    const working = this.#room.then((room) => work(room, stop.signal));
+    const working = this.#domain.then((domain) => work(domain, stop.signal));
     working.catch(() => {});
     return Promise.race([working, broken]);
   }
 
   /** Starts as the program does, and again when the database fails. */
-  async #start(): Promise<Room> {
+  async #start(): Promise<Domain> {
     const clock = this.db.time.clockOf(this);
     const systemRecords = systemRecordsOf(this.db, this);
     for (;;) {
@@ -150,22 +150,22 @@ export class Process implements Client {
     }
   }
 
-  async #furnish(pins: readonly Pinned[], first: OpenModel): Promise<Room> {
+  async #furnish(pins: readonly Pinned[], first: OpenModel): Promise<Domain> {
     const clock = this.db.time.clockOf(this);
-    const generations = new Generations(new Pins(pins), first, {
+    const modelVersions = new ModelVersions(new Pins(pins), first, {
       systemRecords: systemRecordsOf(this.db, this),
       clock,
       openModel: (model) => this.#load(model),
       onTrouble: () => {},
     });
-    const room = roomOf(this.db, this, { generations, exclusive: this.options.exclusive });
-    const { namespaces } = room;
+    const domain = roomOf(this.db, this, { modelVersions, exclusive: this.options.exclusive });
+    const { namespaces } = domain;
     if (this.options.followsModel) {
-      void this.#keepMoving(new Moving({ ...room, onTrouble: () => {}, onMoved: () => {} }));
+      void this.#keepMoving(new Moving({ ...domain, onTrouble: () => {}, onMoved: () => {} }));
     }
-    const options = { recent: room.recent, namespaces, onTrouble: () => {} };
+    const options = { recent: domain.recent, namespaces, onTrouble: () => {} };
     await warm({ ...options, stopping: new AbortController().signal });
-    return room;
+    return domain;
   }
 
   async #keepMoving(moving: Moving): Promise<void> {
@@ -178,11 +178,11 @@ export class Process implements Client {
     }
   }
 
-  async #keepSweeping(): Promise<void> {
+  async #startSweeping(): Promise<void> {
     const clock = this.db.time.clockOf(this);
-    const room = await this.#room;
-    const { isClosed } = room.accounts;
-    const sweeper = new Sweeper({ ...room, isClosed });
+    const domain = await this.#domain;
+    const { isClosed } = domain.accounts;
+    const sweeper = new Sweeper({ ...domain, isClosed });
     for (;;) {
       await clock.sleep(SWEEP_MS);
       await sweeper.run().catch(() => {});
@@ -213,12 +213,12 @@ export class Process implements Client {
   }
 }
 
-type Room = ReturnType<typeof roomOf>;
+type Domain = ReturnType<typeof roomOf>;
 
 function roomOf(
   db: Database,
   process: Client,
-  { generations, exclusive }: { generations: Generations; exclusive: boolean },
+  { modelVersions, exclusive }: { modelVersions: ModelVersions; exclusive: boolean },
 ) {
   const clock = db.time.clockOf(process);
   const log = logOf(db, process);
@@ -229,17 +229,17 @@ function roomOf(
     open: () => indexOfOneModel(db),
     openInMemory: () => indexOfOneModel(db),
     discard: async () => {},
-    kept: async () => [],
+    stored: async () => [],
     markOf: async () => undefined,
     measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
-    measureRecall: async () => ({ found: 0, of: 0 }),
+    measureRecall: async () => ({ found: 0, compared: 0 }),
     wipe: async () => {},
     holds: async () => [],
   };
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
   const { indexes } = unsavedIndexes({}, () => Promise.resolve());
   const derived = { vectors, indexes, indexMemoryBytesMax };
-  const namespaces = new Namespaces({ log, erasures, generations, clock, recent, ...derived });
+  const namespaces = new Namespaces({ log, erasures, modelVersions, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
   const quota: Quota = {
     charge: (caller, calls) => charge(accounts, caller, calls),
@@ -256,7 +256,7 @@ function roomOf(
     indexes,
     erasures,
     eraseCalls: () => db.request(process, () => {}),
-    generations,
+    modelVersions,
     quota,
     accounts,
     recent,

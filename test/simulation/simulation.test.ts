@@ -5,7 +5,7 @@ import { simulate } from "./simulation.js";
 const SCHEDULES = Number(process.env.SIMULATED_SCHEDULES ?? 1200);
 const FIRST = Number(process.env.SIMULATED_FIRST ?? 1);
 
-describe("the room under random schedules", () => {
+describe("the domain under random schedules", () => {
   it(`loses, doubles, mixes and resurrects nothing in ${SCHEDULES} schedules`, {
     timeout: 7_200_000,
   }, async () => {

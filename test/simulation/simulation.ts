@@ -1,4 +1,4 @@
-import type { BatchMemory } from "../../src/memory/calls/several/store-batch.js";
+import type { BatchMemory } from "../../src/memory/operations/store-batch.js";
 import { REST_MS } from "../../src/memory/reembedding/moving.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History, type Storing } from "./history.js";
@@ -190,13 +190,13 @@ class Schedule {
 
   /** Plans one operation of each kind. */
   readonly #plans: Record<Kind, (atMs: number, caller: Caller, namespace: string) => void> = {
-    store: (...of) => this.#stores < STORES_MAX && this.#planStore(...of),
-    batch: (...of) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...of),
-    update: (...of) => this.#updates < UPDATES_MAX && this.#planUpdate(...of),
-    recall: (atMs, ...of) => this.#begin(atMs, () => this.#recall(this.#any, ...of)),
-    delete: (atMs, ...of) => this.#begin(atMs, () => this.#delete(...of)),
-    filter: (atMs, ...of) => this.#begin(atMs, () => this.#deleteByFilter(...of)),
-    drop: (atMs, ...of) => this.#begin(atMs, () => this.#drop(...of)),
+    store: (...operation) => this.#stores < STORES_MAX && this.#planStore(...operation),
+    batch: (...operation) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...operation),
+    update: (...operation) => this.#updates < UPDATES_MAX && this.#planUpdate(...operation),
+    recall: (atMs, ...operation) => this.#begin(atMs, () => this.#recall(this.#any, ...operation)),
+    delete: (atMs, ...operation) => this.#begin(atMs, () => this.#delete(...operation)),
+    filter: (atMs, ...operation) => this.#begin(atMs, () => this.#deleteByFilter(...operation)),
+    drop: (atMs, ...operation) => this.#begin(atMs, () => this.#drop(...operation)),
     // A process dies in the middle of its work, and another takes its place.
     kill: (atMs) => this.time.at(atMs, () => this.#kill()),
   };
@@ -219,9 +219,9 @@ class Schedule {
     const memory = this.#newMemory(caller, namespace, { ...storeOptions, ...(onSimilar && { onSimilar }) });
     const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
-      const { of, request } = memory();
+      const { operation, request } = memory();
       const asked = { ...request, namespace, idempotencyKey };
-      return this.#history.storing(of, async () => {
+      return this.#history.storing(operation, async () => {
         const stored = await this.#any.store(caller, asked);
         return { ...stored, superseded: this.#db.supersededBy(stored.answered.id) };
       });
@@ -238,8 +238,8 @@ class Schedule {
     const attempt = () => {
       const items = memories.map((memory) => memory());
       const asked = { namespace, memories: items.map(({ request }) => request), idempotencyKey };
-      const of = items.map((item) => item.of);
-      return this.#history.storingBatch(of, () => this.#any.storeBatch(caller, asked));
+      const operation = items.map((item) => item.operation);
+      return this.#history.storingBatch(operation, () => this.#any.storeBatch(caller, asked));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
@@ -248,12 +248,12 @@ class Schedule {
   #newMemory(caller: Caller, namespace: string, { superseded, ...storeOptions }: StoreOptions) {
     const text = `text ${this.#stores++}`;
     const name = keyOf({ ...caller, namespace });
-    let described: { of: Storing; request: BatchMemory } | undefined;
+    let described: { operation: Storing; request: BatchMemory } | undefined;
     return () => {
       const id = superseded === undefined ? undefined : this.#history.pick(name, superseded);
       const asked = { ...storeOptions, ...(id !== undefined && { supersedes: [id] }) };
       described ??= {
-        of: { accountId: caller.accountId, name, text, ...asked },
+        operation: { accountId: caller.accountId, name, text, ...asked },
         request: {
           text,
           ...expiryOf(asked),
@@ -300,16 +300,16 @@ class Schedule {
       // All attempts make the same request.
       id ??= this.#history.pick(name, chosen);
       if (id === undefined) return;
-      const of = { accountId: caller.accountId, name, text, id };
+      const operation = { accountId: caller.accountId, name, text, id };
       const request = { namespace, id, text, idempotencyKey };
-      await this.#history.updating(of, () => this.#any.updateMemory(caller, request));
+      await this.#history.updating(operation, () => this.#any.updateMemory(caller, request));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
 
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
-    const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
-    await this.#history.recalling(of, async () => {
+    const operation = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
+    await this.#history.recalling(operation, async () => {
       const mode = this.time.chance(0.5) ? "hybrid" : "cosine";
       // Every memory is later than that, but the memories must be selected first.
       const after = this.time.chance(0.3) ? 0 : undefined;
@@ -319,19 +319,19 @@ class Schedule {
   }
 
   #delete(caller: Caller, namespace: string): Promise<void> {
-    const of = { name: keyOf({ ...caller, namespace }), chance: this.#anyMemory() };
-    return this.#history.deleting(of, (id) => this.#any.deleteMemory(caller, { namespace, id }));
+    const operation = { name: keyOf({ ...caller, namespace }), chance: this.#anyMemory() };
+    return this.#history.deleting(operation, (id) => this.#any.deleteMemory(caller, { namespace, id }));
   }
 
   /** Deletes the memories with one external id, superseded ones as well. */
   #deleteByFilter(caller: Caller, namespace: string): Promise<void> {
     const externalId = this.time.pick(EXTERNAL_IDS);
     const filter = { $external_id: externalId };
-    const of = { namespace, ids: [], filter, includeSuperseded: true };
+    const operation = { namespace, ids: [], filter, includeSuperseded: true };
     const mine = keyOf({ ...caller, namespace });
     return this.#history.dropping(
       (version) => version.name === mine && version.externalId === externalId,
-      () => this.#any.deleteMemories(caller, of),
+      () => this.#any.deleteMemories(caller, operation),
     );
   }
 
@@ -359,7 +359,7 @@ class Schedule {
     if (present === undefined) return;
     const next = { ...present.model, id: String(models.length + 1) };
     const model = before !== undefined && this.time.chance(0.5) ? before.model : next;
-    this.#db.models = [...models, { generation: `e${models.length}`, model }];
+    this.#db.models = [...models, { modelVersion: `e${models.length}`, model }];
   }
 
   #kill(): void {
@@ -387,10 +387,14 @@ class Schedule {
 
   #signUp(accountId: string): Caller {
     const keyHash = `key of ${accountId}`;
-    const key = { ...{ id: keyHash, hash: keyHash, name: "", prefix: "" }, access: "full" } as const;
+    const key = { id: keyHash, hash: keyHash, name: "", prefix: "", access: "full" } as const;
     this.#db.accounts.set(accountId, {
-      ...{ id: accountId, email: "", plan: "free", createdAtMs: 0 },
-      ...{ callsLimit: CALLS_LIMIT, callsLeft: CALLS_LIMIT },
+      id: accountId,
+      email: "",
+      plan: "free",
+      createdAtMs: 0,
+      callsLimit: CALLS_LIMIT,
+      callsLeft: CALLS_LIMIT,
       keys: [{ ...key, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER }],
     });
     return { accountId, keyHash, access: "full" };

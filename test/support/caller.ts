@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type Outcome, readJson } from "./doors.js";
+import { type Outcome, readJson } from "./protocols.js";
 
 /** An account as its client knows it. */
 export interface Account {
@@ -36,7 +36,7 @@ export interface Caller extends Account {
   forget(namespace: string, id: string): Promise<Outcome>;
   drop(namespace: string, options?: { force: boolean }): Promise<Outcome>;
   /** Makes any call, like `POST /store/batch`. */
-  call(path: string, of?: { body?: JsonObject; header?: Header }): Promise<Outcome>;
+  call(path: string, sent?: { body?: JsonObject; header?: Header }): Promise<Outcome>;
   /** Path of a namespace, or of a memory in it. */
   pathOf(namespace: string, memory?: string): string;
   /** Reads the number of calls that the account has used. */
@@ -53,8 +53,8 @@ export async function signUp(url: string): Promise<Caller> {
 }
 
 export function callerAt(url: string, { id, key }: Account): Caller {
-  const call = (path: string, of: { body?: JsonObject; header?: Header } = {}) =>
-    send(url, path, { ...of, header: { authorization: `Bearer ${key}`, ...of.header } });
+  const call = (path: string, sent: { body?: JsonObject; header?: Header } = {}) =>
+    send(url, path, { ...sent, header: { authorization: `Bearer ${key}`, ...sent.header } });
   const at = (namespace: string, memory?: string) =>
     `/namespaces/${encodeURIComponent(namespace)}${memory === undefined ? "" : `/memories/${memory}`}`;
   return {

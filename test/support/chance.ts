@@ -11,7 +11,7 @@ export interface Chance {
   next(): number;
   /** Returns a whole number from 0 to `end` - 1. */
   below(end: number): number;
-  pick<T>(of: readonly T[]): T;
+  pick<T>(items: readonly T[]): T;
   /** Returns a sentence of everyday words that is unlike any other. */
   text(): string;
   metadata(): JsonObject;
@@ -28,7 +28,7 @@ export function chanceOf(seed: number): Chance {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
   const below = (end: number) => Math.floor(next() * end);
-  const pick = <T>(of: readonly T[]) => of[below(of.length)] as T;
+  const pick = <T>(items: readonly T[]) => items[below(items.length)] as T;
   const words = (count: number) => Array.from({ length: count }, () => pick(WORDS)).join(" ");
   return {
     next,

@@ -5,7 +5,9 @@ export async function postByHttp2(url: string, body: object, headers: Record<str
   const { origin, pathname } = new URL(url);
   const client = connect(origin);
   const sent = client.request({
-    ...{ ":method": "POST", ":path": pathname, "content-type": "application/json" },
+    ":method": "POST",
+    ":path": pathname,
+    "content-type": "application/json",
     ...headers,
   });
   try {

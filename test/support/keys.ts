@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Door, RpcName } from "./doors.js";
+import type { Protocol, RpcName } from "./protocols.js";
 
 export const TIMEOUT_MS = 60_000;
 export const KINDS = [
@@ -25,26 +25,26 @@ export const SCOPES: Record<Kind, JsonObject> = {
 };
 
 /** Opens an account with a key of each kind. The revoked one was used before. */
-export async function openAccount(door: Door): Promise<{ id: string; keys: Keys }> {
-  const { body } = await door.call("SignUp", {});
+export async function openAccount(protocol: Protocol): Promise<{ id: string; keys: Keys }> {
+  const { body } = await protocol.call("SignUp", {});
   const full = String(body.api_key);
   const keys = { full } as Keys;
   for (const kind of KINDS.slice(1)) {
-    const made = await ok(door, "CreateKey", { request: { name: kind, ...SCOPES[kind] }, key: full });
+    const made = await ok(protocol, "CreateKey", { request: { name: kind, ...SCOPES[kind] }, key: full });
     keys[kind] = String(made.api_key);
     if (kind !== "revoked") continue;
-    await ok(door, "GetAccount", { key: keys[kind] });
-    await ok(door, "RevokeKey", { request: { id: (made.key as JsonObject).id as string }, key: full });
+    await ok(protocol, "GetAccount", { key: keys[kind] });
+    await ok(protocol, "RevokeKey", { request: { id: (made.key as JsonObject).id as string }, key: full });
   }
   return { id: String(body.account_id), keys };
 }
 
 export async function ok(
-  door: Door,
+  protocol: Protocol,
   rpc: RpcName,
   { request = {}, key }: { request?: JsonObject; key: string },
 ): Promise<JsonObject> {
-  const { code, message, body } = await door.call(rpc, request, { key });
+  const { code, message, body } = await protocol.call(rpc, request, { key });
   if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
   return body;
 }

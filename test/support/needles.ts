@@ -48,13 +48,13 @@ export function partOf(text: string, { start, end }: { start: number; end: numbe
   return [...text].slice(start, end).join("");
 }
 
-function withFact(pieces: readonly string[], place: (typeof PLACES)[number]): string {
+function withFact(chunks: readonly string[], place: (typeof PLACES)[number]): string {
   const around: string[] = [];
   for (let bytes = Buffer.byteLength(FACT), i = 0; ; i++) {
-    const piece = pieces[i % pieces.length] as string;
-    bytes += Buffer.byteLength(piece);
+    const chunk = chunks[i % chunks.length] as string;
+    bytes += Buffer.byteLength(chunk);
     if (bytes > LONG_BYTES) break;
-    around.push(piece);
+    around.push(chunk);
   }
   const at = { start: 0, middle: Math.floor(around.length / 2), end: around.length }[place];
   return [...around.slice(0, at), FACT, ...around.slice(at)].join("");

@@ -136,16 +136,25 @@ export function flowOf(url: string, clientId: string, redirect = BACK): Flow {
     verifier,
     query: (changes = {}) =>
       written({
-        ...{ response_type: "code", client_id: clientId, redirect_uri: redirect, state: "xyz" },
-        ...{ code_challenge: challenge, code_challenge_method: "S256", resource: RESOURCE },
+        response_type: "code",
+        client_id: clientId,
+        redirect_uri: redirect,
+        state: "xyz",
+        code_challenge: challenge,
+        code_challenge_method: "S256",
+        resource: RESOURCE,
         ...changes,
       }).toString(),
     exchange: (code, changes = {}) =>
       post(
         `${url}/token`,
         written({
-          ...{ grant_type: "authorization_code", client_id: clientId, redirect_uri: redirect },
-          ...{ code, code_verifier: verifier, resource: RESOURCE },
+          grant_type: "authorization_code",
+          client_id: clientId,
+          redirect_uri: redirect,
+          code,
+          code_verifier: verifier,
+          resource: RESOURCE,
           ...changes,
         }),
       ),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, it } from "vitest";
 import type { DatabaseKind, TestDatabase } from "./databases.js";
-import { type Door, doorsOf, type RpcName } from "./doors.js";
+import { type Protocol, protocolsOf, type RpcName } from "./protocols.js";
 import type { TestServer } from "./server.js";
 
 const TIMEOUT_MS = 60_000;
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 60_000;
 export interface OnDatabase {
   database: TestDatabase;
   server: TestServer;
-  door: Door;
+  protocol: Protocol;
   /** Like `it`, but skipped where there is no such database. */
   readonly test: ReturnType<typeof it.skipIf>;
 }
@@ -30,19 +30,19 @@ export function onDatabase({ make, missing }: DatabaseKind, env?: Record<string,
 /** Starts a server on the database in place of one that has ended. */
 export async function restart(here: OnDatabase, env?: Record<string, string>): Promise<void> {
   here.server = await here.database.start(env);
-  here.door = doorsOf(here.server.url)[0] as Door;
+  here.protocol = protocolsOf(here.server.url)[0] as Protocol;
 }
 
-/** Opens an account at a door. Each call must succeed. */
-export async function openAccountAt(door: Door) {
-  const { body } = await door.call("SignUp", {});
-  return accountWith(door, String(body.api_key));
+/** Opens an account over a protocol. Each call must succeed. */
+export async function openAccountAt(protocol: Protocol) {
+  const { body } = await protocol.call("SignUp", {});
+  return accountWith(protocol, String(body.api_key));
 }
 
 /** Makes calls with a key. Each of them must succeed. */
-export function accountWith(door: Door, key: string) {
+export function accountWith(protocol: Protocol, key: string) {
   const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
-    const { code, message, body } = await door.call(rpc, request, { key });
+    const { code, message, body } = await protocol.call(rpc, request, { key });
     if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
     return body;
   };

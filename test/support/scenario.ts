@@ -1,11 +1,11 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { RpcName } from "./doors.js";
+import type { RpcName } from "./protocols.js";
 
-/** One request, and the outcome that every door must give. */
+/** One request, and the outcome that every protocol must give. */
 export interface Scenario {
   readonly name: string;
   readonly rpc: RpcName;
-  /** Request; a string is sent unchanged as the body of a JSON door. */
+  /** Request; a string is sent unchanged as the body of a JSON protocol. */
   readonly request: JsonValue;
   /** `ok` or Connect's name of the error. */
   readonly code: string;

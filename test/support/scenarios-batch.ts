@@ -26,7 +26,7 @@ const fourth = (name: string, [field, says, item]: [string, RegExp, JsonValue]):
 
 const inJson = (scenario: Scenario): Scenario => ({ ...scenario, jsonOnly: true });
 
-/** Rules of a batch, once for all doors. */
+/** Rules of a batch, once for all protocols. */
 export const BATCHES: readonly Scenario[] = [
   fine("one memory", [{ text }]),
   fine("256 memories", many(256)),

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { RpcName } from "./doors.js";
+import type { RpcName } from "./protocols.js";
 import type { Scenario } from "./scenario.js";
 
 const namespace = "n";
@@ -52,7 +52,7 @@ const refused = (
   [field, says, request]: [string, RegExp, JsonValue],
 ): Scenario => ({ name, rpc, request, code: "invalid_argument", field, says });
 
-/** Rules of filters, once for every call that has one and for all doors. */
+/** Rules of filters, once for every call that has one and for all protocols. */
 export const FILTERS: readonly Scenario[] = [
   ...CALLS.flatMap(([rpc, request]): Scenario[] => [
     ...GOOD.map(

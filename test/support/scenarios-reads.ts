@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { RpcName } from "./doors.js";
+import type { RpcName } from "./protocols.js";
 import type { Scenario } from "./scenario.js";
 
 const namespace = "n";
@@ -240,7 +240,7 @@ const RECENCIES: readonly Scenario[] = [
   inJson(wrong("recency a number", "Recall", ["recency", /a JSON object/, recall({ recency: 0.1 })])),
 ];
 
-/** Rules of the calls that read several memories or whole namespaces, once for all doors. */
+/** Rules of the calls that read several memories or whole namespaces, once for all protocols. */
 export const READS: readonly Scenario[] = [
   ...RECALLS,
   ...RECENCIES,
@@ -269,7 +269,10 @@ export const READS: readonly Scenario[] = [
   wrong("the usage of 91 days", "GetUsage", ["days", /1 to 90/, { days: 91 }]),
   fine("the last calls", "ListRecentCalls", { page_size: 5, errors_only: true }),
   fine("the calls of one kind", "ListRecentCalls", {
-    ...{ method: "Recall", key_id: "key_none", code: "ok", namespace: "n" },
+    method: "Recall",
+    key_id: "key_none",
+    code: "ok",
+    namespace: "n",
   }),
   wrong("the calls of no method", "ListRecentCalls", ["method", /no method/, { method: "Recal" }]),
   wrong("the calls of no outcome", "ListRecentCalls", ["code", /neither ok nor/, { code: "bad" }]),

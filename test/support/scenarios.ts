@@ -12,7 +12,7 @@ const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(dept
 
 const KEY_ID = "key_01kafz3v2wes8vptq3jbm5yr4x";
 
-/** Rules of the wire, once for all doors. */
+/** Rules of the wire, once for all protocols. */
 export const SCENARIOS: readonly Scenario[] = [
   ...READS,
   ...BATCHES,

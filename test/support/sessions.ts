@@ -1,4 +1,4 @@
-import { readJson } from "./doors.js";
+import { readJson } from "./protocols.js";
 
 /** Header by which the portal's requests are known. */
 export const FROM_PORTAL = { "x-recalld-session": "1" };

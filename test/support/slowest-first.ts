@@ -20,7 +20,7 @@ const SLOWEST = [
   "vectors/filtered",
   "e2e/watching",
   "e2e/long-texts",
-  "e2e/doors",
+  "e2e/every-protocol",
   "e2e/filters",
   "e2e/key-scopes",
   "e2e/log",
@@ -33,10 +33,10 @@ const SLOWEST = [
 export default class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const placeOf = ({ moduleId }: TestSpecification) => {
+    const rankOf = ({ moduleId }: TestSpecification) => {
       const place = SLOWEST.findIndex((name) => moduleId.endsWith(`${name}.test.ts`));
       return place < 0 ? SLOWEST.length : place;
     };
-    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 }

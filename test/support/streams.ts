@@ -9,7 +9,7 @@ import {
 } from "@connectrpc/connect-node";
 import { MemoryService, WatchNamespaceResponseSchema } from "../../gen/recalld/v1/memory_pb.js";
 
-/** One event of a watch, in the same form for every door. */
+/** One event of a watch, in the same form for every protocol. */
 export interface Told {
   readonly kind: string;
   readonly position: string;
@@ -23,8 +23,10 @@ export interface Watching {
   readonly signal?: AbortSignal;
 }
 
-/** Error of a stream, as every door has it. */
+/** Error of a stream, as every protocol has it. */
 export class StreamError extends Error {
+  override readonly name = "StreamError";
+
   constructor(
     readonly code: string,
     message: string,
@@ -35,7 +37,7 @@ export class StreamError extends Error {
 }
 
 /** One protocol by which callers get streams. */
-export interface StreamDoor {
+export interface StreamProtocol {
   readonly name: string;
   watch(asked: Watching): AsyncIterable<Told>;
   exportMemories(
@@ -43,21 +45,21 @@ export interface StreamDoor {
   ): AsyncIterable<string>;
 }
 
-/** Lists every door of the server at `url`. */
-export function streamDoorsOf(url: string): StreamDoor[] {
+/** Lists every protocol of the server at `url`. */
+export function streamProtocolsOf(url: string): StreamProtocol[] {
   return [
-    plainDoor(url),
-    rpcDoor("Connect JSON", createConnectTransport({ baseUrl: url, httpVersion: "1.1" })),
-    rpcDoor(
+    plainProtocol(url),
+    rpcProtocol("Connect JSON", createConnectTransport({ baseUrl: url, httpVersion: "1.1" })),
+    rpcProtocol(
       "Connect binary over HTTP/2",
       createConnectTransport({ baseUrl: url, httpVersion: "2", useBinaryFormat: true }),
     ),
-    rpcDoor("gRPC", createGrpcTransport({ baseUrl: url })),
-    rpcDoor("gRPC-Web", createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" })),
+    rpcProtocol("gRPC", createGrpcTransport({ baseUrl: url })),
+    rpcProtocol("gRPC-Web", createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" })),
   ];
 }
 
-function rpcDoor(name: string, transport: Transport): StreamDoor {
+function rpcProtocol(name: string, transport: Transport): StreamProtocol {
   const client = createClient(MemoryService, transport);
   const options = (key: string, signal: AbortSignal) => ({
     headers: { authorization: `Bearer ${key}` },
@@ -85,7 +87,7 @@ function rpcDoor(name: string, transport: Transport): StreamDoor {
   };
 }
 
-/** Passes a stream on, ends the call when it is left, and makes its errors those of every door. */
+/** Passes a stream on, ends the call when it is left, and makes its errors those of every protocol. */
 async function* caught<T>(
   outer: AbortSignal | undefined,
   open: (signal: AbortSignal) => AsyncIterable<T>,
@@ -101,7 +103,7 @@ async function* caught<T>(
   }
 }
 
-function plainDoor(url: string): StreamDoor {
+function plainProtocol(url: string): StreamProtocol {
   return {
     name: "plain paths",
     async *watch({ namespace, position, key, signal }) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
-import { type Credential, openAuthenticator, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
+import { type Credential, openAuthenticator, PLAN_TTL_MS } from "../../src/accounts/authenticate.js";
 import { UsageCounter } from "../../src/accounts/count-usage.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
@@ -66,7 +66,7 @@ describe("the authenticate", () => {
     const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
     await authenticate(secret);
     findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
-    await vi.advanceTimersByTimeAsync(2 * PLAN_KEPT_MS + 1);
+    await vi.advanceTimersByTimeAsync(2 * PLAN_TTL_MS + 1);
     const plans = await Promise.all([authenticate(secret), authenticate(secret)]);
     expect(plans.map(({ plan }) => plan)).toEqual(["team", "team"]);
     expect(findByKey).toHaveBeenCalledTimes(2);
@@ -82,7 +82,7 @@ describe("the authenticate", () => {
       const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
       await authenticate(secret);
       findByKey.mockImplementation(read);
-      await vi.advanceTimersByTimeAsync(2 * PLAN_KEPT_MS + 1);
+      await vi.advanceTimersByTimeAsync(2 * PLAN_TTL_MS + 1);
       const waiting = authenticate(secret);
       await vi.advanceTimersByTimeAsync(1_000);
       expect([(await waiting).plan, (await authenticate(secret)).plan]).toEqual(["free", "free"]);
@@ -95,11 +95,11 @@ describe("the authenticate", () => {
     const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
     expect((await authenticate(secret)).plan).toBe("free");
     findByKey.mockRejectedValue(new Error("away"));
-    await vi.advanceTimersByTimeAsync(PLAN_KEPT_MS + 1);
+    await vi.advanceTimersByTimeAsync(PLAN_TTL_MS + 1);
     expect([(await authenticate(secret)).plan, (await authenticate(secret)).plan]).toEqual(["free", "free"]);
     expect(findByKey).toHaveBeenCalledTimes(2);
     findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
-    await vi.advanceTimersByTimeAsync(PLAN_KEPT_MS + 1);
+    await vi.advanceTimersByTimeAsync(PLAN_TTL_MS + 1);
     expect([(await authenticate(secret)).plan, (await authenticate(secret)).plan]).toEqual(["free", "team"]);
   });
 
@@ -337,15 +337,15 @@ describe("usage", () => {
     const accounts = { findByKey: async () => anAccount([key]) } as unknown as Accounts;
     const caller = { accountId: "acc_a", keyHash: key.hash, access: "full" } as const;
     const day = { date: "2026-11-20", ...none, stores: 1 };
-    const of = { accounts, usage: { read: async () => [day] } };
-    expect(await getUsage(of, { caller, days: 3 })).toEqual([
+    const ports = { accounts, usage: { read: async () => [day] } };
+    expect(await getUsage(ports, { caller, days: 3 })).toEqual([
       { date: "2026-11-19", ...none },
       day,
       { date: "2026-11-21", ...none },
     ]);
-    expect(await getUsage(of, { caller })).toHaveLength(30);
+    expect(await getUsage(ports, { caller })).toHaveLength(30);
     for (const days of [0, 91, 1.5]) {
-      await expect(getUsage(of, { caller, days })).rejects.toMatchObject({ field: "days" });
+      await expect(getUsage(ports, { caller, days })).rejects.toMatchObject({ field: "days" });
     }
   });
 });

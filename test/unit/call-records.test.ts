@@ -44,8 +44,12 @@ afterAll(async () => {
 function aRecorder(given: Partial<CallRecorderOptions> & { calls?: Calls } = {}): CallRecorder {
   const { calls = storage.calls, ...options } = given;
   const recorder = new CallRecorder(calls, {
-    ...{ accounts: storage.accounts, days: 30, max: 1_000 },
-    ...{ onLost: vi.fn(), onTrouble: vi.fn(), ...options },
+    accounts: storage.accounts,
+    days: 30,
+    max: 1_000,
+    onLost: vi.fn(),
+    onTrouble: vi.fn(),
+    ...options,
   });
   recorders.push(recorder);
   return recorder;
@@ -53,8 +57,13 @@ function aRecorder(given: Partial<CallRecorderOptions> & { calls?: Calls } = {})
 
 function setUp() {
   const account: Account = {
-    ...{ id: aScope().accountId, email: "", plan: "free", callsLimit: 9, callsLeft: 9 },
-    ...{ keys: KEYS, createdAtMs: 0 },
+    id: aScope().accountId,
+    email: "",
+    plan: "free",
+    callsLimit: 9,
+    callsLeft: 9,
+    keys: KEYS,
+    createdAtMs: 0,
   };
   const accounts = { findByKey: async () => account } as unknown as Accounts;
   const caller = { accountId: account.id, keyHash: KEYS[0]?.hash ?? "", access: "full" as const };

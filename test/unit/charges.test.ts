@@ -70,81 +70,81 @@ function stopDisk(): () => void {
 }
 
 it("lets exactly the last 1,000 of 1,500 calls at once through, beside changes of the plan", async () => {
-  const of = await create({ callsLimit: 1_000, callsLeft: 900 });
-  const plan = { accountId: of.accountId, plan: "other", callsLimit: 1_100 };
-  const charges = times(750, () => accounts.charge(of));
+  const payer = await create({ callsLimit: 1_000, callsLeft: 900 });
+  const plan = { accountId: payer.accountId, plan: "other", callsLimit: 1_100 };
+  const charges = times(750, () => accounts.charge(payer));
   await accounts.setPlan(plan);
-  charges.push(...times(750, () => accounts.charge(of)));
+  charges.push(...times(750, () => accounts.charge(payer)));
   const charged = (await Promise.all(charges)).filter(Boolean);
   expect(charged).toHaveLength(1_000);
-  expect(await leftOf(of.accountId)).toBe(0);
+  expect(await leftOf(payer.accountId)).toBe(0);
   await accounts.charges.write();
-  expect(writtenOf(of.accountId)).toBe(0);
+  expect(writtenOf(payer.accountId)).toBe(0);
 });
 
 it("writes the charges of some milliseconds in one transaction, which no call waits for", async () => {
   const [one, other] = [await create({ callsLeft: 500 }), await create({ callsLeft: 500 })];
   const spy = vi.spyOn(transactions(), "transaction");
   await Promise.all(times(100, () => accounts.charge(one)));
-  for (const of of times(100, () => other)) await accounts.charge(of);
+  for (const payer of times(100, () => other)) await accounts.charge(payer);
   expect([await leftOf(one.accountId), await leftOf(other.accountId)]).toEqual([400, 400]);
   expect(writtenOf(one.accountId)).toBe(500);
   await vi.waitFor(
-    () => expect([one, other].map((of) => writtenOf(of.accountId))).toEqual([400, 400]),
+    () => expect([one, other].map((payer) => writtenOf(payer.accountId))).toEqual([400, 400]),
     1_000,
   );
   expect(spy).toHaveBeenCalledOnce();
 });
 
 it("counts each charge once at every moment, while groups are written", async () => {
-  const of = await create({ callsLimit: 100_000, callsLeft: 100_000 });
+  const payer = await create({ callsLimit: 100_000, callsLeft: 100_000 });
   let taken = 0;
   for (const endMs = performance.now() + 500; performance.now() < endMs; ) {
-    if (await accounts.charge(of)) taken++;
+    if (await accounts.charge(payer)) taken++;
     if (taken % 3 === 0) accounts.charges.send();
-    if (taken % 7 === 0) await accounts.touch([{ ...of, atMs: taken }]);
+    if (taken % 7 === 0) await accounts.touch([{ ...payer, atMs: taken }]);
     if (taken % 5 === 0) await new Promise(setImmediate);
-    expect(await leftOf(of.accountId)).toBe(100_000 - taken);
+    expect(await leftOf(payer.accountId)).toBe(100_000 - taken);
   }
   await accounts.charges.write();
-  expect(writtenOf(of.accountId)).toBe(100_000 - taken);
+  expect(writtenOf(payer.accountId)).toBe(100_000 - taken);
 });
 
 it("keeps charges that could not be written, refuses others meanwhile, and writes them later", async () => {
-  const of = await create({ callsLimit: 10, callsLeft: 10 });
-  await accounts.charge(of);
-  const makeRoom = fillDisk();
-  await accounts.charge(of);
+  const payer = await create({ callsLimit: 10, callsLeft: 10 });
+  await accounts.charge(payer);
+  const freeDisk = fillDisk();
+  await accounts.charge(payer);
   await expect(accounts.charges.write()).rejects.toMatchObject({ code: "unavailable" });
-  await expect(accounts.charge(of)).rejects.toMatchObject({ code: "unavailable" });
-  expect([await leftOf(of.accountId), writtenOf(of.accountId)]).toEqual([8, 10]);
-  await accounts.refund(of.accountId);
-  expect(await leftOf(of.accountId)).toBe(9);
-  makeRoom();
+  await expect(accounts.charge(payer)).rejects.toMatchObject({ code: "unavailable" });
+  expect([await leftOf(payer.accountId), writtenOf(payer.accountId)]).toEqual([8, 10]);
+  await accounts.refund(payer.accountId);
+  expect(await leftOf(payer.accountId)).toBe(9);
+  freeDisk();
   await sleep(1_100);
   await writesOf(root).check();
   // Nothing asks for it: a pause after the failure it is tried again.
-  await vi.waitFor(() => expect(writtenOf(of.accountId)).toBe(9), 3_000);
-  expect(await accounts.charge(of)).toBe(true);
+  await vi.waitFor(() => expect(writtenOf(payer.accountId)).toBe(9), 3_000);
+  expect(await accounts.charge(payer)).toBe(true);
 });
 
 it("counts right after a transaction that failed though other charges followed it", async () => {
-  const of = await create({ callsLimit: 10, callsLeft: 10 });
-  await accounts.charge(of);
-  const makeRoom = fillDisk();
+  const payer = await create({ callsLimit: 10, callsLeft: 10 });
+  await accounts.charge(payer);
+  const freeDisk = fillDisk();
   const failed = accounts.charges.write();
-  await accounts.charge(of);
-  makeRoom();
+  await accounts.charge(payer);
+  freeDisk();
   await expect(failed).rejects.toMatchObject({ code: "unavailable" });
-  expect(await leftOf(of.accountId)).toBe(8);
+  expect(await leftOf(payer.accountId)).toBe(8);
 });
 
 it("lets no more charges through than a bound while the disk takes nothing, then lets them wait", async () => {
-  const of = await create({ callsLimit: 5_000, callsLeft: 5_000 });
+  const payer = await create({ callsLimit: 5_000, callsLeft: 5_000 });
   const goOn = stopDisk();
   let through = 0;
   const charging = (async () => {
-    for (; through < 3 * BEHIND_CALLS; through++) await accounts.charge(of);
+    for (; through < 3 * BEHIND_CALLS; through++) await accounts.charge(payer);
   })();
   await sleep(2 * BEHIND_MS);
   // On a slow machine, the time is over first.
@@ -154,19 +154,19 @@ it("lets no more charges through than a bound while the disk takes nothing, then
   expect(through).toBe(before);
   goOn();
   await charging;
-  expect(await leftOf(of.accountId)).toBe(5_000 - 3 * BEHIND_CALLS);
+  expect(await leftOf(payer.accountId)).toBe(5_000 - 3 * BEHIND_CALLS);
 });
 
 it("lets a charge wait for the disk when an older one has waited too long", async () => {
-  const of = await create({ callsLeft: 9 });
+  const payer = await create({ callsLeft: 9 });
   const goOn = stopDisk();
-  await accounts.charge(of);
+  await accounts.charge(payer);
   await sleep(BEHIND_MS + 10);
-  const waiting = accounts.charge(of);
+  const waiting = accounts.charge(payer);
   expect(await Promise.race([waiting, sleep(50, "it waits")])).toBe("it waits");
   goOn();
   expect(await waiting).toBe(true);
-  expect([await leftOf(of.accountId), writtenOf(of.accountId)]).toEqual([7, 8]);
+  expect([await leftOf(payer.accountId), writtenOf(payer.accountId)]).toEqual([7, 8]);
 });
 
 it("has the charges in a backup, after an append and after the end", async () => {
@@ -174,21 +174,21 @@ it("has the charges in a backup, after an append and after the end", async () =>
   const storage = await openLocal({ dataDir: folder });
   const account = anAccount({ callsLeft: 100 });
   await storage.accounts.create(account);
-  const of = { accountId: account.id, keyHash: (account.keys[0] as Key).hash };
+  const payer = { accountId: account.id, keyHash: (account.keys[0] as Key).hash };
   const inFile = async (path: string) => {
     const file = open({ path, maxDbs: 32, readOnly: true });
     const { callsLeft } = file.openDB("accounts", { encoding: "json" }).get(account.id) as typeof account;
     await file.close();
     return callsLeft;
   };
-  await storage.accounts.charge(of);
+  await storage.accounts.charge(payer);
   await storage.backUp?.(copy);
   expect(await inFile(copy)).toBe(99);
-  await storage.accounts.charge(of);
+  await storage.accounts.charge(payer);
   await storage.log.append({ logId: anLogId(), from: 1, entries: [aMemory()] });
   await storage.backUp?.(`${copy}.mdb`);
   expect(await inFile(`${copy}.mdb`)).toBe(98);
-  await storage.accounts.charge(of);
+  await storage.accounts.charge(payer);
   await storage.close();
   expect(await inFile(join(folder, "recalld.mdb"))).toBe(97);
 });

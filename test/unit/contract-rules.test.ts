@@ -6,8 +6,6 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { QUERIES_MAX } from "../../src/memory/calls/recall/question.js";
-import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { REMOVED_MAX } from "../../src/memory/filter/removed-paths.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
 import { IDS_MAX } from "../../src/memory/input/id.js";
@@ -15,8 +13,10 @@ import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespa
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_CEILING } from "../../src/memory/input/top-k.js";
+import { QUERIES_MAX } from "../../src/memory/operations/recall/question.js";
+import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
 
-/** Rules of the room and the accounts for each field, by name, which are the same in every request. */
+/** Rules of the domain and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {
   text: { required: true, bytesMax: TEXT_BYTES_MAX },
   // Others may take its place.

@@ -1,26 +1,26 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WorkerLostError } from "../../src/concurrency/worker-client.js";
-import type { Prepared, Question, Reading } from "../../src/embedding/encode/encoder.js";
+import type { Encoded, Prepared, Question } from "../../src/embedding/encode/encoder.js";
 import { ABANDONED_MS_MAX } from "../../src/embedding/pool/abandoned.js";
 import { HELD_MS_MAX, isFast, MainThread, UNITS_MAX } from "../../src/embedding/pool/main-thread.js";
-import { Pool, type Reader } from "../../src/embedding/pool/pool.js";
+import { type EmbedWorker, Pool } from "../../src/embedding/pool/pool.js";
 import { type EmbedInput, SERVICE } from "../../src/memory/ports/embedder.js";
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Reads that a test lets go on. */
 class Puppet {
   readonly texts: string[] = [];
-  readonly #pending: { resolve(reading: Reading): void; reject(error: unknown): void }[] = [];
+  readonly #pending: { resolve(reading: Encoded): void; reject(error: unknown): void }[] = [];
 
-  run(text: string): Promise<Reading> {
+  run(text: string): Promise<Encoded> {
     this.texts.push(text);
     return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   }
 
-  async answer(reading: Partial<Reading> = {}): Promise<void> {
-    this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1), ...reading } as Reading);
-    await nextTurn();
+  async answer(reading: Partial<Encoded> = {}): Promise<void> {
+    this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1), ...reading } as Encoded);
+    await nextIteration();
   }
 
   fail(error: unknown): void {
@@ -28,7 +28,7 @@ class Puppet {
   }
 }
 
-class PuppetReader extends Puppet implements Reader {
+class PuppetWorker extends Puppet implements EmbedWorker {
   onLost: (lost: WorkerLostError) => void = () => {};
   readonly ended = Promise.resolve();
 
@@ -36,7 +36,7 @@ class PuppetReader extends Puppet implements Reader {
     super();
   }
 
-  read({ text }: Question): Promise<Reading> {
+  encode({ text }: Question): Promise<Encoded> {
     return this.run(text);
   }
 
@@ -58,84 +58,84 @@ class PuppetEncoder extends Puppet {
   }
 }
 
-/** Opens a pool with one reader and a main thread; a lost reader starts again when `restarted` resolves. */
+/** Opens a pool with one worker and a main thread; a lost worker starts again when `restarted` resolves. */
 async function open({ restarted = Promise.resolve(), msPerCost = 0.1 } = {}) {
-  const reader = new PuppetReader(msPerCost);
+  const worker = new PuppetWorker(msPerCost);
   let starts = 0;
   const here = new PuppetEncoder();
   const others = { calls: 0 };
   const pool = await Pool.open({
-    readers: 1,
+    workers: 1,
     start: async () => {
-      await nextTurn();
+      await nextIteration();
       if (++starts > 1) await restarted;
-      return reader;
+      return worker;
     },
     startHere: async () => new MainThread(here, () => others.calls === 0),
   });
   const read = (text: string, input: Partial<EmbedInput> = {}) => {
-    const reading = pool.read({ text, field: "query", owner: "acc", ...input });
+    const reading = pool.embed({ text, field: "query", owner: "acc", ...input });
     reading.catch(() => {});
     return reading;
   };
   onTestFinished(async () => {
-    for (let i = 0; i < 5; i++) await Promise.all([here.answer(), reader.answer()]);
+    for (let i = 0; i < 5; i++) await Promise.all([here.answer(), worker.answer()]);
     await pool.close();
   });
-  return { pool, read, reader, here, others };
+  return { pool, read, worker, here, others };
 }
 
 it.each(["query", "text"] as const)("a short %s that is alone is read on the main thread", async (field) => {
-  const { read, pool, reader, here } = await open();
+  const { read, pool, worker, here } = await open();
   const threads: string[] = [];
   const reading = read("tea", { field, onBegin: (thread) => threads.push(thread) });
   expect(pool.waiting[field]).toBe(1);
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["tea"]);
   expect(pool.waiting[field]).toBe(0);
   await here.answer({ tokens: 7 });
   expect(await reading).toEqual({ tokens: 7, vectors: Float32Array.of(1) });
   expect(threads).toEqual(["main"]);
-  expect(reader.texts).toEqual([]);
+  expect(worker.texts).toEqual([]);
 });
 
 it("texts that arrive in the same iteration of the event loop are read in threads", async () => {
-  const { read, reader, here } = await open();
+  const { read, worker, here } = await open();
   for (const text of ["a", "b"]) read(text, { owner: text });
-  await nextTurn();
-  expect(reader.texts).toEqual(["a", "b"]);
+  await nextIteration();
+  expect(worker.texts).toEqual(["a", "b"]);
   expect(here.texts).toEqual([]);
 });
 
 it("while the main thread reads, others' texts are read in threads, and an account's next one too", async () => {
-  const { read, reader, here } = await open();
+  const { read, worker, here } = await open();
   read("a");
-  await nextTurn();
+  await nextIteration();
   read("a2");
   read("b", { owner: "other" });
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["a"]);
-  expect(reader.texts).toEqual(["a2", "b"]);
+  expect(worker.texts).toEqual(["a2", "b"]);
   await here.answer();
-  await nextTurn();
+  await nextIteration();
   read("a3");
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["a"]);
-  for (let i = 0; i < 3; i++) await reader.answer();
+  for (let i = 0; i < 3; i++) await worker.answer();
   read("a4");
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual(["a", "a4"]);
 });
 
 it.each(["before", "in the same iteration as"] as const)(
   "a text is read in a thread if another call begins %s it",
   async (when) => {
-    const { read, reader, here, others } = await open();
+    const { read, worker, here, others } = await open();
     if (when === "before") others.calls++;
     read("tea");
     others.calls++;
-    await nextTurn();
-    expect(reader.texts).toEqual(["tea"]);
+    await nextIteration();
+    expect(worker.texts).toEqual(["tea"]);
     expect(here.texts).toEqual([]);
   },
 );
@@ -148,11 +148,11 @@ describe("is read in a thread, even alone:", () => {
     ["a short text for a slow model", { msPerCost: HELD_MS_MAX / 12 }],
     ["a short text with more tokens than it seems", { length: 39 }],
   ])("%s", async (_what, { text = "tea", owner = "acc", msPerCost, length = 3 }: Case) => {
-    const { read, reader, here } = await open(msPerCost === undefined ? {} : { msPerCost });
+    const { read, worker, here } = await open(msPerCost === undefined ? {} : { msPerCost });
     here.length = length;
     read(text, { owner });
-    await nextTurn();
-    expect(reader.texts).toEqual([text]);
+    await nextIteration();
+    expect(worker.texts).toEqual([text]);
     expect(here.texts).toEqual([]);
   });
 });
@@ -167,26 +167,26 @@ interface Case {
 it("an error on the main thread is about its text alone", async () => {
   const { read, here } = await open();
   const failing = read("a");
-  await nextTurn();
+  await nextIteration();
   here.fail(new Error("bad token"));
   await expect(failing).rejects.toMatchObject({ code: "internal", cause: new Error("bad token") });
   here.length = new Error("bad text");
   await expect(read("b")).rejects.toMatchObject({ code: "internal", cause: new Error("bad text") });
   here.length = 3;
   const next = read("c");
-  await nextTurn();
+  await nextIteration();
   await here.answer();
   expect((await next).tokens).toBe(1);
 });
 
 it("a text that is broken off before its turn is not read", async () => {
-  const { read, reader, here } = await open();
+  const { read, worker, here } = await open();
   const leaving = new AbortController();
   const reading = read("tea", { signal: leaving.signal });
   leaving.abort(new Error("gone"));
   await expect(reading).rejects.toThrow("gone");
-  await nextTurn();
-  expect([...here.texts, ...reader.texts]).toEqual([]);
+  await nextIteration();
+  expect([...here.texts, ...worker.texts]).toEqual([]);
 });
 
 it("a text that is broken off while the main thread reads it counts against its account", async () => {
@@ -195,8 +195,8 @@ it("a text that is broken off while the main thread reads it counts against its 
   onTestFinished(() => void vi.useRealTimers());
   const leaving = new AbortController();
   const reading = read("tea", { signal: leaving.signal });
-  await nextTurn();
-  await nextTurn();
+  await nextIteration();
+  await nextIteration();
   leaving.abort(new Error("gone"));
   await expect(reading).rejects.toThrow("gone");
   vi.advanceTimersByTime(ABANDONED_MS_MAX);
@@ -207,9 +207,9 @@ it("a text that is broken off while the main thread reads it counts against its 
 it("closing finishes the text that the main thread reads, and frees its model once", async () => {
   const { pool, read, here } = await open();
   const reading = read("tea");
-  await nextTurn();
+  await nextIteration();
   const closing = pool.close();
-  await nextTurn();
+  await nextIteration();
   expect(here.closed).toBe(0);
   await here.answer();
   await closing;
@@ -223,19 +223,19 @@ it("closing refuses a text that waits for its turn on the main thread", async ()
   const reading = read("tea");
   await pool.close();
   await expect(reading).rejects.toMatchObject({ code: "unavailable" });
-  await nextTurn();
+  await nextIteration();
   expect(here.texts).toEqual([]);
 });
 
-it("the main thread reads on while all readers are lost", async () => {
+it("the main thread reads on while all workers are lost", async () => {
   let restart = () => {};
   const restarted = new Promise<void>((resolve) => {
     restart = resolve;
   });
-  const { read, reader, here } = await open({ restarted });
-  reader.onLost(new WorkerLostError("lost"));
+  const { read, worker, here } = await open({ restarted });
+  worker.onLost(new WorkerLostError("lost"));
   const reading = read("tea");
-  await nextTurn();
+  await nextIteration();
   await here.answer();
   expect((await reading).tokens).toBe(1);
   restart();
@@ -243,8 +243,8 @@ it("the main thread reads on while all readers are lost", async () => {
 
 it("the pool does not open if the main thread's model does not", async () => {
   const opened = Pool.open({
-    readers: 1,
-    start: async () => new PuppetReader(0.1),
+    workers: 1,
+    start: async () => new PuppetWorker(0.1),
     startHere: () => Promise.reject(new Error("other files")),
   });
   await expect(opened).rejects.toThrow("other files");

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WorkerLostError } from "../../src/concurrency/worker-client.js";
-import type { Question, Reading } from "../../src/embedding/encode/encoder.js";
+import type { Encoded, Question } from "../../src/embedding/encode/encoder.js";
 import { WAITING_MAX } from "../../src/embedding/pool/embed-queue.js";
-import { AHEAD_UNITS_MAX, Pool, type PoolOptions, type Reader } from "../../src/embedding/pool/pool.js";
+import { AHEAD_UNITS_MAX, type EmbedWorker, Pool, type PoolOptions } from "../../src/embedding/pool/pool.js";
 import { MemoryError } from "../../src/errors.js";
 import { SERVICE } from "../../src/memory/ports/embedder.js";
 
-/** A reader that answers, fails or dies when the test says so. */
-class Puppet implements Reader {
+/** A worker that answers, fails or dies when the test says so. */
+class Puppet implements EmbedWorker {
   onLost: (lost: WorkerLostError) => void = () => {};
   /** Resolves when it has ended. Dead ones end at once unless a test makes them stay. */
   ended: Promise<unknown> = Promise.resolve();
   closed = false;
-  readonly #pending: { text: string; resolve(reading: Reading): void; reject(error: unknown): void }[] = [];
+  readonly #pending: { text: string; resolve(reading: Encoded): void; reject(error: unknown): void }[] = [];
 
   /** Text that it is reading. */
   get text(): string | undefined {
     return this.#pending[0]?.text.trim().replace(/\s+/g, " ");
   }
 
-  read({ text }: Question): Promise<Reading> {
+  encode({ text }: Question): Promise<Encoded> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ text, resolve, reject });
     });
@@ -55,16 +55,16 @@ class Puppet implements Reader {
   }
 }
 
-async function open(readers: number, options: Partial<PoolOptions> = {}) {
+async function open(workers: number, options: Partial<PoolOptions> = {}) {
   const puppets: Puppet[] = [];
   const start = async () => {
     // A thread does not start within the tick either.
-    await nextTurn();
+    await nextIteration();
     const puppet = new Puppet();
     puppets.push(puppet);
     return puppet;
   };
-  const pool = await Pool.open({ readers, start, ...options });
+  const pool = await Pool.open({ workers, start, ...options });
   const read = (
     text: string,
     {
@@ -84,8 +84,8 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
       inMs?: number;
     } = {},
   ) => {
-    // It is so long that no reader takes it while it reads another, unless a test asks for a short one.
-    const reading = pool.read({
+    // It is so long that no worker takes it while it reads another, unless a test asks for a short one.
+    const reading = pool.embed({
       text: short ? text : long(text),
       field,
       owner,
@@ -110,11 +110,11 @@ const long = (text: string) =>
     .map((word) => word.padEnd(AHEAD_UNITS_MAX))
     .join("");
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits until everything that can happen by now has happened, including the start of a reader. */
+/** Waits until everything that can happen by now has happened, including the start of a worker. */
 async function settle(): Promise<void> {
-  for (let i = 0; i < 3; i++) await nextTurn();
+  for (let i = 0; i < 3; i++) await nextIteration();
 }
 
 it("queries go before texts that came earlier", async () => {
@@ -131,8 +131,8 @@ it("queries go before texts that came earlier", async () => {
 });
 
 it.each([
-  ["waits for a reader", false],
-  ["lies ready at a reader that is at another", true],
+  ["waits for a worker", false],
+  ["lies ready at a worker that is at another", true],
 ])("says of a text that %s that it begins when it is read", async (_how, short) => {
   const { first, read } = await open(1);
   const begun: string[] = [];
@@ -158,7 +158,7 @@ it("behind eight queries in a row one text has its turn", async () => {
   expect(order.indexOf("b")).toBe(9);
 });
 
-it("a reader gets one more short text while it reads one, and a long one only when it is idle", async () => {
+it("a worker gets one more short text while it reads one, and a long one only when it is idle", async () => {
   const { pool, first, read } = await open(1);
   for (const text of ["a", "b", "c"]) read(text, { short: true });
   expect(pool.waiting.text).toBe(1);
@@ -172,7 +172,7 @@ it("a reader gets one more short text while it reads one, and a long one only wh
   expect(order).toEqual(["a", "b", "c", "long"]);
 });
 
-it("a short text that waited in a lost reader is read again, as often as any", async () => {
+it("a short text that waited in a lost worker is read again, as often as any", async () => {
   const { puppets, read } = await open(1);
   read("poison", { short: true });
   const innocent = read("b", { short: true });
@@ -184,7 +184,7 @@ it("a short text that waited in a lost reader is read again, as often as any", a
   await expect(innocent).resolves.toMatchObject({ tokens: 1 });
 });
 
-it("all readers work at once", async () => {
+it("all workers work at once", async () => {
   const { puppets, read } = await open(3);
   for (const text of ["a", "b", "c", "d"]) read(text);
   expect(puppets.map(({ text }) => text).sort()).toEqual(["a", "b", "c"]);
@@ -217,7 +217,7 @@ it("however many accounts fill the queue, there is room for the first text of an
 });
 
 describe("turns", () => {
-  /** Records the order in which texts are read, one reader after another. Long ones are cut into words. */
+  /** Records the order in which texts are read, one worker after another. Long ones are cut into words. */
   async function orderOf(puppets: readonly Puppet[]): Promise<string[]> {
     const order: string[] = [];
     for (;;) {
@@ -264,7 +264,7 @@ describe("turns", () => {
     expect(await orderOf(puppets)).toEqual(["a1 a2 a3", "a1", "x", "a2", "a3", "b"]);
   });
 
-  it("readers that one text leaves free read the next one", async () => {
+  it("workers that one text leaves free read the next one", async () => {
     const { puppets, read } = await open(3);
     read("a1 a2");
     puppets.find(({ text }) => text === "a1 a2")?.cut();
@@ -395,7 +395,7 @@ it("an aborted call leaves the queue and answers with the signal's reason", asyn
   expect(first.text).toBe("c");
 });
 
-it("a call that is aborted while it is read answers at once, and its reader is used again", async () => {
+it("a call that is aborted while it is read answers at once, and its worker is used again", async () => {
   const { first, read } = await open(1);
   const stop = new AbortController();
   const dropped = read("a", { signal: stop.signal });
@@ -415,7 +415,7 @@ it("a call that was aborted before it came is not read", async () => {
   expect(first.text).toBeUndefined();
 });
 
-it("a lost reader is replaced and its text read again, before those that wait", async () => {
+it("a lost worker is replaced and its text read again, before those that wait", async () => {
   const onTrouble = vi.fn();
   const { first, puppets, read } = await open(1, { onTrouble });
   const retried = read("a");
@@ -429,7 +429,7 @@ it("a lost reader is replaced and its text read again, before those that wait", 
   expect(onTrouble).toHaveBeenCalledOnce();
 });
 
-it("a text that two readers are lost with is unavailable, and the next one is read", async () => {
+it("a text that two workers are lost with is unavailable, and the next one is read", async () => {
   const { puppets, read } = await open(1);
   const poison = read("poison");
   const next = read("b");
@@ -442,7 +442,7 @@ it("a text that two readers are lost with is unavailable, and the next one is re
   await expect(next).resolves.toMatchObject({ tokens: 1 });
 });
 
-it("a reader lost while it was idle is replaced before the next text", async () => {
+it("a worker lost while it was idle is replaced before the next text", async () => {
   const { puppets, read } = await open(1);
   puppets[0]?.die();
   const reading = read("a");
@@ -451,9 +451,9 @@ it("a reader lost while it was idle is replaced before the next text", async () 
   await expect(reading).resolves.toMatchObject({ tokens: 1 });
 });
 
-it("when no reader can be started again, what waits is unavailable rather than stuck", async () => {
+it("when no worker can be started again, what waits is unavailable rather than stuck", async () => {
   const puppet = new Puppet();
-  const start = vi.fn<() => Promise<Reader>>().mockResolvedValueOnce(puppet);
+  const start = vi.fn<() => Promise<EmbedWorker>>().mockResolvedValueOnce(puppet);
   start.mockRejectedValue(new Error("the file is gone"));
   const { pool, read } = await open(1, { start });
   const reading = read("a");
@@ -465,7 +465,7 @@ it("when no reader can be started again, what waits is unavailable rather than s
   await pool.close();
 });
 
-it("readers that are lost but do not end are not replaced for ever", async () => {
+it("workers that are lost but do not end are not replaced for ever", async () => {
   const { pool, puppets, read } = await open(1);
   for (let i = 0; i < 2; i++) {
     const reading = read(`text ${i}`);
@@ -479,7 +479,7 @@ it("readers that are lost but do not end are not replaced for ever", async () =>
   await pool.close();
 });
 
-it("an error about one text is internal, keeps its cause and costs no reader", async () => {
+it("an error about one text is internal, keeps its cause and costs no worker", async () => {
   const { first, puppets, read } = await open(1);
   const reading = read("a");
   first.fail(new Error("bad tensor"));
@@ -505,10 +505,10 @@ it("closing lets finish what is read, and refuses what waits or comes", async ()
   expect(first.closed).toBe(true);
 });
 
-it("a pool of which one reader does not start does not open, and closes the others", async () => {
+it("a pool of which one worker does not start does not open, and closes the others", async () => {
   const puppet = new Puppet();
-  const start = vi.fn<() => Promise<Reader>>().mockResolvedValueOnce(puppet);
+  const start = vi.fn<() => Promise<EmbedWorker>>().mockResolvedValueOnce(puppet);
   start.mockRejectedValue(new Error("out of memory"));
-  await expect(Pool.open({ readers: 2, start })).rejects.toThrow("out of memory");
+  await expect(Pool.open({ workers: 2, start })).rejects.toThrow("out of memory");
   expect(puppet.closed).toBe(true);
 });

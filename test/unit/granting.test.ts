@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { hashKey } from "../../src/accounts/key.js";
 import { consent, findGrant, makeGrantedKey, useCode } from "../../src/accounts/oauth/granting.js";
-import type { Grants, KeptGrant } from "../../src/accounts/oauth/grants.js";
+import type { Grants, StoredGrant } from "../../src/accounts/oauth/grants.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { aKey, anAccount } from "../contract/samples.js";
@@ -9,7 +9,9 @@ import { newDataDir } from "../support/server.js";
 
 const REQUEST = {
   client: { id: "rcc_x", name: "An app", redirectUris: ["https://app.example/back"] },
-  ...{ redirectUri: "https://app.example/back", challenge: "c", resource: "https://m.example/mcp" },
+  redirectUri: "https://app.example/back",
+  challenge: "c",
+  resource: "https://m.example/mcp",
 };
 
 let storage: Storage;
@@ -48,7 +50,7 @@ describe("a code", () => {
   it("leaves no key if it comes again after it was used, and before its key was made", async () => {
     const { options, give, keys } = await consented();
     const code = await give();
-    const grant = (await findGrant(options, code)) as KeptGrant;
+    const grant = (await findGrant(options, code)) as StoredGrant;
     expect(await useCode(options, { ...grant, keyId: "key_1" })).toBe(true);
     expect(await findGrant(options, code)).toBeUndefined();
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();
@@ -58,7 +60,7 @@ describe("a code", () => {
   it("leaves no key if it comes again between its making and the look at the mark", async () => {
     const { options, give, keys } = await consented();
     const code = await give();
-    const grant = (await findGrant(options, code)) as KeptGrant;
+    const grant = (await findGrant(options, code)) as StoredGrant;
     await useCode(options, { ...grant, keyId: "key_1" });
     const late: Grants = Object.create(storage.grants);
     late.find = async (codeHash) => {
@@ -72,7 +74,7 @@ describe("a code", () => {
   it("gives no key where the account has all that it may have, and is not given there", async () => {
     const { options, give, keys, accountId } = await consented();
     const code = await give();
-    const grant = (await findGrant(options, code)) as KeptGrant;
+    const grant = (await findGrant(options, code)) as StoredGrant;
     while (await storage.accounts.addKey({ accountId, key: aKey() }));
     await useCode(options, { ...grant, keyId: "key_1" });
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();

@@ -8,16 +8,16 @@ describe("the colours of the portal's code", () => {
   it.each(samplesOf(FILLING).map((sample) => [sample.name, sample] as const))(
     "change no character of the sample in %s",
     (_name, { code, language }) => {
-      const pieces = highlight(code, language);
-      expect(pieces.map(({ text }) => text).join("")).toBe(code);
-      expect(pieces.some(({ className }) => className?.startsWith("hljs-string"))).toBe(true);
+      const tokens = highlight(code, language);
+      expect(tokens.map(({ text }) => text).join("")).toBe(code);
+      expect(tokens.some(({ className }) => className?.startsWith("hljs-string"))).toBe(true);
     },
   );
 
   it("tell a program from the shell around it", () => {
     const [, typeScript] = samplesOf(FILLING);
-    const pieces = highlight(typeScript?.code ?? "", "typescript");
-    const classOf = (word: string) => pieces.find(({ text }) => text === word)?.className;
+    const tokens = highlight(typeScript?.code ?? "", "typescript");
+    const classOf = (word: string) => tokens.find(({ text }) => text === word)?.className;
     expect(classOf("import")).toBe("hljs-keyword");
     expect(classOf("cd")).toBe("hljs-built_in");
   });

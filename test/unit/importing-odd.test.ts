@@ -27,7 +27,7 @@ async function readAll(from: string | undefined, content: string | Buffer | obje
   return read;
 }
 
-/** Says in short what was read: the text, or the place and why there is none. */
+/** Summarizes what was read: the text, or the place and why there is none. */
 const short = (parts: readonly Read[]) =>
   parts.map((part) => {
     if ("text" in part) return part.text;

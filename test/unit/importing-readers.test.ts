@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { READERS, readAsFound } from "../../cli/import/formats.js";
-import { type Imported, NotThatFormat, type Read } from "../../cli/import/imported.js";
+import { type Imported, NotThatFormatError, type Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
@@ -31,7 +31,7 @@ async function readAll(from: string, path: string): Promise<Omit<Read, "place">[
   return (await partsOf(from, path)).map(({ place, ...part }) => part);
 }
 
-/** Says what a part is: its text, or why it is none. */
+/** Describes a part: its text, or why it is none. */
 function saidOf(part: object): unknown {
   return Object.entries(part).find(([name]) => ["text", "skipped", "refused"].includes(name))?.[1];
 }
@@ -113,7 +113,8 @@ it("reads the documents of Supermemory", async () => {
       text: PEANUTS,
       eventTime,
       metadata: {
-        ...{ turn: 1, source: "chat" },
+        turn: 1,
+        source: "chat",
         ...origin("supermemory", "doc1", { customId: "fact-1", title: "Peanuts", ...facts, ...times }),
       },
     },
@@ -122,7 +123,9 @@ it("reads the documents of Supermemory", async () => {
       text: KOELN,
       eventTime,
       metadata: origin("supermemory", "doc2", {
-        ...{ ...facts, type: "webpage", url: "https://example.org/koeln" },
+        ...facts,
+        type: "webpage",
+        url: "https://example.org/koeln",
         ...times,
       }),
     },
@@ -196,8 +199,11 @@ it("reads the messages of Claude's conversations, without thoughts and tools", a
   ]);
   expect(read[0]).toMatchObject({ sourceId: `claude ${id(11)}`, eventTime: "2026-11-21T09:30:00.123Z" });
   expect((read[1] as Imported).metadata.imported_from).toMatchObject({
-    ...{ id: id(12), role: "assistant", conversation: "Peanuts" },
-    ...{ conversation_id: "0b7c1f6e-0000-4000-8000-000000000001", created_at: "2026-11-21T09:30:05.000000Z" },
+    id: id(12),
+    role: "assistant",
+    conversation: "Peanuts",
+    conversation_id: "0b7c1f6e-0000-4000-8000-000000000001",
+    created_at: "2026-11-21T09:30:05.000000Z",
   });
 });
 
@@ -237,7 +243,7 @@ it.each([
 ])("refuses an export %s, before anything of it is stored", async (_, content, says) => {
   const path = await fileOf(content);
   await expect(readAll("recalld", path)).rejects.toThrow(says);
-  await expect(readAll("recalld", path)).rejects.toThrow(NotThatFormat);
+  await expect(readAll("recalld", path)).rejects.toThrow(NotThatFormatError);
 });
 
 const ACCOUNT_HEAD = JSON.stringify({ format: "recalld-account-export", version: 1, prefix: "" });
@@ -288,7 +294,7 @@ it.each([
 ])("refuses an export of several namespaces %s", async (_, content, says) => {
   const read = readAll("recalld-account", await fileOf(content));
   await expect(read).rejects.toThrow(says);
-  await expect(read).rejects.toThrow(NotThatFormat);
+  await expect(read).rejects.toThrow(NotThatFormatError);
 });
 
 it("reads one's own lines, and goes on behind a bad one", async () => {
@@ -322,10 +328,10 @@ const FILES = {
 
 it.each(Object.keys(READERS))("%s refuses the files of all others, and what is no JSON", async (from) => {
   for (const [other, name] of Object.entries(FILES)) {
-    if (other !== from) await expect(fixture(from, name)).rejects.toThrow(NotThatFormat);
+    if (other !== from) await expect(fixture(from, name)).rejects.toThrow(NotThatFormatError);
   }
   for (const content of ["{", "5", "[1]", '{"a":1}', '"x"']) {
-    await expect(readAll(from, await fileOf(content))).rejects.toThrow(NotThatFormat);
+    await expect(readAll(from, await fileOf(content))).rejects.toThrow(NotThatFormatError);
   }
 });
 

@@ -51,7 +51,11 @@ it("stores each memory under an external id of its own, a few at a time, and rep
     Array.from({ length: 50 }, (_, i) => `text ${i}`).sort(),
   );
   expect(report).toEqual({
-    ...{ read: 54, stored: 49, already: 1, skipped: 1, refused: 3 },
+    read: 54,
+    stored: 49,
+    already: 1,
+    skipped: 1,
+    refused: 3,
     problems: [
       { sourceId: "test s", place: "$[1]", result: "skipped", message: "it has no text" },
       { sourceId: "test long", ...at("$[2]"), message: expect.stringMatching(/65,537 bytes/) },
@@ -166,7 +170,10 @@ it("tries a memory again when the server is busy, away or breaks off, as the sam
   expect(new Set(requests.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
   expect(requests[0]?.url).toBe("http://memory.example/base/recalld.v1.MemoryService/Store");
   expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
-    ...{ namespace: "n", text: "one", externalId: "mem0 1", onConflict: "KEEP" },
+    namespace: "n",
+    text: "one",
+    externalId: "mem0 1",
+    onConflict: "KEEP",
     metadata: { big: 6e23, even: 2 ** 53, imported_from: { program: "mem0", id: "1" } },
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { atMost, type Read } from "../../src/embedding/pool/task.js";
+import { atMost, type EmbeddedWindow } from "../../src/embedding/pool/task.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 import { VECTORS_MAX } from "../../src/vectors/snapshot/keys.js";
 
 /** Makes windows of a text, of ten characters each, whose vectors all point in different directions. */
-const windowsOf = (count: number): Read[] =>
+const windowsOf = (count: number): EmbeddedWindow[] =>
   Array.from({ length: count }, (_, i) => {
     const vector = new Float32Array(count);
     vector[i] = 1;

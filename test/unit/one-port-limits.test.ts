@@ -57,7 +57,7 @@ describe("the limits of one port", () => {
     await until(() => counts.open === 0);
   });
 
-  it("connections of one address beyond its limit are refused, and again admitted when one has closed", async () => {
+  it("connections of one address beyond its limit are refused, and again accepted when one has closed", async () => {
     const port = await serve({ connectionsPerAddressMax: 2 });
     const first = raw(port);
     const second = dial(port);

@@ -87,7 +87,7 @@ describe("the limits of one port", () => {
     const session = dial(await serve({ headersTimeoutMs: 60, pongTimeoutMs: 60 }));
     expect(await ask2(session, "/a")).toBe("GET /a over 2.0");
     const stream = session.request({ ":path": "/body", ":method": "POST" });
-    for (let piece = 0; piece < 10; piece++) {
+    for (let chunk = 0; chunk < 10; chunk++) {
       stream.write("a");
       await sleep(30);
     }

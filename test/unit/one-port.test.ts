@@ -52,10 +52,10 @@ describe("one port", () => {
     await app.close();
   });
 
-  it("waits for a preface that comes in pieces", async () => {
+  it("waits for a preface that comes in chunks", async () => {
     const socket = raw(await serve());
-    for (const piece of ["P", "R", "I * HTTP/2.0\r\n", "\r\nSM\r\n\r\n"]) {
-      socket.write(piece);
+    for (const chunk of ["P", "R", "I * HTTP/2.0\r\n", "\r\nSM\r\n\r\n"]) {
+      socket.write(chunk);
       await sleep(20);
     }
     socket.write(SETTINGS);

@@ -105,7 +105,8 @@ describe("handling secrets", () => {
       },
     });
     expect(handleSecrets({ text: "tea", metadata: { a: 1 } }, "redact")).toEqual({
-      ...{ text: "tea", metadata: { a: 1 } },
+      text: "tea",
+      metadata: { a: 1 },
       redacted: undefined,
     });
   });

@@ -9,7 +9,9 @@ it("an account gets a plan, and the plan's calls", async () => {
   const accounts = accountsWith(true);
   await setPlan({ accounts, plans }, { accountId: "acc_a", plan: "team" });
   expect(accounts.setPlan).toHaveBeenCalledExactlyOnceWith({
-    ...{ accountId: "acc_a", plan: "team", callsLimit: 50 },
+    accountId: "acc_a",
+    plan: "team",
+    callsLimit: 50,
   });
 });
 

@@ -3,7 +3,7 @@ import { MemoryError, unavailable } from "../../src/errors.js";
 import { LogEndedError } from "../../src/memory/log/replica.js";
 import type { Embedder, EmbeddingThread } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
-import { untimed } from "../../src/memory/ports/steps.js";
+import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import { Telemetry } from "../../src/telemetry/telemetry.js";
 import { startCollector } from "../support/collector.js";
 
@@ -35,9 +35,9 @@ function quotaThat(charge: () => Promise<void>): Quota {
   return { charge, verify: async () => {}, refund: async () => {}, count: () => {} };
 }
 
-it("without metrics and traces leaves steps as they are, and has nothing to show", async () => {
+it("without metrics and traces leaves steps untimed, and has nothing to show", async () => {
   const { telemetry } = await open(false);
-  expect(telemetry.steps).toBe(untimed);
+  expect(telemetry.timer).toBe(NO_TIMINGS);
   expect(telemetry.exposition).toBeUndefined();
   expect(telemetry.metrics).toBeUndefined();
   await telemetry.close();
@@ -88,8 +88,8 @@ it("counts what is given back, what is caught up with, and what fails behind the
 
 it("calls a step that failed an error only when it is a fault of the service", async () => {
   const { telemetry, step } = await open();
-  const steps = telemetry.steps;
-  const failing = (error: Error) => steps.time("search", () => Promise.reject(error));
+  const timer = telemetry.timer;
+  const failing = (error: Error) => timer.time("search", () => Promise.reject(error));
   await expect(failing(new LogEndedError())).rejects.toBeInstanceOf(LogEndedError);
   expect(await step("search", "error")).toBe(0);
   await expect(failing(unavailable("busy"))).rejects.toThrow("busy");

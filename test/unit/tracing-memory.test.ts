@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { untimed } from "../../src/memory/ports/steps.js";
+import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import { Tracing } from "../../src/telemetry/tracing.js";
 import { startCollector } from "../support/collector.js";
 
@@ -19,8 +19,8 @@ function heldBytes(): number {
 
 async function trace(tracing: Tracing, calls: number): Promise<void> {
   for (let i = 0; i < calls; i++) {
-    const { steps, end } = tracing.begin({ method: "s/m", protocol: "connect", headers: {} }, untimed);
-    await steps.time("search", async () => {});
+    const { timer, end } = tracing.begin({ method: "s/m", protocol: "connect", headers: {} }, NO_TIMINGS);
+    await timer.time("search", async () => {});
     end({ code: "ok", ms: 1, accountId: undefined });
     // The exporter has its turn.
     if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));

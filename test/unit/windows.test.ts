@@ -13,7 +13,7 @@ const limits = (size: number, overlap = true) => ({
 const cut = (text: string, size: number, overlap = true) =>
   windowsOf(text, limits(size, overlap)).map(({ start, end }) => text.slice(start, end));
 
-/** Texts of pieces that are hard to cut: without spaces, of several code points, blank, very long. */
+/** Texts of chunks that are hard to cut: without spaces, of several code points, blank, very long. */
 const hardText = fc
   .array(
     fc.oneof(
@@ -33,7 +33,7 @@ const hardText = fc
     ),
     { minLength: 1, maxLength: 60 },
   )
-  .map((pieces) => pieces.join(""))
+  .map((chunks) => chunks.join(""))
   .filter((text) => text.trim() !== "");
 
 describe("windows", () => {
@@ -120,8 +120,8 @@ describe("windows", () => {
   });
 
   it("of the longest texts are made within half a second", () => {
-    const texts = ["x", "!", "a ", "😀", "字", "a\u0301", "One.", "สวัสดี"].map((piece) =>
-      piece.repeat(65_536 / Buffer.byteLength(piece)),
+    const texts = ["x", "!", "a ", "😀", "字", "a\u0301", "One.", "สวัสดี"].map((chunk) =>
+      chunk.repeat(65_536 / Buffer.byteLength(chunk)),
     );
     for (const text of texts) {
       const begunMs = performance.now();

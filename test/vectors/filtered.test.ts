@@ -48,17 +48,17 @@ async function recallOf(
   asked: readonly Float32Array[] = queries,
 ): Promise<number> {
   const selection = among(allowed);
-  let [found, of] = [0, 0];
+  let [found, compared] = [0, 0];
   for (const vector of asked) {
     const hits = await index.search({ vector, limit: LIMIT, among: selection });
     const memories = [...new Set(hits.map(({ sequence }) => sequence))];
     expect(memories.length).toBe(Math.min(LIMIT, allowed.length));
     expect(memories.every((sequence) => selection.has(sequence))).toBe(true);
     const truth = nearest(allowed, vector, WANTED);
-    of += truth.length;
+    compared += truth.length;
     found += truth.filter((sequence) => memories.includes(sequence)).length;
   }
-  return found / Math.max(1, of);
+  return found / Math.max(1, compared);
 }
 
 const scaled = (vector: Float32Array) => vector.map((x) => x / Math.hypot(...vector));

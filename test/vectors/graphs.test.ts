@@ -4,12 +4,12 @@ import { type Searchable, searchGraphs } from "../../src/vectors/graphs.js";
 
 const VECTORS = 1000;
 const WANTED = 64;
-const BREADTH = 32;
+const EXPANSION = 32;
 
 /** A segment whose graph misses nothing: its similarities, the highest first. */
 interface Exact extends Searchable {
   readonly similarities: readonly number[];
-  /** Breadths of the searches of its graph. */
+  /** Expansions of the searches of its graph. */
   readonly searched: number[];
 }
 
@@ -22,7 +22,7 @@ function exact(first: number, similarities: readonly number[], gone = new Set<nu
     searched: [],
     files: { stem: "", after, mark, size: sorted.length, vectors: sorted.length },
     vectors: sorted.length - gone.size,
-    breadthFor: (count) => Math.min(count + Math.min(gone.size, count), sorted.length),
+    expansionFor: (count) => Math.min(count + Math.min(gone.size, count), sorted.length),
     collect: ({ keys, distances }, count, hits) => {
       const living = [...keys.entries()].filter(([, key]) => !gone.has(Number(key)));
       for (const [i, key] of living.slice(0, count)) {
@@ -34,10 +34,13 @@ function exact(first: number, similarities: readonly number[], gone = new Set<nu
 
 async function search(segments: readonly Exact[], count = WANTED) {
   const { hits, all } = await searchGraphs({
-    ...{ vector: new Float32Array(1), segments, count, breadth: BREADTH },
-    searchIn: async (segment, { count: breadth }) => {
-      segment.searched.push(breadth);
-      const found = segment.similarities.slice(0, breadth);
+    vector: new Float32Array(1),
+    segments,
+    count,
+    expansion: EXPANSION,
+    searchIn: async (segment, { count: expansion }) => {
+      segment.searched.push(expansion);
+      const found = segment.similarities.slice(0, expansion);
       return {
         keys: BigUint64Array.from(found, (_, i) => BigInt(i)),
         distances: Float32Array.from(found, (similarity) => 1 - similarity),
@@ -62,7 +65,7 @@ describe("a search of several graphs", () => {
     expect(best[0]).toBe(1);
     // The nearest of each graph come before the second ones of any.
     expect(new Set(best.slice(0, 20)).size).toBe(20);
-    expect(segments.flatMap(({ searched }) => searched)).toEqual(Array(20).fill(BREADTH));
+    expect(segments.flatMap(({ searched }) => searched)).toEqual(Array(20).fill(EXPANSION));
     expect(all).toBe(false);
   });
 
@@ -71,7 +74,7 @@ describe("a search of several graphs", () => {
     const topic = exact(50_001, falling(0.9, 1e-4));
     const { best } = await search([...others, topic]);
     expect(best).toEqual(Array.from({ length: WANTED }, (_, i) => 50_001 + i));
-    expect(topic.searched).toEqual([BREADTH, WANTED]);
+    expect(topic.searched).toEqual([EXPANSION, WANTED]);
     expect(others.every(({ searched }) => searched.length === 1)).toBe(true);
   });
 

@@ -164,7 +164,7 @@ describe("an index by USearch", () => {
     await index.search({ vector: queries[0] as Float32Array, limit: 5 });
     for (let i = 0; checks.length === 0 && i < 250; i++) await wait(20);
     expect(checks).toHaveLength(1);
-    expect(checks[0]?.of).toBe(10);
+    expect(checks[0]?.compared).toBe(10);
     expect(checks[0]?.found).toBeGreaterThan(7);
   });
 

@@ -48,7 +48,7 @@ const openIndex = (vectors = open()) => {
 const path = (ending: string, dir = folder) =>
   join(dir, readdirSync(dir).find((name) => name.endsWith(ending)) ?? "missing");
 const vectorOf = (sequence: number) => (rows[sequence - 1] as Point).vector;
-const isKept = (vector: Float32Array, dir = folder) =>
+const isStored = (vector: Float32Array, dir = folder) =>
   readdirSync(dir).some((name) => readFileSync(join(dir, name)).includes(bf16(vector)));
 
 async function expectNotFound(index: OpenIndex, sequences: readonly number[]): Promise<void> {
@@ -62,15 +62,15 @@ async function expectNotFound(index: OpenIndex, sequences: readonly number[]): P
 
 describe("wiping vectors in a snapshot", () => {
   it("leaves none of their bytes, and all else, whether the index is open or not", async () => {
-    for (const sequence of [7, 8, 900]) expect(isKept(vectorOf(sequence))).toBe(true);
+    for (const sequence of [7, 8, 900]) expect(isStored(vectorOf(sequence))).toBe(true);
     await open().wipe("i1", [7, 2000, 4711]);
     const vectors = open();
     const index = openIndex(vectors);
     expect(await index.restore()).toEqual({ ...MARK, wiped: [7, 2000] });
     await index.remove([8]);
     await vectors.wipe("i1", [8]);
-    for (const vector of [vectorOf(7), vectorOf(8), ...long.vectors]) expect(isKept(vector)).toBe(false);
-    for (const { sequence, vector } of rows.slice(8)) expect(isKept(vector), `${sequence}`).toBe(true);
+    for (const vector of [vectorOf(7), vectorOf(8), ...long.vectors]) expect(isStored(vector)).toBe(false);
+    for (const { sequence, vector } of rows.slice(8)) expect(isStored(vector), `${sequence}`).toBe(true);
     expect(index.size).toBe(1498);
     await expectNotFound(index, [7, 8, 2000]);
   });
@@ -106,7 +106,7 @@ describe("wiping vectors in a snapshot", () => {
       expect((await again.search({ vector, limit: 1 }))[0]?.sequence).toBe(sequence);
     }
     await expectNotFound(again, [...gone.slice(0, 50), 500]);
-    expect(isKept(vectorOf(500))).toBe(false);
+    expect(isStored(vectorOf(500))).toBe(false);
   });
 
   it("tells which vectors a snapshot holds", async () => {
@@ -124,7 +124,7 @@ describe("wiping vectors in a snapshot", () => {
     // So many gaps have the segment built anew.
     await index.remove(gone);
     await Promise.all([index.remove([900]), vectors.wipe("i1", [900]), index.settled()]);
-    for (const sequence of [...gone, 900]) expect(isKept(vectorOf(sequence)), `${sequence}`).toBe(false);
+    for (const sequence of [...gone, 900]) expect(isStored(vectorOf(sequence)), `${sequence}`).toBe(false);
     await expectNotFound(index, [1, 600, 900]);
     const again = openIndex();
     expect(await again.restore()).toMatchObject(MARK);
@@ -152,7 +152,7 @@ describe("a process that dies while it wipes", () => {
     expect(await index.restore()).toEqual({ ...MARK, wiped });
     await expectNotFound(index, wiped);
     for (const sequence of wiped) {
-      if (sequence !== long.sequence) expect(isKept(vectorOf(sequence))).toBe(false);
+      if (sequence !== long.sequence) expect(isStored(vectorOf(sequence))).toBe(false);
     }
   }
 

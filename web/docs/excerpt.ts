@@ -1,7 +1,7 @@
 const CHARACTERS_MAX = 150;
 const LEAD = 40;
 
-/** Piece of a text around the first of the words. */
+/** Part of a text around the first of the words. */
 export function excerptOf(text: string, words: readonly string[]): string {
   const plain = text.replace(/\s+/g, " ");
   const found = matcher(words)?.exec(plain);
@@ -12,8 +12,8 @@ export function excerptOf(text: string, words: readonly string[]): string {
   return `${from > 0 ? "… " : ""}${piece}${end < plain.length ? " …" : ""}`;
 }
 
-/** Divides a text so that every second piece is one of the words. */
-export function piecesOf(text: string, words: readonly string[]): readonly string[] {
+/** Divides a text so that every second part is one of the words. */
+export function partsOf(text: string, words: readonly string[]): readonly string[] {
   const found = matcher(words);
   return found === undefined ? [text] : text.split(found);
 }

@@ -1,4 +1,4 @@
-import { excerptOf, piecesOf } from "./excerpt";
+import { excerptOf, partsOf } from "./excerpt";
 import { type Hit, type Index, openIndex, type Section } from "./sections";
 
 /** Turns the form into a search: results appear while one types, arrows move among them, Esc leaves. */
@@ -97,10 +97,10 @@ function itemOf({ section, words }: Hit, root: string): HTMLLIElement {
 
 function element(name: string, text: string, words: readonly string[]): HTMLElement {
   const made = document.createElement(name);
-  for (const [index, piece] of piecesOf(text, words).entries()) {
+  for (const [index, part] of partsOf(text, words).entries()) {
     const marked = document.createElement("mark");
-    marked.textContent = piece;
-    made.append(index % 2 === 1 ? marked : piece);
+    marked.textContent = part;
+    made.append(index % 2 === 1 ? marked : part);
   }
   return made;
 }

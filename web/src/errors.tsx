@@ -40,7 +40,7 @@ export function ErrorNote({ error }: { error: unknown }) {
   );
 }
 
-/** Says that the server is away, and what happens next. */
+/** Shows that the server is away, and what happens next. */
 export function AwayNote() {
   return (
     <div className="note note-warn" role="alert">
@@ -56,7 +56,7 @@ export function AwayNote() {
   );
 }
 
-/** Says that the plan is used up, what can still be done, and how to get more. */
+/** Shows that the plan is used up, what can still be done, and how to get more. */
 export function QuotaNote() {
   const { data } = useQuery(accounts.getAccount, {});
   const { writes } = useRights();

@@ -7,8 +7,12 @@ const whole = new Intl.NumberFormat("en");
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const date = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
 const second = new Intl.DateTimeFormat("en", {
-  ...{ month: "short", day: "numeric", hourCycle: "h23" },
-  ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  month: "short",
+  day: "numeric",
+  hourCycle: "h23",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
 });
 const hour = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const hourAlone = new Intl.DateTimeFormat("en", hour);

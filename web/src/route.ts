@@ -38,7 +38,7 @@ export function setQuery(query: Query): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-/** Tells whether the page was opened for an application's request, at an address without other pages. */
+/** True if the page was opened for an application's request, at an address without other pages. */
 export function isAuthorizing(): boolean {
   return location.pathname.endsWith("/authorize");
 }

@@ -69,8 +69,8 @@ async function recall(body) {
 const server = createServer((request, response) => {
   let body = "";
   request.setEncoding("utf8");
-  request.on("data", (piece) => {
-    body += piece;
+  request.on("data", (chunk) => {
+    body += chunk;
   });
   request.on("end", async () => {
     const answer = await recall(body);

@@ -1,4 +1,4 @@
-import { NotThatFormat, type Read, type Source } from "../imported.js";
+import { NotThatFormatError, type Read, type Source } from "../imported.js";
 import { parsedObject } from "./parts.js";
 import { checkExport, FORMAT, memoryOf } from "./recalld.js";
 
@@ -11,7 +11,9 @@ export const ACCOUNT_VERSION = 1;
  */
 export async function* readAccount(source: Source): AsyncGenerator<Read> {
   const count = await checkExport(source, {
-    ...{ format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, what: "an export of all namespaces of recalld" },
+    format: ACCOUNT_FORMAT,
+    version: ACCOUNT_VERSION,
+    what: "an export of all namespaces of recalld",
     countIn: ({ lines }) => lines,
   });
   /** Namespace of the export that the line is in; undefined between two of them. */
@@ -24,13 +26,13 @@ export async function* readAccount(source: Source): AsyncGenerator<Read> {
     else if (isEnd(text)) namespace = undefined;
     else yield { ...memoryOf(text, place), namespace };
   }
-  if (namespace !== undefined) throw new NotThatFormat(`the export of ${namespace} is not complete`);
+  if (namespace !== undefined) throw new NotThatFormatError(`the export of ${namespace} is not complete`);
 }
 
 function namespaceIn(line: string, place: string): string {
   const head = parsedObject(line);
   if (head?.format !== FORMAT || typeof head.namespace !== "string") {
-    throw new NotThatFormat(`${place} of the export: no namespace begins there`);
+    throw new NotThatFormatError(`${place} of the export: no namespace begins there`);
   }
   return head.namespace;
 }

@@ -74,7 +74,10 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
   }
   const createdAt = timeOf(message.create_time);
   const part = imported({
-    ...{ program: PROGRAM, place, id: message.id, text },
+    program: PROGRAM,
+    place,
+    id: message.id,
+    text,
     facts: { ...conversation, role, created_at: createdAt },
     eventTime: createdAt ?? undefined,
   });

@@ -27,10 +27,15 @@ function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
       continue;
     }
     yield imported({
-      ...{ program: "claude", place, id: message.uuid, text: said(message) },
+      program: "claude",
+      place,
+      id: message.uuid,
+      text: said(message),
       facts: {
-        ...{ conversation: name, conversation_id: conversationId },
-        ...{ role: message.sender, created_at: message.created_at },
+        conversation: name,
+        conversation_id: conversationId,
+        role: message.sender,
+        created_at: message.created_at,
       },
       eventTime: timeOf(message.created_at),
     });
@@ -38,7 +43,7 @@ function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
 }
 
 /**
- * Answers the text of a message: its parts of the type "text", or in older exports the message's own, and what
+ * Returns the text of a message: its parts of the type "text", or in older exports the message's own, and what
  * was pasted beside it as a file.
  */
 function said({ content, text, attachments }: JsonObject): string | undefined {

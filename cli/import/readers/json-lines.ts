@@ -39,7 +39,9 @@ function memoryOf(item: JsonObject, place: string): Read {
   if (item.event_time !== undefined && item.event_time !== null && eventTime === undefined)
     return refusal(part, "its event_time is no time");
   return {
-    ...{ ...part, text: known, metadata: objectOf(metadata) ?? {} },
+    ...part,
+    text: known,
+    metadata: objectOf(metadata) ?? {},
     ...(typeof expireTime === "string" && { expireTime }),
     ...(eventTime !== undefined && { eventTime }),
   };

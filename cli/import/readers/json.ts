@@ -34,7 +34,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(parts.length === 0 ? text : parts.join("") + text.slice(copied));
 }
 
-/** Answers the digits of a number that no double holds, undefined for any other value. */
+/** Returns the digits of a number that no double holds, undefined for any other value. */
 export function literalOf(value: unknown): string | undefined {
   const literal = typeof value === "object" && value !== null && (value as Record<string, unknown>)[MARK];
   return typeof literal === "string" ? literal : undefined;

@@ -44,8 +44,14 @@ function memoryOf(value: unknown, place: string): Read {
     );
   }
   return imported({
-    ...{ program: "mem0", place, id: memory.id, text: textOf(memory.memory) },
-    ...{ metadata: memory.metadata, facts, expireTime, eventTime: timeOf(memory.created_at) },
+    program: "mem0",
+    place,
+    id: memory.id,
+    text: textOf(memory.memory),
+    metadata: memory.metadata,
+    facts,
+    expireTime,
+    eventTime: timeOf(memory.created_at),
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../../../src/memory/input/json-object.js";
-import { OtherFormat, type Read, type Refused, type Skipped } from "../imported.js";
+import { OtherFormatError, type Read, type Refused, type Skipped } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseJson } from "./json.js";
 
 /** Member of a memory's metadata that says where it comes from. */
@@ -27,8 +27,8 @@ export function parsedObject(line: string): JsonObject | undefined {
   }
 }
 
-export function otherFormat(expected: string): OtherFormat {
-  return new OtherFormat(`the file is not ${expected}`);
+export function otherFormat(expected: string): OtherFormatError {
+  return new OtherFormatError(`the file is not ${expected}`);
 }
 
 export interface Placed {

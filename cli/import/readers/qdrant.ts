@@ -52,7 +52,10 @@ export async function* readChroma(source: Source): AsyncGenerator<Read> {
   }
   for (const [i, id] of ids.entries()) {
     yield imported({
-      ...{ program: "chroma", place: `$.documents[${i}]`, id, text: textOf(documents[i]) },
+      program: "chroma",
+      place: `$.documents[${i}]`,
+      id,
+      text: textOf(documents[i]),
       metadata: metadatas?.[i],
       ...timeIn(objectOf(metadatas?.[i]) ?? {}),
     });
@@ -74,7 +77,11 @@ export async function* readSupermemory(source: Source): AsyncGenerator<Read> {
     }
     const facts = Object.fromEntries(FACTS.map((name) => [name, document[name] as Json | undefined]));
     yield imported({
-      ...{ program: "supermemory", place, id: document.id, metadata: document.metadata, facts },
+      program: "supermemory",
+      place,
+      id: document.id,
+      metadata: document.metadata,
+      facts,
       eventTime: timeOf(document.createdAt),
       text: textOf(document.content) ?? textOf(document.summary),
     });

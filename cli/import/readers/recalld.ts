@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { NotThatFormat, OtherFormat, type Read, type Source } from "../imported.js";
+import { NotThatFormatError, OtherFormatError, type Read, type Source } from "../imported.js";
 import { lostIn } from "./json.js";
 import { objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
 
@@ -13,7 +13,9 @@ const VERSION = 1;
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Read> {
   const count = await checkExport(source, {
-    ...{ format: FORMAT, version: VERSION, what: "an export of recalld" },
+    format: FORMAT,
+    version: VERSION,
+    what: "an export of recalld",
     countIn: ({ count }) => count,
   });
   for await (const line of source.lines()) {
@@ -32,7 +34,10 @@ export function memoryOf(line: string, place: string): Read {
   const lost = lostIn(metadata);
   if (lost !== undefined) return refusal({ sourceId: id, place }, `it has the number ${lost}`);
   return {
-    ...{ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} },
+    sourceId: id,
+    place,
+    text: textOf(text) ?? "",
+    metadata: objectOf(metadata) ?? {},
     ...(typeof externalId === "string" && { externalId }),
     ...(typeof expireTime === "string" && { expireTime }),
     ...(typeof eventTime === "string" && { eventTime }),
@@ -52,7 +57,7 @@ interface Framing {
 /**
  * Compares an export with its checksum. Returns the number of lines between its first and its last.
  *
- * @throws NotThatFormat if it is none, if a part is missing, or if something was changed.
+ * @throws NotThatFormatError if it is none, if a part is missing, or if something was changed.
  */
 export async function checkExport(source: Source, framing: Framing): Promise<number> {
   const hash = createHash("sha256");
@@ -61,18 +66,18 @@ export async function checkExport(source: Source, framing: Framing): Promise<num
   for await (const line of source.lines()) {
     if (before !== undefined) hash.update(before).update("\n");
     else expectHead("text" in line ? line.text : "", framing);
-    if ("problem" in line) throw new NotThatFormat(`line ${line.number} of the export: ${line.problem}`);
+    if ("problem" in line) throw new NotThatFormatError(`line ${line.number} of the export: ${line.problem}`);
     before = line.text;
     lines++;
   }
-  if (before === undefined) throw new OtherFormat("the export is not complete: it is empty");
+  if (before === undefined) throw new OtherFormatError("the export is not complete: it is empty");
   const last = parsedObject(before);
   const count = last && framing.countIn(last);
   if (lines < 2 || count === undefined || last?.sha256 === undefined) {
-    throw new NotThatFormat("the export is not complete: its last line is missing");
+    throw new NotThatFormatError("the export is not complete: its last line is missing");
   }
   if (count !== lines - 2 || last.sha256 !== hash.digest("hex")) {
-    throw new NotThatFormat("the export was changed: it does not match its checksum");
+    throw new NotThatFormatError("the export was changed: it does not match its checksum");
   }
   return lines - 2;
 }
@@ -81,5 +86,5 @@ function expectHead(line: string, { format, version, what }: Framing): void {
   const head = parsedObject(line);
   if (head?.format !== format) throw otherFormat(what);
   if (head.version !== version)
-    throw new NotThatFormat(`the export's version is ${head.version}, not ${version}`);
+    throw new NotThatFormatError(`the export's version is ${head.version}, not ${version}`);
 }

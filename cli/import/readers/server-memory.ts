@@ -43,7 +43,10 @@ function* observationsOf({ name, entityType, observations }: JsonObject, place: 
     for (const observation of list) {
       const text = textOf(observation);
       yield imported({
-        ...{ program: PROGRAM, place, id: madeId([name, observation]), facts },
+        program: PROGRAM,
+        place,
+        id: madeId([name, observation]),
+        facts,
         text: text && `${entity}: ${text}`,
       });
     }
@@ -53,7 +56,9 @@ function* observationsOf({ name, entityType, observations }: JsonObject, place: 
 function relationOf({ from, relationType, to }: JsonObject, place: string): Read {
   const isWhole = [from, relationType, to].every((part) => textOf(part) !== undefined);
   return imported({
-    ...{ program: PROGRAM, place, id: madeId([from, relationType, to]) },
+    program: PROGRAM,
+    place,
+    id: madeId([from, relationType, to]),
     facts: { from, relation: relationType, to },
     text: isWhole ? `${from} ${String(relationType).replaceAll("_", " ")} ${to}` : undefined,
   });

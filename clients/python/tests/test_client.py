@@ -109,16 +109,16 @@ def test_a_refusal_of_another_shape_is_an_error_all_the_same(body: str) -> None:
 class Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
     """Bytes that come one by one, and say when they are closed."""
 
-    def __init__(self, text: str, piece: int) -> None:
+    def __init__(self, text: str, chunk: int) -> None:
         raw = text.encode()
-        self.pieces = [raw[at : at + piece] for at in range(0, len(raw), piece)]
+        self.chunks = [raw[at : at + chunk] for at in range(0, len(raw), chunk)]
         self.closed = False
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self.pieces
+        yield from self.chunks
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for each in self.pieces:
+        for each in self.chunks:
             yield each
 
     def close(self) -> None:
@@ -131,9 +131,9 @@ class Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
 EVENTS = 'id: p1\r\n\r\nevent: stored\nid: p2\ndata: {"id": "mem_1",\ndata: "text": "Größe 😀\\n"}\n\n'
 
 
-@pytest.mark.parametrize("piece", [1, 2, 3, 7, 1000])
-def test_reads_events_however_they_are_cut_and_closes_when_left(piece: int) -> None:
-    stream = Stream(EVENTS, piece)
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1000])
+def test_reads_events_however_they_are_cut_and_closes_when_left(chunk: int) -> None:
+    stream = Stream(EVENTS, chunk)
     http, _ = scripted(httpx.Response(200, stream=stream))
     events = Recalld(**GOOD, http_client=http).watch(namespace="a")
     assert next(events).type == "heartbeat"

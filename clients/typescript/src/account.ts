@@ -21,12 +21,12 @@ export class Account {
     this.#options = options;
   }
 
-  /** Tells the account's plan, what is used of it, the key of this call, and the server's model. */
+  /** Gets the account's plan, what is used of it, the key of this call, and the server's model. */
   get(options?: CallOptions): Output<"GetAccount"> {
     return this.#call("GetAccount", {}, options);
   }
 
-  /** Tells what the account used, day by day, and which keys and namespaces used it. */
+  /** Gets what the account used, day by day, and which keys and namespaces used it. */
   usage(request: GetUsageRequest = {}, options?: CallOptions): Output<"GetUsage"> {
     return this.#call("GetUsage", request, options);
   }

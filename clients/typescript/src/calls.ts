@@ -87,7 +87,7 @@ export class MemoryCalls {
     return this.#call("DeleteNamespaces", request, options);
   }
 
-  /** Tells what one namespace holds. */
+  /** Gets what one namespace holds. */
   getNamespace(request: Input<"GetNamespace">, options?: CallOptions): Output<"GetNamespace"> {
     return this.#call("GetNamespace", request, options);
   }
@@ -115,7 +115,7 @@ export class MemoryCalls {
   }
 
   /**
-   * Tells every change of a namespace for as long as it is iterated over. The first event is a heartbeat:
+   * Yields every change of a namespace for as long as it is iterated over. The first event is a heartbeat:
    * what is stored after it will be told. A connection that breaks is made again, behind the last event.
    */
   watch(

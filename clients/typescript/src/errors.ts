@@ -66,12 +66,12 @@ export class RecalldError extends Error {
     this.status = status;
   }
 
-  /** Tells whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   get retryable(): boolean {
     return PASSING.includes(this.code) && !LASTING.includes(this.reason ?? "");
   }
 
-  /** Says what logs should have, which is more than an Error's JSON has. The cause and the stack are no part. */
+  /** Fields that logs should have, which is more than an Error's JSON has. The cause and the stack are no part. */
   toJSON(): object {
     const { name, message, code, reason, field, metadata, retryAfterMs, requestId, status, attempts } = this;
     return { name, message, code, reason, field, metadata, retryAfterMs, requestId, status, attempts };

@@ -72,7 +72,7 @@ export function errorOf(
   });
 }
 
-/** Says where a redirect leads, without what may be secret in such an address. */
+/** Returns where a redirect leads, without what may be secret in such an address. */
 function redirected(url: string, location: string | null): string {
   const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
   const place = target === undefined ? "elsewhere" : `to ${target.origin}${target.pathname}`;

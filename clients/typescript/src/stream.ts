@@ -71,7 +71,8 @@ async function* linesOf(
   { url, breaker, silenceMs }: Reading,
 ): AsyncGenerator<string, void, undefined> {
   const reader = (body as ReadableStream<Uint8Array>).getReader();
-  // Where `fetch` does not know the signal once it has answered.
+  // Where `fetch` does not know the signal once it has answered. A stream that has failed rejects with its error,
+  // which reading throws as well.
   const cancel = () => void reader.cancel().catch(() => {});
   breaker.signal.addEventListener("abort", cancel, { once: true });
   const decoder = new TextDecoder();

@@ -72,7 +72,7 @@ function checkInside(value: object, { path, within }: Place): void {
     check(member, { path: path === "" ? key : `${path}.${key}`, within: inner });
 }
 
-/** Tells objects that are written out from instances of classes, also of another window or context. */
+/** True for objects that are written out, false for instances of classes, also of another window or context. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

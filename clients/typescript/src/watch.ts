@@ -28,7 +28,7 @@ const GIVE_UP_AFTER_MS = 300_000;
 /** The server gives a sign of life every 15 seconds: three that are missing are a broken connection. */
 const SILENCE_MS = 45_000;
 
-/** Tells a namespace's changes. A watch that breaks goes on behind the last event that was told. */
+/** Yields a namespace's changes. A watch that breaks goes on behind the last event that was told. */
 export async function* watch(
   request: WatchNamespaceRequest,
   settings: Settings,

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { invalid, parseWhole } from "../../errors.js";
 import type { Account, Accounts } from "../account.js";
 import type { Authenticated } from "../authenticate.js";
@@ -107,7 +107,7 @@ export async function readShares(
   const own = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
   const [keys, namespaces] = [new Map<string, Counts>(), new Map<string, Counts>()];
   let last: CallRecord | undefined;
-  for (let read = 0; read < max; read += COUNT_MANY, await nextTurn()) {
+  for (let read = 0; read < max; read += COUNT_MANY, await nextIteration()) {
     const limit = Math.min(COUNT_MANY, max - read);
     const page = await calls.list({ accountId: account.id, before: last?.id, limit });
     for (const { keyId, namespace = REST, used } of page) {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeid } from "typeid-js";
 import { type Background, every, inBackground } from "../../every.js";
 import type { Accounts } from "../account.js";
@@ -121,13 +121,13 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
       if (accountId === undefined) return;
       if (!(await this.options.accounts.isClosed(accountId))) await this.#pruneOf(accountId);
       else await this.calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
-      await nextTurn();
+      await nextIteration();
     }
   }
 
   async #pruneOf(accountId: string): Promise<void> {
     const { max, sinceMs: beforeMs } = this.limits;
-    while (await this.calls.prune({ accountId, beforeMs, max })) await nextTurn();
+    while (await this.calls.prune({ accountId, beforeMs, max })) await nextIteration();
   }
 }
 

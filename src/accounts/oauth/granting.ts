@@ -4,15 +4,15 @@ import type { Authenticated } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import type { OAuthClient } from "./client.js";
-import type { Grant, Grants, KeptGrant } from "./grants.js";
-import { placeOf } from "./redirects.js";
+import type { Grant, Grants, StoredGrant } from "./grants.js";
+import { destinationOf } from "./redirects.js";
 
 const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
 export const CODE_TTL_MS = 60_000;
 /** Time after a consent in which a code that comes again ends the key that it gave. */
-const KEPT_MS = 60 * 60_000;
+const RETENTION_MS = 60 * 60_000;
 
 export interface GrantingOptions {
   readonly accounts: Accounts;
@@ -55,10 +55,17 @@ export async function consent(
   const code = newCode();
   const nowMs = Date.now();
   await grants.add({
-    ...{ codeHash: hashKey(code), accountId, clientId: client.id, ...request },
-    ...{ client: clientLabel(client, request), keyName: keyNameOf(client, request) },
-    ...{ access, ...namespace, keyTtlMs: days * DAY_MS },
-    ...{ expiresAtMs: nowMs + CODE_TTL_MS, keptUntilMs: nowMs + KEPT_MS },
+    codeHash: hashKey(code),
+    accountId,
+    clientId: client.id,
+    ...request,
+    client: clientLabel(client, request),
+    keyName: keyNameOf(client, request),
+    access,
+    ...namespace,
+    keyTtlMs: days * DAY_MS,
+    expiresAtMs: nowMs + CODE_TTL_MS,
+    keptUntilMs: nowMs + RETENTION_MS,
   });
   return code;
 }
@@ -67,7 +74,7 @@ export async function consent(
 export async function findGrant(
   { accounts, grants }: GrantingOptions,
   code: string,
-): Promise<KeptGrant | undefined> {
+): Promise<StoredGrant | undefined> {
   const codeHash = hashKey(code);
   const found = await grants.find(codeHash);
   if (found?.keyId === undefined) return found;
@@ -75,7 +82,7 @@ export async function findGrant(
   return undefined;
 }
 
-/** Uses the code of a grant for a key that is yet to be made; answers whether nobody has used it. */
+/** Uses the code of a grant for a key that is yet to be made; true if nobody has used it. */
 export async function useCode(
   { accounts, grants }: GrantingOptions,
   { codeHash, keyId }: { codeHash: string; keyId: string },
@@ -113,7 +120,7 @@ async function endReplayed(
 
 /** Names an application by what is known of it: where its document is, or where its codes go. */
 function clientLabel({ host }: OAuthClient, { redirectUri }: Pick<Grant, "redirectUri">): string {
-  return host ?? placeOf(redirectUri).host;
+  return host ?? destinationOf(redirectUri).host;
 }
 
 function keyNameOf(client: OAuthClient, request: Pick<Grant, "redirectUri">): string {

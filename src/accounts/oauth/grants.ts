@@ -25,7 +25,7 @@ export interface Grant {
 }
 
 /** A grant, and what became of it. */
-export interface KeptGrant extends Grant {
+export interface StoredGrant extends Grant {
   /** Id of the key that the code was exchanged for; absent before. */
   readonly keyId?: string;
   /** True if the code came again after that. */
@@ -42,10 +42,10 @@ export interface Grants {
   /** Returns the secret that signs the ids of clients: the one that is kept, else the given one, which is kept then. */
   secret(fresh: string): Promise<string>;
   add(grant: Grant): Promise<void>;
-  find(codeHash: string): Promise<KeptGrant | undefined>;
-  /** Uses a code for a key in one atomic step, unless it is used or expired; answers whether it did. */
-  take(of: { codeHash: string; keyId: string }): Promise<boolean>;
-  /** Records that a used code came again; answers the grant as it is then. */
-  markReplayed(codeHash: string): Promise<KeptGrant | undefined>;
+  find(codeHash: string): Promise<StoredGrant | undefined>;
+  /** Uses a code for a key in one atomic step, unless it is used or expired; true if it did. */
+  take(request: { codeHash: string; keyId: string }): Promise<boolean>;
+  /** Records that a used code came again; returns the grant as it is then. */
+  markReplayed(codeHash: string): Promise<StoredGrant | undefined>;
   removeOf(accountId: string): Promise<void>;
 }

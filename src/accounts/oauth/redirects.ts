@@ -8,7 +8,7 @@ const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?(?=
 const EDITORS = new Set(["cursor", "vscode", "vscode-insiders", "windsurf"]);
 
 /**
- * Says what is wrong with an address that codes are to be sent to, or returns undefined. It must be of HTTPS, of
+ * Returns what is wrong with an address that codes are to be sent to, or undefined if nothing is. It must be of HTTPS, of
  * this machine, or of an application's own scheme: `javascript:` and the like would run in the portal.
  */
 export function whyNoRedirect(uri: unknown): string | undefined {
@@ -29,7 +29,7 @@ export function whyNoRedirect(uri: unknown): string | undefined {
     : "has a scheme that is neither https nor an application's own, such as com.example.app";
 }
 
-/** Tells whether an address is one that the client has registered: the same, but for the port on this machine. */
+/** True if an address is one that the client has registered: the same, but for the port on this machine. */
 export function isRegistered(uri: string, registered: readonly string[]): boolean {
   if (whyNoRedirect(uri) !== undefined) return false;
   return registered.some((each) => each === uri || (LOOPBACK.test(uri) && bare(each) === bare(uri)));
@@ -40,7 +40,7 @@ function bare(uri: string): string {
 }
 
 /** Names where an address leads, for people: a host, this device, or the scheme of an application. */
-export function placeOf(uri: string): { readonly host: string; readonly isLocal: boolean } {
+export function destinationOf(uri: string): { readonly host: string; readonly isLocal: boolean } {
   const { protocol, host } = new URL(uri);
   if (protocol === "https:") return { host, isLocal: false };
   return { host: protocol === "http:" ? host : protocol.slice(0, -1), isLocal: true };

@@ -37,8 +37,8 @@ export async function openSession(
     await accounts.removeSession({ accountId: account.id, sessionId });
   const lifetimeMs = stay ? STAYING_MS : BRIEF_MS;
   const made = makeSession({ expiresAtMs: Math.min(Date.now() + lifetimeMs, key.expiresAtMs) });
-  const of = { accountId: account.id, keyId: key.id, session: made.session };
-  if (!(await accounts.addSession(of))) throw unknownKey();
+  const request = { accountId: account.id, keyId: key.id, session: made.session };
+  if (!(await accounts.addSession(request))) throw unknownKey();
   return made;
 }
 

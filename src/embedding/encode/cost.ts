@@ -1,6 +1,6 @@
 /**
  * Fixed cost of a run, and of cutting a long text, in units of the time for one token. Measured with the
- * bundled model; `ReadingSpeed` measures what a unit takes on another model or machine.
+ * bundled model; `Throughput` measures what a unit takes on another model or machine.
  */
 export const RUN_COST = 12;
 const CUTTING_COST = 0.07;
@@ -49,7 +49,7 @@ export function tokensIn(text: string): number {
   return tokens;
 }
 
-/** Tells whether a UTF-16 unit is an ASCII letter or digit. */
+/** True if a UTF-16 unit is an ASCII letter or digit. */
 function isWordCharacter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
 }

@@ -17,11 +17,11 @@ export type Question = Pick<EmbedInput, "text" | "field">;
  * Result of reading one text: a normalised vector, or the windows to read in its place if it is too
  * long. `tokens` counts those of the whole text, without prefix and special tokens.
  */
-export type Reading = Read & {
+export type Encoded = EncodedText & {
   /** Time in the thread, in milliseconds, if measured. */
   readonly ms?: number;
 };
-type Read =
+type EncodedText =
   | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
   | { readonly tokens: number; readonly parts: readonly Part[] };
 
@@ -29,7 +29,7 @@ export interface Prepared {
   /** Number of tokens, with those of the prefix and special ones. */
   readonly length: number;
   /** Reads the text, or cuts it. The model begins in a later iteration of the event loop. */
-  run(): Promise<Reading>;
+  run(): Promise<Encoded>;
 }
 
 /**
@@ -66,7 +66,7 @@ export class Encoder {
   }
 
   /** Reads a text, one in each run: with int8, padding and other texts in a batch change its vector. */
-  encode(question: Question): Promise<Reading> {
+  encode(question: Question): Promise<Encoded> {
     return this.prepare(question).run();
   }
 
@@ -80,11 +80,11 @@ export class Encoder {
     }
     // Prefix and text are tokenized together, because a space belongs to the token after it.
     const { inputs, length } = prefix === "" ? alone : this.#tokenize(prefix + text);
-    const read = async () => ({
+    const embed = async () => ({
       tokens,
       vector: vectorOf(await this.model(inputs), this.convention.pooling),
     });
-    return { length, run: read };
+    return { length, run: embed };
   }
 
   /** Lists the scripts that it can read; undefined if its files cannot tell. It looks at the whole vocabulary. */
@@ -138,8 +138,8 @@ function windowOf(tokenizer: Tokenizer, model: Model, { windowTokens }: Conventi
     model.config.max_position_embeddings ?? Number.POSITIVE_INFINITY,
     windowTokens ?? Number.POSITIVE_INFINITY,
   );
-  const read = Math.min(window, WHOLE_TOKENS);
+  const tokens = Math.min(window, WHOLE_TOKENS);
   // A tokenizer without a limit says 1e30.
-  if (window < 1e9) return read;
+  if (window < 1e9) return tokens;
   throw new Error("neither tokenizer_config.json nor config.json says how many tokens the model reads");
 }

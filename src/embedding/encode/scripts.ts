@@ -69,7 +69,7 @@ export function unreadShareOf(text: string, known: readonly string[]): number {
   return all === 0 ? 0 : unread / all;
 }
 
-/** Makes a function that answers the script of a letter or emoji, `other` for all scripts that are not listed. */
+/** Makes a function that returns the script of a letter or emoji, `other` for all scripts that are not listed. */
 function scriptFinder(): (character: string) => string | undefined {
   const found = new Map<string, { readonly script: string | undefined }>();
   const find = (character: string) => {

@@ -23,9 +23,9 @@ const SHARED_SHARE = 1 / 4;
 /** A last window below the first share begins earlier, so that it has at least the second one. */
 const TAIL_SHARE = { min: 1 / 4, extended: 1 / 2 };
 /** Share of a window above which a sentence may be cut. */
-const PIECE_SHARE = 1 / 2;
-/** Length below which sentences are joined: a text may have tens of thousands, and each piece is counted. */
-const PIECE_UNITS_MIN = 16;
+const SPAN_SHARE = 1 / 2;
+/** Length below which sentences are joined: a text may have tens of thousands, and each span is counted. */
+const SPAN_UNITS_MIN = 16;
 
 /** Boundaries for cuts, the best ones first; a part without them is cut between code points. */
 const SENTENCES = new Intl.Segmenter("und", { granularity: "sentence" });
@@ -35,7 +35,7 @@ const SMALLER = (["word", "grapheme"] as const).map(
   (granularity) => new Intl.Segmenter("und", { granularity }),
 );
 
-interface Piece extends Part {
+interface Span extends Part {
   readonly tokens: number;
 }
 
@@ -47,55 +47,55 @@ interface Piece extends Part {
  * `tokensMax`.
  */
 export function windowsOf(text: string, limits: WindowLimits): Part[] {
-  const pieces = [...piecesOf(text, limits)];
+  const spans = [...spansOf(text, limits)];
   const windows: Part[] = [];
-  for (let first = 0; first < pieces.length; ) {
-    const behind = fill(pieces, first, limits);
-    const end = (pieces[behind - 1] as Piece).end;
-    const isBlank = text.slice((pieces[first] as Piece).start, end).trim() === "";
-    if (behind === pieces.length) first = beginTail(pieces, first, limits);
-    if (!isBlank) windows.push({ start: (pieces[first] as Piece).start, end });
-    if (behind === pieces.length) break;
-    first = limits.overlap ? Math.max(first + 1, repeat(pieces, behind, limits)) : behind;
+  for (let first = 0; first < spans.length; ) {
+    const behind = fill(spans, first, limits);
+    const end = (spans[behind - 1] as Span).end;
+    const isBlank = text.slice((spans[first] as Span).start, end).trim() === "";
+    if (behind === spans.length) first = beginTail(spans, first, limits);
+    if (!isBlank) windows.push({ start: (spans[first] as Span).start, end });
+    if (behind === spans.length) break;
+    first = limits.overlap ? Math.max(first + 1, repeat(spans, behind, limits)) : behind;
   }
   return windows;
 }
 
-/** Returns the index of the first piece that does not fit into a window that starts with piece `first`. */
-function fill(pieces: readonly Piece[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
-  const { start, tokens } = pieces[first] as Piece;
+/** Returns the index of the first span that does not fit into a window that starts with span `first`. */
+function fill(spans: readonly Span[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
+  const { start, tokens } = spans[first] as Span;
   let behind = first + 1;
-  for (let sum = tokens; behind < pieces.length; behind++) {
-    const piece = pieces[behind] as Piece;
-    sum += piece.tokens;
-    if (sum > tokensMax || piece.end - start > unitsMax) break;
+  for (let sum = tokens; behind < spans.length; behind++) {
+    const span = spans[behind] as Span;
+    sum += span.tokens;
+    if (sum > tokensMax || span.end - start > unitsMax) break;
   }
   return behind;
 }
 
-/** Returns the index of the first piece that the next window repeats. */
-function repeat(pieces: readonly Piece[], behind: number, { tokensMax, unitsMax }: WindowLimits): number {
-  const { end } = pieces[behind - 1] as Piece;
+/** Returns the index of the first span that the next window repeats. */
+function repeat(spans: readonly Span[], behind: number, { tokensMax, unitsMax }: WindowLimits): number {
+  const { end } = spans[behind - 1] as Span;
   let first = behind;
   for (let sum = 0; first > 0; first--) {
-    const piece = pieces[first - 1] as Piece;
-    sum += piece.tokens;
-    if (sum > tokensMax * SHARED_SHARE || end - piece.start > unitsMax * SHARED_SHARE) break;
+    const span = spans[first - 1] as Span;
+    sum += span.tokens;
+    if (sum > tokensMax * SHARED_SHARE || end - span.start > unitsMax * SHARED_SHARE) break;
   }
   return first;
 }
 
-/** Returns the index of the piece with which the last window begins, in place of `first`. */
-function beginTail(pieces: readonly Piece[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
-  const { end } = pieces.at(-1) as Piece;
-  let tokens = pieces.slice(first).reduce((sum, piece) => sum + piece.tokens, 0);
+/** Returns the index of the span with which the last window begins, in place of `first`. */
+function beginTail(spans: readonly Span[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
+  const { end } = spans.at(-1) as Span;
+  let tokens = spans.slice(first).reduce((sum, span) => sum + span.tokens, 0);
   if (tokens >= tokensMax * TAIL_SHARE.min) return first;
   let begin = first;
   // It never holds all of the window before it, because the two together did not fit into one.
   for (; begin > 0 && tokens < tokensMax * TAIL_SHARE.extended; begin--) {
-    const piece = pieces[begin - 1] as Piece;
-    tokens += piece.tokens;
-    if (tokens > tokensMax || end - piece.start > unitsMax) break;
+    const span = spans[begin - 1] as Span;
+    tokens += span.tokens;
+    if (tokens > tokensMax || end - span.start > unitsMax) break;
   }
   return begin;
 }
@@ -112,11 +112,11 @@ export function inCodePoints(text: string, positions: readonly number[]): Map<nu
   return counts;
 }
 
-/** Yields pieces of at most half a window: short sentences joined, long ones cut. */
-function* piecesOf(text: string, { tokensMax, unitsMax, countTokens }: WindowLimits): Generator<Piece> {
+/** Yields spans of at most half a window: short sentences joined, long ones cut. */
+function* spansOf(text: string, { tokensMax, unitsMax, countTokens }: WindowLimits): Generator<Span> {
   for (const { start, end } of sentencesOf(text)) {
     const tokens = countTokens(text.slice(start, end));
-    const most = Math.max(tokens / tokensMax, (end - start) / unitsMax) / PIECE_SHARE;
+    const most = Math.max(tokens / tokensMax, (end - start) / unitsMax) / SPAN_SHARE;
     const max = Math.max(2, Math.floor((end - start) / Math.max(1, most)));
     let from = start;
     for (const next of cutsIn(text, { start, end }, { max, borders: SMALLER })) {
@@ -132,7 +132,7 @@ function* sentencesOf(text: string): Generator<Part> {
   for (const { segment } of SENTENCES.segment(text)) {
     for (const sentence of segment.split(GLUED)) {
       end += sentence.length;
-      if (end - start < PIECE_UNITS_MIN && end < text.length) continue;
+      if (end - start < SPAN_UNITS_MIN && end < text.length) continue;
       yield { start, end };
       start = end;
     }
@@ -140,7 +140,7 @@ function* sentencesOf(text: string): Generator<Part> {
 }
 
 /**
- * Yields the ends of the longest pieces between borders; a piece that is too long is cut at smaller
+ * Yields the ends of the longest spans between borders; a span that is too long is cut at smaller
  * borders.
  */
 function* cutsIn(

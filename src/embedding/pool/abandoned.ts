@@ -6,7 +6,7 @@ export const ABANDONED_MS_MAX = 10_000;
 /** Rate at which an account's used time is forgiven, as a share of the time that passes. */
 const FORGIVEN_SHARE = 1 / 10;
 /** Upper limit of the used time, so that no account is locked out for more than 100 seconds. */
-const ABANDONED_MS_KEPT = 2 * ABANDONED_MS_MAX;
+const ABANDONED_MS_CAP = 2 * ABANDONED_MS_MAX;
 /** Maximum number of remembered accounts; those that broke off a call longest ago are forgotten first. */
 const OWNERS_MAX = 10_000;
 
@@ -28,7 +28,7 @@ export class Abandoned {
 
   add(owner: string, ms: number): void {
     if (ms <= 0) return;
-    const total = Math.min(ABANDONED_MS_KEPT, this.#of(owner) + ms);
+    const total = Math.min(ABANDONED_MS_CAP, this.#of(owner) + ms);
     this.#spent.set(owner, { ms: total, atMs: this.nowMs() });
   }
 

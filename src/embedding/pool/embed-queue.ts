@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
-import type { Piece, Task } from "./task.js";
+import type { Chunk, Task } from "./task.js";
 
 /** Maximum number of unfinished texts, and of queries: a burst of stores does not turn recalls away. */
 export const WAITING_MAX = 1024;
@@ -11,26 +11,26 @@ export const WAITING_MAX = 1024;
 export const SHARED_MAX = 512;
 
 /**
- * Number of queries' pieces after which one piece of a text gets its turn, so that a burst of recalls
+ * Number of queries' chunks after which one chunk of a text gets its turn, so that a burst of recalls
  * does not stop all stores.
  */
 const QUERIES_IN_A_ROW_MAX = 8;
 
 type Field = EmbedInput["field"];
 
-/** Queue of texts that wait for a reader or are being read, queries first. */
+/** Queue of texts that wait for a worker or are being read, queries first. */
 export class EmbedQueue {
-  readonly #lanes: Record<Field, Lane> = { query: new Lane(), text: new Lane() };
+  readonly #queues: Record<Field, AccountQueue> = { query: new AccountQueue(), text: new AccountQueue() };
   #queriesInARow = 0;
 
-  /** Number of texts that wait for a reader, whole or in part. */
+  /** Number of texts that wait for a worker, whole or in part. */
   get byField(): Record<Field, number> {
-    return { query: this.#lanes.query.waiting, text: this.#lanes.text.waiting };
+    return { query: this.#queues.query.waiting, text: this.#queues.text.waiting };
   }
 
   /** Number of unfinished texts, whether they wait or are being read. */
   get size(): number {
-    return this.#lanes.query.size + this.#lanes.text.size;
+    return this.#queues.query.size + this.#queues.text.size;
   }
 
   /**
@@ -41,40 +41,41 @@ export class EmbedQueue {
    */
   add(task: Task): void {
     const { field, owner } = task.input;
-    const lane = this.#lanes[field];
-    const own = lane.sizeOf(owner);
-    if (own >= Math.max(1, SHARED_MAX - lane.size)) {
+    const queue = this.#queues[field];
+    const own = queue.sizeOf(owner);
+    if (own >= Math.max(1, SHARED_MAX - queue.size)) {
       throw unavailable(`${own} calls of this account are waiting for the model already`);
     }
-    if (lane.size >= WAITING_MAX) throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
-    lane.add(task);
+    if (queue.size >= WAITING_MAX)
+      throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
+    queue.add(task);
   }
 
   remove(task: Task): void {
-    this.#lanes[task.input.field].remove(task);
+    this.#queues[task.input.field].remove(task);
   }
 
-  /** Next piece in turn, or undefined if none waits. */
-  get first(): Piece | undefined {
-    return this.#lanes[this.#turn()].next;
+  /** Next chunk in turn, or undefined if none waits. */
+  get first(): Chunk | undefined {
+    return this.#queues[this.#nextField()].next;
   }
 
-  take(): Piece | undefined {
-    const turn = this.#turn();
-    this.#queriesInARow = turn === "query" ? this.#queriesInARow + 1 : 0;
-    return this.#lanes[turn].take();
+  take(): Chunk | undefined {
+    const field = this.#nextField();
+    this.#queriesInARow = field === "query" ? this.#queriesInARow + 1 : 0;
+    return this.#queues[field].take();
   }
 
-  #turn(): Field {
-    const { query, text } = this.#lanes;
-    const isTextsTurn = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
-    return query.next !== undefined && !isTextsTurn ? "query" : "text";
+  #nextField(): Field {
+    const { query, text } = this.#queues;
+    const isTextDue = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
+    return query.next !== undefined && !isTextDue ? "query" : "text";
   }
 
   /** Returns the cost of all that is read until a new task is done. */
   costUntil({ cost, input }: Task): number {
-    const lane = this.#lanes[input.field].costs();
-    return this.#costUntil(input, { own: (lane.get(input.owner) ?? 0) + cost, lane });
+    const accountCosts = this.#queues[input.field].costs();
+    return this.#costUntil(input, { own: (accountCosts.get(input.owner) ?? 0) + cost, accountCosts });
   }
 
   /**
@@ -87,42 +88,42 @@ export class EmbedQueue {
   }
 
   #lateIn(field: Field, msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
-    const lane = this.#lanes[field].costs();
-    const upTo = new Map(lane);
-    return this.#lanes[field].tasks.toReversed().filter((task) => {
+    const accountCosts = this.#queues[field].costs();
+    const upTo = new Map(accountCosts);
+    return this.#queues[field].tasks.toReversed().filter((task) => {
       const { cost, input } = task;
       const own = upTo.get(input.owner) as number;
       upTo.set(input.owner, own - cost);
-      if (!isLate(task, this.#costUntil(input, { own, lane }) * msPerCost)) return false;
-      lane.set(input.owner, (lane.get(input.owner) as number) - cost);
+      if (!isLate(task, this.#costUntil(input, { own, accountCosts }) * msPerCost)) return false;
+      accountCosts.set(input.owner, (accountCosts.get(input.owner) as number) - cost);
       return true;
     });
   }
 
   /**
    * Returns the cost of all that is read before a text is done: that of its account up to it (`own`), as
-   * much of each other account in its lane, and the other lane's share.
+   * much of each other account in its queue, and the share of the other queue.
    */
   #costUntil(
     { owner, field }: EmbedInput,
-    { own, lane }: { own: number; lane: Map<string, number> },
+    { own, accountCosts }: { own: number; accountCosts: Map<string, number> },
   ): number {
     let sum = own;
-    for (const [other, cost] of lane) if (other !== owner) sum += Math.min(cost, own);
+    for (const [other, cost] of accountCosts) if (other !== owner) sum += Math.min(cost, own);
     const [beside, share] =
       field === "text"
-        ? [this.#lanes.query, QUERIES_IN_A_ROW_MAX]
-        : [this.#lanes.text, 1 / QUERIES_IN_A_ROW_MAX];
+        ? [this.#queues.query, QUERIES_IN_A_ROW_MAX]
+        : [this.#queues.text, 1 / QUERIES_IN_A_ROW_MAX];
     let besides = 0;
     for (const cost of beside.costs().values()) besides += cost;
     return sum + Math.min(besides, sum * share);
   }
 
   rejectAll(error: unknown): void {
-    for (const lane of Object.values(this.#lanes)) {
-      for (const task of lane.tasks) {
+    for (const queue of Object.values(this.#queues)) {
+      for (const task of queue.tasks) {
         if (task.next === undefined) continue;
-        lane.remove(task);
+        queue.remove(task);
         task.reject(error);
       }
     }
@@ -130,68 +131,68 @@ export class EmbedQueue {
 }
 
 /**
- * A queue of texts of one kind that wait for the model or are being read. Accounts take turns, a piece
+ * A queue of texts of one kind that wait for the model or are being read. Accounts take turns, a chunk
  * each. An account's texts are read one after the other, in the order of arrival.
  */
-class Lane {
+class AccountQueue {
   /** Unfinished texts of each account, oldest first, with the accounts in the order of their turns. */
-  readonly #turns = new Map<string, Task[]>();
+  readonly #tasksByAccount = new Map<string, Task[]>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Number of texts with a piece that waits for a reader. */
+  /** Number of texts with a chunk that waits for a worker. */
   get waiting(): number {
     return this.tasks.filter(({ next }) => next !== undefined).length;
   }
 
   /** All unfinished texts; those of one account come oldest first. */
   get tasks(): Task[] {
-    return [...this.#turns.values()].flat();
+    return [...this.#tasksByAccount.values()].flat();
   }
 
   sizeOf(owner: string): number {
-    return this.#turns.get(owner)?.length ?? 0;
+    return this.#tasksByAccount.get(owner)?.length ?? 0;
   }
 
   /** Adds a text; an account without other texts gets its turn after all others. */
   add(task: Task): void {
     const { owner } = task.input;
-    const tasks = this.#turns.get(owner) ?? [];
+    const tasks = this.#tasksByAccount.get(owner) ?? [];
     tasks.push(task);
-    this.#turns.set(owner, tasks);
+    this.#tasksByAccount.set(owner, tasks);
     this.#size++;
   }
 
   remove(task: Task): void {
     const { owner } = task.input;
-    const tasks = this.#turns.get(owner) ?? [];
+    const tasks = this.#tasksByAccount.get(owner) ?? [];
     const at = tasks.indexOf(task);
     if (at < 0) return;
     tasks.splice(at, 1);
     this.#size--;
-    if (tasks.length === 0) this.#turns.delete(owner);
+    if (tasks.length === 0) this.#tasksByAccount.delete(owner);
   }
 
-  /** Next piece in turn, or undefined if none waits. */
-  get next(): Piece | undefined {
-    for (const tasks of this.#turns.values()) {
-      const piece = firstOf(tasks)?.next;
-      if (piece !== undefined) return piece;
+  /** Next chunk in turn, or undefined if none waits. */
+  get next(): Chunk | undefined {
+    for (const tasks of this.#tasksByAccount.values()) {
+      const chunk = firstOf(tasks)?.next;
+      if (chunk !== undefined) return chunk;
     }
     return undefined;
   }
 
-  /** Takes the piece whose turn it is; its account has its next turn after all others. */
-  take(): Piece | undefined {
-    for (const [owner, tasks] of this.#turns) {
-      const piece = firstOf(tasks)?.take();
-      if (piece === undefined) continue;
-      this.#turns.delete(owner);
-      this.#turns.set(owner, tasks);
-      return piece;
+  /** Takes the chunk whose turn it is; its account has its next turn after all others. */
+  take(): Chunk | undefined {
+    for (const [owner, tasks] of this.#tasksByAccount) {
+      const chunk = firstOf(tasks)?.take();
+      if (chunk === undefined) continue;
+      this.#tasksByAccount.delete(owner);
+      this.#tasksByAccount.set(owner, tasks);
+      return chunk;
     }
     return undefined;
   }
@@ -199,7 +200,7 @@ class Lane {
   /** Returns the remaining cost of each account. */
   costs(): Map<string, number> {
     const costs = new Map<string, number>();
-    for (const [owner, tasks] of this.#turns)
+    for (const [owner, tasks] of this.#tasksByAccount)
       costs.set(
         owner,
         tasks.reduce((sum, { cost }) => sum + cost, 0),
@@ -208,7 +209,7 @@ class Lane {
   }
 }
 
-/** Finds the first text with a waiting piece: readers may have all the pieces of an earlier one. */
+/** Finds the first text with a waiting chunk: workers may have all the chunks of an earlier one. */
 function firstOf(tasks: readonly Task[]): Task | undefined {
   return tasks.find(({ next }) => next !== undefined);
 }

@@ -1,6 +1,6 @@
 import { SERVICE } from "../../memory/ports/embedder.js";
 import { RUN_COST } from "../encode/cost.js";
-import type { Encoder, Reading } from "../encode/encoder.js";
+import type { Encoded, Encoder } from "../encode/encoder.js";
 import type { Task } from "./task.js";
 
 /** Maximum time for which a text may be expected to hold the main thread. */
@@ -10,7 +10,7 @@ export const UNITS_MAX = 512;
 /** Number of tokens of a short query: a model that takes too long for it is not loaded on the main thread. */
 const QUERY_TOKENS = 16;
 
-/** Tells whether a model is so fast that the main thread may read a short query. */
+/** True if a model is so fast that the main thread may read a short query. */
 export function isFast(msPerCost: number): boolean {
   return msPerCost * (RUN_COST + QUERY_TOKENS) <= HELD_MS_MAX;
 }
@@ -22,15 +22,15 @@ export function isFast(msPerCost: number): boolean {
  */
 export class MainThread {
   /**
-   * @param encoder must be of the same model as the readers'
-   * @param isFree tells whether no call is under way but the one that asks
+   * @param encoder must be of the same model as the workers'
+   * @param isFree true if no call is under way but the one that asks
    */
   constructor(
     private readonly encoder: Pick<Encoder, "prepare" | "close">,
     private readonly isFree: () => boolean,
   ) {}
 
-  /** Tells whether a text may be read here now, by the time that a cost of 1 takes. */
+  /** True if a text may be read here now, by the time that a cost of 1 takes. */
   suits({ input: { text, owner }, cost }: Task, msPerCost: number): boolean {
     const isShort = text.length <= UNITS_MAX && cost * msPerCost <= HELD_MS_MAX;
     return isShort && owner !== SERVICE && this.isFree();
@@ -40,7 +40,7 @@ export class MainThread {
    * Tokenizes a text, and returns the function that reads it; undefined if it takes too long for this thread,
    * because the estimate knows no vocabulary.
    */
-  prepare({ input: { text, field } }: Task, msPerCost: number): (() => Promise<Reading>) | undefined {
+  prepare({ input: { text, field } }: Task, msPerCost: number): (() => Promise<Encoded>) | undefined {
     const beganMs = performance.now();
     try {
       const { length, run } = this.encoder.prepare({ text, field });
@@ -61,11 +61,11 @@ export class MainThread {
  * Measures a run on the main thread. The model begins in the next iteration of the event loop, directly after
  * this callback; what the loop does before that is not the text's time.
  */
-async function timed(run: () => Promise<Reading>, preparedMs: number): Promise<Reading> {
+async function timed(run: () => Promise<Encoded>, preparedMs: number): Promise<Encoded> {
   let beganMs = performance.now();
   setImmediate(() => {
     beganMs = performance.now();
   });
-  const read = await run();
-  return { ...read, ms: preparedMs + performance.now() - beganMs };
+  const encoded = await run();
+  return { ...encoded, ms: preparedMs + performance.now() - beganMs };
 }

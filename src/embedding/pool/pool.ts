@@ -8,11 +8,11 @@ import {
   SERVICE,
 } from "../../memory/ports/embedder.js";
 import { cuttingCostOf } from "../encode/cost.js";
-import type { Question, Reading } from "../encode/encoder.js";
+import type { Encoded, Question } from "../encode/encoder.js";
 import { Abandoned } from "./abandoned.js";
 import { EmbedQueue } from "./embed-queue.js";
 import type { MainThread } from "./main-thread.js";
-import { type Piece, Task } from "./task.js";
+import { type Chunk, Task } from "./task.js";
 
 /** Model time that the average covers, so that a change of the machine's load shows soon. */
 const AVERAGED_MS = 5_000;
@@ -20,10 +20,10 @@ const AVERAGED_MS = 5_000;
 const FIRST_MS = 500;
 
 /**
- * Share of a call's remaining time within which a text must be expected to be done to be admitted. The
+ * Share of a call's remaining time within which a text must be expected to be done to be accepted. The
  * rest is left for later arrivals, because other accounts take turns too.
  */
-const ADMITTED_SHARE = 0.7;
+const ACCEPTED_SHARE = 0.7;
 /** Share of a call's time after which a text is given up; the rest is for storing its memory. */
 const USABLE_SHARE = 0.9;
 /**
@@ -34,81 +34,81 @@ const CERTAIN_SHARE = 0.7;
 /** Limits of the pause that a refused caller is told. */
 const RETRY_MS = { min: 1_000, max: 30_000 };
 
-/** The waiting texts, and the time that all readers together need for a cost of 1. */
-interface Prospect {
+/** The waiting texts, and the time that all workers together need for a cost of 1. */
+interface QueueEstimate {
   readonly waiting: EmbedQueue;
   readonly msPerCost: number;
 }
 
-/** Number of readers on which a text is tried. There is no third, because the text may be what kills them. */
+/** Number of workers on which a text is tried. There is no third, because the text may be what kills them. */
 const ATTEMPTS_MAX = 2;
 const RESTART_PAUSE_MS = 1000;
 /** Interval between checks that waiting texts can still be done in time. */
 const LOOK_MS = 250;
 
 /**
- * A reader gets its next text while it reads one, so that it never waits for the main thread. Both
+ * A worker gets its next text while it reads one, so that it never waits for the main thread. Both
  * together are at most this long, in UTF-16 units, so that a query is not held up for long.
  */
 export const AHEAD_UNITS_MAX = 512;
 
 /** A loaded model that reads texts one after the other. */
-export interface Reader {
-  /** Called once when the reader has failed, before its read is rejected. */
+export interface EmbedWorker {
+  /** Called once when the worker has failed, before its call is rejected. */
   onLost: (lost: WorkerLostError) => void;
   /** Milliseconds for a cost of 1, measured at the start; see `costOf`. */
   readonly msPerCost?: number;
   /** Resolves when its thread has ended, which for a stuck one is after `onLost`. */
   readonly ended: Promise<unknown>;
   /**
-   * Reads a text, of which `input` may be only a part. @throws WorkerLostError when the reader failed; any other error
+   * Reads a text, of which `input` may be only a part. @throws WorkerLostError when the worker failed; any other error
    * is about the text, and a MemoryError the caller's to see.
    */
-  read(question: Question, input: EmbedInput): Promise<Reading>;
+  encode(question: Question, input: EmbedInput): Promise<Encoded>;
   close(): Promise<void>;
 }
 
 export interface PoolOptions {
-  readonly readers: number;
-  readonly start: () => Promise<Reader>;
-  /** Loads the model on the main thread, after the readers have started, if it may read there at all. */
+  readonly workers: number;
+  readonly start: () => Promise<EmbedWorker>;
+  /** Loads the model on the main thread, after the workers have started, if it may read there at all. */
   readonly startHere?: () => Promise<MainThread | undefined>;
-  /** Called when a reader is lost or cannot be started again. */
+  /** Called when a worker is lost or cannot be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
-/** The work of one reader, or of the main thread. */
+/** The work of one worker, or of the main thread. */
 interface Work {
   readonly thread: EmbeddingThread;
-  /** The piece that it reads, and possibly the next one. */
-  readonly pieces: Piece[];
+  /** The chunk that it reads, and possibly the next one. */
+  readonly chunks: Chunk[];
   /** Time at which it began to read the first one. */
   begunMs: number;
 }
 
-/** Spreads texts over readers, and replaces the readers that are lost. */
+/** Spreads texts over workers, and replaces the workers that are lost. */
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #readers = new Map<Reader, Work>();
-  /** Readers that are lost but have not ended. */
-  readonly #stuck = new Set<Reader>();
+  readonly #workers = new Map<EmbedWorker, Work>();
+  /** Workers that are lost but have not ended. */
+  readonly #stuck = new Set<EmbedWorker>();
   readonly #waiting = new EmbedQueue();
-  readonly #pace = new ReadingSpeed();
+  readonly #throughput = new Throughput();
   readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();
   #here: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #looking = setInterval(() => giveUpLate(this.#prospect), LOOK_MS).unref();
+  readonly #looking = setInterval(() => giveUpLate(this.#estimate), LOOK_MS).unref();
 
   private constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  /** Starts every reader. If one fails, all are closed. */
+  /** Starts every worker. If one fails, all are closed. */
   static async open(options: PoolOptions): Promise<Pool> {
     const pool = new Pool(options);
     try {
-      const starting = Array.from({ length: options.readers }, () => pool.#startReader());
+      const starting = Array.from({ length: options.workers }, () => pool.#startWorker());
       const failed = (await Promise.allSettled(starting)).find(({ status }) => status === "rejected");
       if (failed?.status === "rejected") throw failed.reason;
       pool.#here = await options.startHere?.();
@@ -123,11 +123,11 @@ export class Pool {
     return this.#waiting.byField;
   }
 
-  /** The waiting texts, and the speed of all readers together. */
-  get #prospect(): Prospect {
+  /** The waiting texts, and the speed of all workers together. */
+  get #estimate(): QueueEstimate {
     return {
       waiting: this.#waiting,
-      msPerCost: this.#pace.msPerCost / Math.max(1, this.#readers.size),
+      msPerCost: this.#throughput.msPerCost / Math.max(1, this.#workers.size),
     };
   }
 
@@ -135,25 +135,25 @@ export class Pool {
    * Reads a text, in windows if it is long.
    *
    * @throws MemoryError `unavailable`, `resource_exhausted` or `internal`; the signal's reason as soon
-   * as it is aborted, while a reader finishes its piece for no caller.
+   * as it is aborted, while a worker finishes its chunk for no caller.
    */
-  async read(input: EmbedInput): Promise<Embedding> {
+  async embed(input: EmbedInput): Promise<Embedding> {
     const { signal } = input;
     signal?.throwIfAborted();
     this.#closing.signal.throwIfAborted();
     this.#abandoned.check(input.owner);
     let breakOff = () => {};
     let begin = () => {};
-    const reading = new Promise<Embedding>((resolve, reject) => {
+    const embedding = new Promise<Embedding>((resolve, reject) => {
       const task = new Task(input, { resolve, reject });
       breakOff = () => this.#breakOff(task);
       begin = () => this.#begin(task);
-      admit(task, this.#prospect);
+      checkLoad(task, this.#estimate);
       this.#waiting.add(task);
     });
     signal?.addEventListener("abort", breakOff);
     begin();
-    return reading.finally(() => signal?.removeEventListener("abort", breakOff));
+    return embedding.finally(() => signal?.removeEventListener("abort", breakOff));
   }
 
   /** Finishes what is being read; texts that still wait are `unavailable`. */
@@ -162,7 +162,7 @@ export class Pool {
     this.#closing.abort(stopping());
     this.#waiting.rejectAll(stopping());
     await Promise.all(this.#underWay);
-    await Promise.all([...this.#readers.keys()].map((reader) => reader.close()));
+    await Promise.all([...this.#workers.keys()].map((worker) => worker.close()));
     const here = this.#here;
     // It may be closed twice, and a model may not.
     this.#here = undefined;
@@ -170,87 +170,87 @@ export class Pool {
   }
 
   /**
-   * Has a text that is alone read on the main thread, and gives all others to the readers. It is alone if
+   * Has a text that is alone read on the main thread, and gives all others to the workers. It is alone if
    * nothing else has arrived by the end of this iteration of the event loop.
    */
   #begin(task: Task): void {
     if (!this.#isForHere(task)) this.#next();
     else
       setImmediate(() => {
-        if (this.#isForHere(task)) this.#readHere(task);
+        if (this.#isForHere(task)) this.#embedHere(task);
         this.#next();
       });
   }
 
   #isForHere(task: Task): boolean {
     const isNext = task.next !== undefined && this.#waiting.size === 1;
-    return isNext && this.#here?.suits(task, this.#pace.msPerCost) === true;
+    return isNext && this.#here?.suits(task, this.#throughput.msPerCost) === true;
   }
 
-  #readHere(task: Task): void {
-    const read = this.#here?.prepare(task, this.#pace.msPerCost);
-    if (read === undefined) return;
-    const piece = this.#waiting.take();
-    if (piece !== undefined) this.#track(this.#run(piece, { work: idle("main"), read }));
+  #embedHere(task: Task): void {
+    const encode = this.#here?.prepare(task, this.#throughput.msPerCost);
+    if (encode === undefined) return;
+    const chunk = this.#waiting.take();
+    if (chunk !== undefined) this.#track(this.#run(chunk, { work: idle("main"), encode }));
   }
 
   #next(): void {
-    for (let piece = this.#waiting.first; piece !== undefined; piece = this.#waiting.first) {
-      const reader = this.#readerFor(piece);
-      if (reader === undefined) return;
+    for (let chunk = this.#waiting.first; chunk !== undefined; chunk = this.#waiting.first) {
+      const worker = this.#workerFor(chunk);
+      if (worker === undefined) return;
       this.#waiting.take();
-      const { text, task } = piece;
-      const read = () => reader.read({ text, field: task.input.field }, task.input);
-      this.#track(this.#run(piece, { work: this.#readers.get(reader) as Work, read }));
+      const { text, task } = chunk;
+      const encode = () => worker.encode({ text, field: task.input.field }, task.input);
+      this.#track(this.#run(chunk, { work: this.#workers.get(worker) as Work, encode }));
     }
   }
 
-  /** Chooses an idle reader, else one that reads a short text. */
-  #readerFor({ text }: Piece): Reader | undefined {
-    let ahead: Reader | undefined;
-    for (const [reader, { pieces }] of this.#readers) {
-      const [reading, ...others] = pieces;
-      if (reading === undefined) return reader;
-      const units = reading.text.length + text.length;
-      if (others.length === 0 && units <= AHEAD_UNITS_MAX) ahead ??= reader;
+  /** Chooses an idle worker, else one that reads a short text. */
+  #workerFor({ text }: Chunk): EmbedWorker | undefined {
+    let ahead: EmbedWorker | undefined;
+    for (const [worker, { chunks }] of this.#workers) {
+      const [current, ...others] = chunks;
+      if (current === undefined) return worker;
+      const units = current.text.length + text.length;
+      if (others.length === 0 && units <= AHEAD_UNITS_MAX) ahead ??= worker;
     }
     return ahead;
   }
 
-  async #run(piece: Piece, { work, read }: { work: Work; read: () => Promise<Reading> }): Promise<void> {
-    work.pieces.push(piece);
-    piece.attempts++;
-    if (work.pieces.length === 1) begin(work);
+  async #run(chunk: Chunk, { work, encode }: { work: Work; encode: () => Promise<Encoded> }): Promise<void> {
+    work.chunks.push(chunk);
+    chunk.attempts++;
+    if (work.chunks.length === 1) begin(work);
     try {
-      const reading = await read();
-      this.#accept(piece, { reading, ms: reading.ms ?? performance.now() - work.begunMs });
+      const encoded = await encode();
+      this.#accept(chunk, { encoded, ms: encoded.ms ?? performance.now() - work.begunMs });
     } catch (error) {
-      this.#fail(piece, error);
+      this.#fail(chunk, error);
     }
-    work.pieces.splice(work.pieces.indexOf(piece), 1);
+    work.chunks.splice(work.chunks.indexOf(chunk), 1);
     begin(work);
     this.#next();
   }
 
-  #accept(piece: Piece, { reading, ms }: { reading: Reading; ms: number }): void {
-    const { task } = piece;
-    this.#pace.note({ ms, cost: costRead(piece, reading) });
+  #accept(chunk: Chunk, { encoded, ms }: { encoded: Encoded; ms: number }): void {
+    const { task } = chunk;
+    this.#throughput.note({ ms, cost: costSpent(chunk, encoded) });
     task.usedMs += ms;
     if (task.isOver) {
       this.#countAbandoned(task, ms);
       return;
     }
-    task.accept(piece, reading);
+    task.accept(chunk, encoded);
     if (task.isOver) this.#waiting.remove(task);
     // The windows give a better estimate than the text's length.
-    else if ("parts" in reading) giveUpLate(this.#prospect);
+    else if ("parts" in encoded) giveUpLate(this.#estimate);
   }
 
-  #fail(piece: Piece, error: unknown): void {
-    const { task } = piece;
+  #fail(chunk: Chunk, error: unknown): void {
+    const { task } = chunk;
     if (task.isOver) return;
-    if (error instanceof WorkerLostError && piece.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
-      task.putBack(piece);
+    if (error instanceof WorkerLostError && chunk.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
+      task.putBack(chunk);
       return;
     }
     this.#waiting.remove(task);
@@ -269,33 +269,34 @@ export class Pool {
     if (signal?.aborted && owner !== SERVICE) this.#abandoned.add(owner, ms);
   }
 
-  async #startReader(): Promise<void> {
-    const reader = await this.#options.start();
-    reader.onLost = (lost) => this.#replace(reader, lost);
-    this.#readers.set(reader, idle("worker"));
-    this.#pace.begin(reader.msPerCost ?? 0);
+  async #startWorker(): Promise<void> {
+    const worker = await this.#options.start();
+    worker.onLost = (lost) => this.#replace(worker, lost);
+    this.#workers.set(worker, idle("worker"));
+    this.#throughput.begin(worker.msPerCost ?? 0);
     this.#next();
   }
 
-  #replace(reader: Reader, lost: WorkerLostError): void {
+  #replace(worker: EmbedWorker, lost: WorkerLostError): void {
     this.#options.onTrouble?.(lost);
-    // Pieces that it had not begun cannot have killed it.
-    for (const piece of this.#readers.get(reader)?.pieces.slice(1) ?? []) piece.attempts--;
-    this.#readers.delete(reader);
-    this.#stuck.add(reader);
-    void reader.ended.then(() => this.#stuck.delete(reader));
+    // Chunks that it had not begun cannot have killed it.
+    for (const chunk of this.#workers.get(worker)?.chunks.slice(1) ?? []) chunk.attempts--;
+    this.#workers.delete(worker);
+    this.#stuck.add(worker);
+    void worker.ended.then(() => this.#stuck.delete(worker));
     this.#track(this.#restart());
   }
 
   async #restart(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        // A stuck reader still holds memory and a core, so their number is limited.
-        if (this.#stuck.size > this.#options.readers) throw new Error("too many readers are stuck");
-        return await this.#startReader();
+        // A stuck worker still holds memory and a core, so their number is limited.
+        if (this.#stuck.size > this.#options.workers) throw new Error("too many workers are stuck");
+        return await this.#startWorker();
       } catch (error) {
         this.#options.onTrouble?.(error);
-        if (this.#readers.size === 0) this.#waiting.rejectAll(unavailable("the model is away", error));
+        if (this.#workers.size === 0) this.#waiting.rejectAll(unavailable("the model is away", error));
+        // It rejects only when the pool closes, which ends the pause.
         await sleep(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
       }
     }
@@ -308,18 +309,18 @@ export class Pool {
 }
 
 function idle(thread: EmbeddingThread): Work {
-  return { thread, pieces: [], begunMs: 0 };
+  return { thread, chunks: [], begunMs: 0 };
 }
 
-/** Tells the first piece's caller that it is being read. */
+/** Notifies the first chunk's caller that it is being read. */
 function begin(work: Work): void {
   work.begunMs = performance.now();
-  work.pieces[0]?.task.input.onBegin?.(work.thread);
+  work.chunks[0]?.task.input.onBegin?.(work.thread);
 }
 
-/** Returns the cost of what a reader did: cutting a text costs less than reading it. */
-function costRead({ text, cost }: Piece, reading: Reading): number {
-  return "vector" in reading ? cost : cuttingCostOf(text);
+/** Returns the cost of what a worker did: cutting a text costs less than reading it. */
+function costSpent({ text, cost }: Chunk, encoded: Encoded): number {
+  return "vector" in encoded ? cost : cuttingCostOf(text);
 }
 
 /** Makes the error that the text's caller sees. */
@@ -335,28 +336,28 @@ function stopping(): MemoryError {
 }
 
 /**
- * Refuses a text that would not be done before its call's deadline. If nothing else waits it is admitted
+ * Refuses a text that would not be done before its call's deadline. If nothing else waits it is accepted
  * anyway: otherwise an estimate that is too high would never be corrected.
  *
  * @throws MemoryError `unavailable` (MODEL_BUSY).
  */
-function admit(task: Task, { waiting, msPerCost }: Prospect): void {
+function checkLoad(task: Task, { waiting, msPerCost }: QueueEstimate): void {
   const { deadlineMs, owner } = task.input;
   if (deadlineMs === undefined || owner === SERVICE || waiting.size === 0) return;
   const untilMs = waiting.costUntil(task) * msPerCost;
-  const allowedMs = (deadlineMs - task.arrivedMs) * ADMITTED_SHARE;
+  const allowedMs = (deadlineMs - task.arrivedMs) * ACCEPTED_SHARE;
   if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
 }
 
-/** Gives up admitted texts that can no longer be done in time. */
-function giveUpLate({ waiting, msPerCost }: Prospect): void {
+/** Gives up accepted texts that can no longer be done in time. */
+function giveUpLate({ waiting, msPerCost }: QueueEstimate): void {
   const nowMs = performance.now();
   const allowedMs = ({ input, arrivedMs }: Task) => {
     const { deadlineMs = Number.POSITIVE_INFINITY } = input;
     return arrivedMs + (deadlineMs - arrivedMs) * USABLE_SHARE - nowMs;
   };
   const late = waiting.late(msPerCost, (task, untilMs) => {
-    // A reader may as well finish what it has.
+    // A worker may as well finish what it has.
     return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
   });
   for (const task of late) {
@@ -375,8 +376,8 @@ function busy({ untilMs, allowedMs }: { untilMs: number; allowedMs: number }): M
   );
 }
 
-/** Moving average of the time that a reader needs for one unit of `costOf`. */
-class ReadingSpeed {
+/** Moving average of the time that a worker needs for one unit of `costOf`. */
+class Throughput {
   #ms = 0;
   #cost = 0;
 
@@ -385,7 +386,7 @@ class ReadingSpeed {
     return this.#cost === 0 ? 0 : this.#ms / this.#cost;
   }
 
-  /** Takes the first measurement; later ones, from readers that start again, change nothing. */
+  /** Takes the first measurement; later ones, from workers that start again, change nothing. */
   begin(msPerCost: number): void {
     if (this.#cost > 0 || msPerCost <= 0) return;
     this.#ms = FIRST_MS;
@@ -393,8 +394,8 @@ class ReadingSpeed {
   }
 
   note({ ms, cost }: { ms: number; cost: number }): void {
-    const kept = Math.exp(-ms / AVERAGED_MS);
-    this.#ms = this.#ms * kept + ms;
-    this.#cost = this.#cost * kept + cost;
+    const decay = Math.exp(-ms / AVERAGED_MS);
+    this.#ms = this.#ms * decay + ms;
+    this.#cost = this.#cost * decay + cost;
   }
 }

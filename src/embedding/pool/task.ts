@@ -5,27 +5,27 @@ import {
   TEXT_WINDOWS_MAX,
 } from "../../memory/ports/embedder.js";
 import { costOf } from "../encode/cost.js";
-import type { Reading } from "../encode/encoder.js";
+import type { Encoded } from "../encode/encoder.js";
 import { inCodePoints, type Part } from "../encode/windows.js";
 
 /** Maximum number of numbers in a text's vectors, 4 MiB: databases and batches hold no larger memories. */
 const NUMBERS_MAX = 1024 * 1024;
 
 /** A part of a text with its vector. */
-export interface Read extends Part {
+export interface EmbeddedWindow extends Part {
   readonly vector: Float32Array;
 }
 
-/** A piece for a reader: a whole text, or one window of a long one. */
-export interface Piece extends Part {
+/** A chunk for a worker: a whole text, or one window of a long one. */
+export interface Chunk extends Part {
   readonly task: Task;
   readonly text: string;
   readonly cost: number;
-  /** Number of times that it was given to a reader. */
+  /** Number of times that it was given to a worker. */
   attempts: number;
   vector?: Float32Array;
   /** Windows that are read in its place. */
-  inner?: readonly Piece[];
+  inner?: readonly Chunk[];
 }
 
 /** Callbacks that tell a task's caller of its end. */
@@ -34,25 +34,25 @@ interface Outcome {
   reject(error: unknown): void;
 }
 
-/** The state of one text in the model: its unread pieces and the results of the others. */
+/** The state of one text in the model: its unread chunks and the results of the others. */
 export class Task {
   readonly arrivedMs = performance.now();
-  /** Time that readers have used for it. */
+  /** Time that workers have used for it. */
   usedMs = 0;
-  /** Estimated cost of the unread pieces. */
+  /** Estimated cost of the unread chunks. */
   cost: number;
   #isOver = false;
   #tokens = 0;
   #unread = 1;
-  readonly #root: Piece;
-  /** Pieces that no reader has, in reverse order: the next one is last. */
-  readonly #ready: Piece[];
+  readonly #root: Chunk;
+  /** Chunks that no worker has, in reverse order: the next one is last. */
+  readonly #ready: Chunk[];
 
   constructor(
     readonly input: EmbedInput,
     private readonly outcome: Outcome,
   ) {
-    this.#root = this.#piece({ start: 0, end: input.text.length });
+    this.#root = this.#chunk({ start: 0, end: input.text.length });
     this.#ready = [this.#root];
     this.cost = this.#root.cost;
   }
@@ -62,27 +62,27 @@ export class Task {
     return this.#isOver;
   }
 
-  /** Next piece in the order of the text; undefined when readers have all that is left. */
-  get next(): Piece | undefined {
+  /** Next chunk in the order of the text; undefined when workers have all that is left. */
+  get next(): Chunk | undefined {
     return this.#ready.at(-1);
   }
 
-  take(): Piece | undefined {
+  take(): Chunk | undefined {
     return this.#ready.pop();
   }
 
-  /** Puts a piece back, to be read again before all others. */
-  putBack(piece: Piece): void {
-    this.#ready.push(piece);
+  /** Puts a chunk back, to be read again before all others. */
+  putBack(chunk: Chunk): void {
+    this.#ready.push(chunk);
   }
 
-  /** Takes in the result of a piece; the last one ends the task. */
-  accept(piece: Piece, reading: Reading): void {
-    this.cost -= piece.cost;
-    if (piece === this.#root) this.#tokens = reading.tokens;
-    if ("vector" in reading) piece.vector = reading.vector;
-    else this.#divide(piece, reading.parts);
-    this.#unread += (piece.inner?.length ?? 0) - 1;
+  /** Takes in the result of a chunk; the last one ends the task. */
+  accept(chunk: Chunk, encoded: Encoded): void {
+    this.cost -= chunk.cost;
+    if (chunk === this.#root) this.#tokens = encoded.tokens;
+    if ("vector" in encoded) chunk.vector = encoded.vector;
+    else this.#divide(chunk, encoded.parts);
+    this.#unread += (chunk.inner?.length ?? 0) - 1;
     if (this.#unread > 0) return;
     this.#isOver = true;
     this.outcome.resolve(this.#embedding());
@@ -93,17 +93,17 @@ export class Task {
     this.outcome.reject(error);
   }
 
-  #divide(piece: Piece, parts: readonly Part[]): void {
-    const { text, start } = piece;
+  #divide(chunk: Chunk, parts: readonly Part[]): void {
+    const { text, start } = chunk;
     const inner = unlike(text, parts).map((part) =>
-      this.#piece({ start: start + part.start, end: start + part.end }),
+      this.#chunk({ start: start + part.start, end: start + part.end }),
     );
-    piece.inner = inner;
+    chunk.inner = inner;
     this.#ready.push(...inner.toReversed());
     for (const { cost } of inner) this.cost += cost;
   }
 
-  #piece({ start, end }: Part): Piece {
+  #chunk({ start, end }: Part): Chunk {
     const text = this.input.text.slice(start, end);
     return { task: this, start, end, text, cost: costOf(text), attempts: 0 };
   }
@@ -111,19 +111,19 @@ export class Task {
   #embedding(): Embedding {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
-    const read = leavesOf(this.#root) as (Piece & { vector: Float32Array })[];
+    const leaves = leavesOf(this.#root) as (Chunk & { vector: Float32Array })[];
     const most = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
-    const pieces = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
-    const positions = pieces.flatMap(({ start, end }) => [start, end]);
+    const chunks = atMost(leaves, Math.min(most, Math.floor(NUMBERS_MAX / (leaves[0]?.vector.length ?? 1))));
+    const positions = chunks.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;
-    const windows = pieces.map(({ start, end }) => ({ start: at(start), end: at(end) }));
-    return { vectors: endToEnd(pieces.map(({ vector }) => vector)), windows, tokens };
+    const windows = chunks.map(({ start, end }) => ({ start: at(start), end: at(end) }));
+    return { vectors: endToEnd(chunks.map(({ vector }) => vector)), windows, tokens };
   }
 }
 
-function leavesOf(piece: Piece): Piece[] {
-  return piece.inner?.flatMap(leavesOf) ?? [piece];
+function leavesOf(chunk: Chunk): Chunk[] {
+  return chunk.inner?.flatMap(leavesOf) ?? [chunk];
 }
 
 /**
@@ -150,14 +150,14 @@ function endToEnd(vectors: readonly Float32Array[]): Float32Array {
  * Reduces a text's windows to at most `max`. If there are more, neighbours are joined into one with the
  * mean of their vectors: each part of the text still counts, in groups of about equal size.
  */
-export function atMost(windows: readonly Read[], max: number): readonly Read[] {
+export function atMost(windows: readonly EmbeddedWindow[], max: number): readonly EmbeddedWindow[] {
   if (windows.length <= max) return windows;
   const from = (group: number) => Math.floor((group * windows.length) / max);
   return Array.from({ length: max }, (_, group) => join(windows.slice(from(group), from(group + 1))));
 }
 
-function join(windows: readonly Read[]): Read {
-  const [first] = windows as [Read];
+function join(windows: readonly EmbeddedWindow[]): EmbeddedWindow {
+  const [first] = windows as [EmbeddedWindow];
   if (windows.length === 1) return first;
   const start = Math.min(...windows.map((window) => window.start));
   const end = Math.max(...windows.map((window) => window.end));

@@ -1,6 +1,6 @@
 import { WorkerClient, type WorkerLostError } from "../../concurrency/worker-client.js";
-import type { ModelOnDisk, Question, Reading } from "../encode/encoder.js";
-import type { Reader } from "./pool.js";
+import type { Encoded, ModelOnDisk, Question } from "../encode/encoder.js";
+import type { EmbedWorker } from "./pool.js";
 import type { EmbeddingHandlers, LoadedModel } from "./worker.js";
 
 /** Time for loading a model of some hundred MB from a cold disk. */
@@ -9,7 +9,7 @@ const START_TIMEOUT_MS = 120_000;
 const READ_TIMEOUT_MS = 30_000;
 
 export interface ThreadOptions extends ModelOnDisk {
-  readonly readTimeoutMs?: number;
+  readonly encodeTimeoutMs?: number;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface ThreadOptions extends ModelOnDisk {
  * where nothing catches and aborts the whole process if the thread ends inside a run (8 of 8 times with
  * onnxruntime-node 1.30) or, less often, while it loads.
  */
-export class Thread implements Reader {
+export class Thread implements EmbedWorker {
   onLost: (lost: WorkerLostError) => void = () => {};
   msPerCost = 0;
   readonly #worker = new WorkerClient<EmbeddingHandlers>({
@@ -26,11 +26,11 @@ export class Thread implements Reader {
     onLost: (lost) => this.onLost(lost),
   });
 
-  private constructor(private readonly readTimeoutMs: number) {}
+  private constructor(private readonly encodeTimeoutMs: number) {}
 
   /** Starts a thread and waits until its model is loaded. @throws Error with the reason as its cause. */
-  static async start({ readTimeoutMs = READ_TIMEOUT_MS, ...onDisk }: ThreadOptions) {
-    const thread = new Thread(readTimeoutMs);
+  static async start({ encodeTimeoutMs = READ_TIMEOUT_MS, ...onDisk }: ThreadOptions) {
+    const thread = new Thread(encodeTimeoutMs);
     const loaded = await thread.#load(onDisk);
     thread.msPerCost = loaded.msPerCost;
     return { thread, loaded };
@@ -40,8 +40,8 @@ export class Thread implements Reader {
     return this.#worker.ended;
   }
 
-  read(question: Question): Promise<Reading> {
-    return this.#worker.call("read", question, { timeoutMs: this.readTimeoutMs });
+  encode(question: Question): Promise<Encoded> {
+    return this.#worker.call("encode", question, { timeoutMs: this.encodeTimeoutMs });
   }
 
   /** Ends the thread, which must not be reading. */

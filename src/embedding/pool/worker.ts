@@ -3,11 +3,11 @@ import { verifyModel } from "../download/model-files.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
 import {
+  type Encoded,
   type Encoder,
   type ModelOnDisk,
   openEncoder,
   type Question,
-  type Reading,
 } from "../encode/encoder.js";
 
 /** Properties of the model that a thread has loaded. */
@@ -61,22 +61,22 @@ async function measure(encoder: Encoder): Promise<number> {
 }
 
 /** Reads texts one after the other. */
-function read(question: Question): Promise<Reading | Transferred<Reading>> {
-  const reading = last.then(() => readNow(question));
+function encode(question: Question): Promise<Encoded | Transferred<Encoded>> {
+  const encoded = last.then(() => encodeNow(question));
   // The caller gets the error, and the next text is read all the same.
-  last = reading.catch(() => {});
-  return reading;
+  last = encoded.catch(() => {});
+  return encoded;
 }
 
-async function readNow(question: Question): Promise<Reading | Transferred<Reading>> {
+async function encodeNow(question: Question): Promise<Encoded | Transferred<Encoded>> {
   if (encoder === undefined) throw new Error("no model is loaded");
   const beganMs = performance.now();
-  const read = await encoder.encode(question);
+  const found = await encoder.encode(question);
   // The time is measured here, because the main thread may be busy when the answer arrives.
-  const reading = { ...read, ms: performance.now() - beganMs };
-  return "vector" in reading ? new Transferred(reading, [reading.vector.buffer]) : reading;
+  const encoded = { ...found, ms: performance.now() - beganMs };
+  return "vector" in encoded ? new Transferred(encoded, [encoded.vector.buffer]) : encoded;
 }
 
-const handlers = { load, read };
+const handlers = { load, encode };
 export type EmbeddingHandlers = typeof handlers;
 handleCalls(handlers);

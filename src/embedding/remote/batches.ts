@@ -49,6 +49,7 @@ export interface BatchesOptions {
 
 /** The server answers, but not for this text. */
 export class TextFailedError extends MemoryError {
+  override readonly name = "TextFailedError";
   /** Whether the text may be too long: servers refuse such a text, or fail on it. */
   readonly mayBeTooLong: boolean;
 
@@ -76,7 +77,7 @@ export class Batches {
   constructor(private readonly options: BatchesOptions) {}
 
   /** @throws MemoryError `unavailable` if the server is away; TextFailedError */
-  read(asked: Asked): Promise<Answered> {
+  embed(asked: Asked): Promise<Answered> {
     if (this.#failure !== undefined) return Promise.reject(away(this.#failure));
     const nowMs = performance.now();
     const { deadlineMs, field } = asked;
@@ -137,6 +138,7 @@ export class Batches {
     const mayPass = kind === "limited" || kind === "lost";
     const fits = attempt < ATTEMPTS_MAX && performance.now() + pauseMs < untilOf(batch);
     if (mayPass && fits && !this.#closing.signal.aborted) {
+      // It rejects only on closing, which ends the pause.
       await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
       return this.#ask(batch, attempt + 1);
     }

@@ -10,8 +10,8 @@ import {
 import type { ConventionSettings, FoundConvention } from "../convention/find-convention.js";
 import { pinnedParts } from "../encode/convention.js";
 import { tokensIn } from "../encode/cost.js";
-import type { Question, Reading } from "../encode/encoder.js";
-import { Pool, type Reader } from "../pool/pool.js";
+import type { Encoded, Question } from "../encode/encoder.js";
+import { type EmbedWorker, Pool } from "../pool/pool.js";
 import type { RequestFailedError, RequestOutcome } from "./answer.js";
 import { Batches, probe, TextFailedError } from "./batches.js";
 import { partsOf } from "./parts.js";
@@ -44,7 +44,7 @@ export interface RemoteEvents {
 }
 
 /** Texts that may be on their way at once: enough to fill the requests that run. */
-const READERS = 128;
+const WORKERS = 128;
 /** Time for which the start asks a server that does not answer. */
 const START_MS = 5_000;
 const START_PAUSE_MS = 250;
@@ -84,10 +84,15 @@ export async function openRemote(options: RemoteOptions): Promise<RemoteEmbedder
   };
   const found = await firstProbe(server);
   const batches = new Batches({ ...found, server, onAway });
-  const read = (question: Question, input: EmbedInput) =>
-    readBy(batches, { question, input, prefixes, limits });
-  const reader = (): Reader => ({ ended: Promise.resolve(), onLost: () => {}, read, close: async () => {} });
-  const pool = await Pool.open({ readers: READERS, start: async () => reader() });
+  const encode = (question: Question, input: EmbedInput) =>
+    encodeBy(batches, { question, input, prefixes, limits });
+  const worker = (): EmbedWorker => ({
+    ended: Promise.resolve(),
+    onLost: () => {},
+    encode,
+    close: async () => {},
+  });
+  const pool = await Pool.open({ workers: WORKERS, start: async () => worker() });
   const convention = conventionOf(server.address, prefixes);
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.
@@ -107,7 +112,7 @@ class RemoteEmbedder implements Embedder {
   }
 
   embed(input: EmbedInput): Promise<Embedding> {
-    return this.parts.pool.read(input);
+    return this.parts.pool.embed(input);
   }
 
   /** Nothing says what the model can read. */
@@ -129,7 +134,7 @@ interface Limits {
   readonly unitsMax: number;
 }
 
-interface ReadOptions {
+interface EncodeOptions {
   readonly question: Question;
   readonly input: EmbedInput;
   readonly prefixes: Prefixes;
@@ -137,10 +142,10 @@ interface ReadOptions {
 }
 
 /** Reads a text, or cuts one that is too long. The server decides about those that the estimate finds short. */
-async function readBy(
+async function encodeBy(
   batches: Batches,
-  { question, input, prefixes, limits }: ReadOptions,
-): Promise<Reading> {
+  { question, input, prefixes, limits }: EncodeOptions,
+): Promise<Encoded> {
   const { text, field } = question;
   const tokens = Math.max(1, Math.ceil(tokensIn(text)));
   const overlap = field === "text";
@@ -151,7 +156,7 @@ async function readBy(
   try {
     const { deadlineMs, signal } = input;
     const asked = { text: prefixes[field] + text, field, tokens, deadlineMs, ...(signal && { signal }) };
-    const { vector, tokens: counted = tokens } = await batches.read(asked);
+    const { vector, tokens: counted = tokens } = await batches.embed(asked);
     return { vector, tokens: counted };
   } catch (error) {
     // The server may count more tokens than the estimate.

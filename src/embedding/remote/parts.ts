@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { tokensIn } from "../encode/cost.js";
 import { type Part, type WindowLimits, windowsOf } from "../encode/windows.js";
 
@@ -22,7 +22,7 @@ export async function partsOf(text: string, limits: Omit<WindowLimits, "countTok
     parts.push(...windows);
     if (isLast) return parts;
     from = next?.start ?? from + slice.length;
-    await turn();
+    await nextIteration();
   }
 }
 

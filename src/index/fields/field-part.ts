@@ -6,7 +6,7 @@ import type { RowFields } from "./row-fields.js";
 
 /** Bytes of the objects of a part, without its arrays' elements. */
 const PART_BYTES = 2_048;
-/** Rows or postings looked at before other work may get its turn. */
+/** Rows or postings looked at before other work may run. */
 const SLICE = 16_384;
 
 /** Everything that a part is. */

@@ -2,11 +2,11 @@ import type { Flat, MergeInput } from "../flat.js";
 import { Cursors } from "./cursors.js";
 import { isPath, type Nodes } from "./nodes.js";
 
-/** Postings, and as many bytes of nodes, that are merged before other work may get its turn. */
+/** Postings, and as many bytes of nodes, that are merged before other work may run. */
 const SLICE = 16_384;
 /** About how many postings could be copied in the time that a node takes. */
 const NODE_WORK = 16;
-/** Bytes that are copied before other work may get its turn. */
+/** Bytes that are copied before other work may run. */
 const SLICE_BYTES = 1 << 20;
 /** A key is copied byte by byte if it is shorter: a view of it costs more. */
 const SHORT_KEY = 48;

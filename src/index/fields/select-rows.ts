@@ -8,11 +8,11 @@ import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
 import { Selection } from "./selection.js";
 import { type KeyRange, rangesOf } from "./value-ranges.js";
 
-/** Rows or values looked at before other work may get its turn. */
+/** Rows or values looked at before other work may run. */
 const SLICE = 16_384;
-/** Values that are looked for before other work may get its turn. */
+/** Values that are looked for before other work may run. */
 const SLICE_RANGES = 64;
-/** Bytes of texts that are searched before other work may get its turn. */
+/** Bytes of texts that are searched before other work may run. */
 const SLICE_BYTES = 1 << 18;
 
 /** The part of a segment that filters read. */
@@ -31,8 +31,8 @@ type Find = (segment: FieldSegment, into: Bits) => Generator<void>;
 
 /** A condition that is ready to be looked for in many segments. */
 type Search =
-  | { readonly kind: "all" | "any"; readonly of: readonly Search[] }
-  | { readonly kind: "not"; readonly of: Search }
+  | { readonly kind: "all" | "any"; readonly operands: readonly Search[] }
+  | { readonly kind: "not"; readonly operand: Search }
   | { readonly kind: "test"; readonly find: Find };
 
 /** Selects the memories that match a condition and live when it returns. Rows may be removed while it waits. */
@@ -52,9 +52,9 @@ export function* selectRows(
 }
 
 function searchOf(condition: Condition, ids: Ids): Search {
-  if (condition.kind === "not") return { kind: "not", of: searchOf(condition.of, ids) };
+  if (condition.kind === "not") return { kind: "not", operand: searchOf(condition.operand, ids) };
   if (condition.kind === "test") return { kind: "test", find: findOf(condition, ids) };
-  return { kind: condition.kind, of: condition.of.map((each) => searchOf(each, ids)) };
+  return { kind: condition.kind, operands: condition.operands.map((each) => searchOf(each, ids)) };
 }
 
 function findOf({ field, test }: { field: Field; test: Test }, ids: Ids): Find {
@@ -70,7 +70,7 @@ function findOf({ field, test }: { field: Field; test: Test }, ids: Ids): Find {
 function* rowsOf(search: Search, segment: FieldSegment): Generator<void, Bits> {
   const { length } = segment.sequences;
   if (search.kind === "not") {
-    const rows = yield* rowsOf(search.of, segment);
+    const rows = yield* rowsOf(search.operand, segment);
     rows.invert();
     return rows;
   }
@@ -81,7 +81,7 @@ function* rowsOf(search: Search, segment: FieldSegment): Generator<void, Bits> {
     return rows;
   }
   const rows = search.kind === "all" ? Bits.all(length) : new Bits(length);
-  for (const each of search.of) {
+  for (const each of search.operands) {
     const others = yield* rowsOf(each, segment);
     if (search.kind === "all") rows.intersect(others);
     else rows.join(others);

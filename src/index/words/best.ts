@@ -24,10 +24,10 @@ export class Best {
     return all.sort((a, b) => b.score - a.score || a.number - b.number);
   }
 
-  /** Tells whether a kept memory is worse than another one. */
+  /** True if a kept memory is worse than another one. */
   #isWorse(place: number, number: number, score: number): boolean {
-    const kept = this.#scores[place] as number;
-    return kept < score || (kept === score && (this.#numbers[place] as number) > number);
+    const own = this.#scores[place] as number;
+    return own < score || (own === score && (this.#numbers[place] as number) > number);
   }
 
   #rise(place: number, number: number, score: number): void {

@@ -14,11 +14,11 @@ import { WEIGHTS } from "./weights.js";
  * memory whatever the size of a segment.
  */
 const RANGE = 32_768;
-/** Number of postings, or of words without one, read before other work gets its turn. */
+/** Number of postings, or of words without one, read before other work may run. */
 const SLICE_POSTINGS = 8192;
-/** Number of words looked up before other work gets its turn. */
+/** Number of words looked up before other work may run. */
 const SLICE_LOOKUPS = 1024;
-/** Number of log numbers compared before other work gets its turn. */
+/** Number of log numbers compared before other work may run. */
 const SLICE_SEQUENCES = 16_384;
 /** Number of postings up to which a range is searched place by place, and from which on as a whole. */
 const NOTED_MAX = 8192;

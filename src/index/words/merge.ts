@@ -1,6 +1,6 @@
 import type { Inverted, WordArrays } from "./arrays.js";
 
-/** Number of postings and words merged before other work gets its turn: some tens of microseconds. */
+/** Number of postings and words merged before other work may run: some tens of microseconds. */
 const SLICE = 8192;
 /** A row and the place of its weight are sorted as one number of 32 bits. */
 const WEIGHT_BITS = 5;

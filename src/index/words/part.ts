@@ -57,7 +57,7 @@ export class WordPart {
   }
 
   /** Place of a row's posting in the list of a word; -1 if the row does not have the word. */
-  placeOf(word: number, row: number): number {
+  findPosting(word: number, row: number): number {
     const { offsets, counts, postings } = this.arrays;
     const from = offsets[word] as number;
     const to = from + (counts[word] as number);
@@ -81,7 +81,7 @@ export class WordPart {
 
   #removePosting(word: number, row: number, overwritten: Overwritten): void {
     const { offsets, counts, postings, weights } = this.arrays;
-    const place = this.placeOf(word, row);
+    const place = this.findPosting(word, row);
     // The zeros of a removed row stand for the first word.
     if (place < 0) return;
     const count = (counts[word] as number) - 1;

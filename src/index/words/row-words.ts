@@ -1,6 +1,6 @@
 import { hashesOf, hashOf, keyOf } from "./hash.js";
 import { wordsIn } from "./text/words-in.js";
-import { placeOfWeight } from "./weights.js";
+import { weightIndexOf } from "./weights.js";
 
 /** Maximum length of a text in words that is kept; no text of 64 KiB has more. */
 const LENGTH_MAX = 65_535;
@@ -27,7 +27,7 @@ export function rowWordsOf(text: string): RowWords {
   const keys = Float64Array.from([...timesOf.keys()]).sort();
   const weights = new Uint8Array(keys.length);
   for (let i = 0; i < keys.length; i++) {
-    weights[i] = placeOfWeight(timesOf.get(keys[i] as number) as number);
+    weights[i] = weightIndexOf(timesOf.get(keys[i] as number) as number);
   }
   return { length: Math.min(LENGTH_MAX, length), ...hashesOf(keys), weights };
 }

@@ -8,7 +8,7 @@ import type { WordSegment } from "./segment.js";
 export const SAMPLE_MAX = 1024;
 /** Number of hashes of which the lowest are chosen at a time. */
 const CHOSEN_MAX = 4 * SAMPLE_MAX;
-/** Number of rows looked at before other work gets its turn. */
+/** Number of rows looked at before other work may run. */
 const SLICE = 8192;
 /** A hash and a row make one number, which a double holds. */
 const ROWS_MAX = 2 ** 21;

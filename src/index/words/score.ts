@@ -4,7 +4,7 @@ import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import { WEIGHTS } from "./weights.js";
 
-/** Number of postings looked for before other work gets its turn. */
+/** Number of postings looked for before other work may run. */
 const SLICE_LOOKUPS = 2048;
 
 /**
@@ -71,7 +71,7 @@ class Scored {
 
   add(word: number, by: { readonly factor: number; readonly seen: string; readonly norms: Norms }): void {
     const { words } = this.segment;
-    const place = words.placeOf(word, this.row);
+    const place = words.findPosting(word, this.row);
     if (place < 0) return;
     const weight = WEIGHTS[words.arrays.weights[place] as number] as number;
     this.score += gainOf(by.factor, weight, by.norms.of(this.#length));

@@ -1,7 +1,7 @@
 // BM25 in Lucene's form, with the constants that were measured best together with cosines.
 const K1 = 0.9;
 const B = 0.75;
-const LENGTHS_KEPT = 256;
+const LENGTHS_CACHED = 256;
 
 /** Rarity of a word that `holding` of `memories` memories have. */
 export function rarityOf(memories: number, holding: number): number {
@@ -15,14 +15,14 @@ export function gainOf(factor: number, weight: number, norm: number): number {
 
 /** Computes what a memory's length takes from its scores. */
 export class Norms {
-  readonly #kept = new Float64Array(LENGTHS_KEPT);
+  readonly #cached = new Float64Array(LENGTHS_CACHED);
 
   constructor(private readonly meanLength: number) {
-    for (let length = 0; length < LENGTHS_KEPT; length++) this.#kept[length] = this.#compute(length);
+    for (let length = 0; length < LENGTHS_CACHED; length++) this.#cached[length] = this.#compute(length);
   }
 
   of(length: number): number {
-    return length < LENGTHS_KEPT ? (this.#kept[length] as number) : this.#compute(length);
+    return length < LENGTHS_CACHED ? (this.#cached[length] as number) : this.#compute(length);
   }
 
   #compute(length: number): number {

@@ -4,7 +4,7 @@ import { rarityOf } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import type { Count, Words } from "./text/words-in.js";
 
-/** Number of look-ups of words before other work gets its turn. */
+/** Number of look-ups of words before other work may run. */
 const SLICE_LOOKUPS = 1024;
 
 /** Weighs the words of a query by how many living rows of all segments have them. */

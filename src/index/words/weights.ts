@@ -9,7 +9,7 @@ export const WEIGHTS = Float64Array.of(
 );
 
 /** Returns the place of the largest weight that is not above a number of times, which is at least 1. */
-export function placeOfWeight(times: number): number {
+export function weightIndexOf(times: number): number {
   let place = Math.min(times, WEIGHTS.length) - 1;
   if (times > 16) place = WEIGHTS.findLastIndex((weight) => weight <= times);
   return place;

@@ -11,7 +11,7 @@ const LIST_MANY = 100;
 const ERASE_AT_ONCE_MAX = 10_000;
 
 /**
- * Drops a namespace without asking who the caller is. Answers its number of memories; undefined without one.
+ * Drops a namespace without asking who the caller is. Returns its number of memories; undefined without one.
  */
 export async function drop(
   ports: ErasurePorts,
@@ -36,7 +36,7 @@ export async function drop(
 }
 
 /**
- * Ends the log: no entry ever follows this one. Answers how many memories it holds, or undefined if another
+ * Ends the log: no entry ever follows this one. Returns how many memories it holds, or undefined if another
  * process has ended it.
  */
 async function seal(
@@ -63,7 +63,7 @@ function notEmpty(size: number): MemoryError {
   });
 }
 
-/** Drops and erases all namespaces of an account; answers how many memories they held. */
+/** Drops and erases all namespaces of an account; returns how many memories they held. */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
   let dropped = 0;
   for (let after = ""; ; ) {

@@ -1,17 +1,17 @@
 import { newOperationId } from "../input/id.js";
 import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
-import type { LeavePorts } from "../log/leave.js";
+import type { EndPorts } from "../log/complete-end.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
-import type { Generations } from "../models/generations.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
-import { baseOf } from "../ports/generation.js";
 import type { Indexes } from "../ports/index.js";
 import type { Deleted, Log, Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import type { Vectors } from "../ports/vectors.js";
 
-interface BurialPorts extends LeavePorts {
+interface BurialPorts extends EndPorts {
   readonly namespaces: Namespaces;
 }
 
@@ -30,7 +30,7 @@ export interface ErasurePorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly clock: Clock;
   /** Erases the records of calls in a namespace that began at this time or before. */
   eraseCalls(scope: Scope, untilMs: number): Promise<void>;
@@ -39,8 +39,8 @@ export interface ErasurePorts {
 /** Allowance for replicas whose clocks differ. */
 const CLOCKS_DIFFER_MS = 5_000;
 
-export function newErasure(clock: Clock, of: { scope: Scope; logId: string }): LogErasure {
-  return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
+export function newErasure(clock: Clock, target: { scope: Scope; logId: string }): LogErasure {
+  return { id: newOperationId(), ...target, begunAtMs: clock.wallMs() };
 }
 
 /** Finishes an erasure. Any process may repeat each step; all are done when the record is removed. */
@@ -65,26 +65,26 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "indexes" | "generations">;
+export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "indexes" | "modelVersions">;
 
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
 export async function eraseEntry(
-  { log, vectors, indexes, generations }: EntryErasurePorts,
+  { log, vectors, indexes, modelVersions }: EntryErasurePorts,
   { logIds, sequence }: { logIds: readonly string[]; sequence: number },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
-  // them the log that has the tombstone: its model generation may be unknown to this process.
-  const family = logIds.flatMap((logId) => generations.pins.familyOf(logId));
+  // them the log that has the tombstone: its model version may be unknown to this process.
+  const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
   for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
     for (const files of [vectors, indexes]) await files.wipe(each, [sequence]);
   }
 }
 
-/** Erases a whole log; answers false if it is too early for that. */
+/** Erases a whole log; returns false if it is too early for that. */
 async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
   const { scope, logId } = erasure;
-  const { log, generations } = ports;
+  const { log, modelVersions } = ports;
   const end = (await log.last(logId))?.entry.op;
   // A drop whose log was never sealed did not happen: only its record is removed.
   if (end !== "drop" && end !== "moved") return true;
@@ -98,9 +98,11 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   }
   await release(ports, erasure);
   // Whoever copies it has found it by its name, so it is known by now for which models.
-  await generations.refresh();
+  await modelVersions.refresh();
   await eraseEntries(log, logId);
-  for (const copy of generations.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
+  for (const copy of modelVersions.pins.logsAcrossModels(logId)) {
+    if (copy !== logId) await endCopy(ports, copy);
+  }
   return true;
 }
 

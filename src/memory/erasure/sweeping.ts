@@ -1,10 +1,10 @@
 import { every } from "../../every.js";
-import { leave } from "../log/leave.js";
-import { baseOf } from "../ports/generation.js";
+import { completeEnd } from "../log/complete-end.js";
 import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import { drop } from "./drop.js";
 import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
-import { KeptFiles } from "./kept-files.js";
+import { StoredFiles } from "./stored-files.js";
 
 const NAMES_MAX = 100;
 
@@ -36,11 +36,11 @@ interface SweepingOptions {
 /** Finishes interrupted erasures, and removes leftovers that no record mentions. */
 export class Sweeper {
   readonly #leftovers: Leftovers;
-  readonly #keptFiles: KeptFiles;
+  readonly #storedFiles: StoredFiles;
 
   constructor(private readonly ports: LeftoverPorts) {
     this.#leftovers = new Leftovers(ports);
-    this.#keptFiles = new KeptFiles(ports);
+    this.#storedFiles = new StoredFiles(ports);
   }
 
   async run(): Promise<number> {
@@ -51,7 +51,7 @@ export class Sweeper {
       eraseReplaced(this.ports),
       eraseExpired(this.ports),
       // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
-      this.ports.exclusive === true ? 0 : this.#keptFiles.catchUp().then(() => 0),
+      this.ports.exclusive === true ? 0 : this.#storedFiles.catchUp().then(() => 0),
     ];
     let found = 0;
     for (const swept of await Promise.allSettled(work)) {
@@ -62,8 +62,8 @@ export class Sweeper {
   }
 }
 
-/** Sweeps now and every minute; answers a function that ends this. */
-export function keepSweeping(
+/** Sweeps now and every minute; returns a function that ends this. */
+export function startSweeping(
   ports: LeftoverPorts,
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {
@@ -75,7 +75,7 @@ export function keepSweeping(
   return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble });
 }
 
-/** Finishes erasures that a crash interrupted; answers their number. */
+/** Finishes erasures that a crash interrupted; returns their number. */
 export async function sweep(ports: ErasurePorts): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
   const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
@@ -90,21 +90,21 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 /** Discards index files of logs that another replica has dropped. */
 async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<void> {
   for (const files of [vectors, indexes]) {
-    for (const logId of await files.kept()) {
+    for (const logId of await files.stored()) {
       const last = await log.last(logId);
       if (last === undefined || isEnd(last.entry)) await files.discard(logId);
     }
   }
 }
 
-/** Erases versions that were replaced, and whose erasure a crash interrupted; answers their number. */
+/** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
 export async function eraseReplaced(ports: EntryErasurePorts): Promise<number> {
   const left = await ports.log.unerased(LIST_MANY);
   for (const { logId, sequence } of left) await eraseEntry(ports, { logIds: [logId], sequence });
   return left.length;
 }
 
-/** Erases memories that have expired, each with a tombstone of its own; answers their number. */
+/** Erases memories that have expired, each with a tombstone of its own; returns their number. */
 export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { log, clock } = ports;
   const untilMs = clock.wallMs();
@@ -167,7 +167,7 @@ export class Leftovers {
   async #clear({ scope, logId }: Named, closed: ReadonlySet<string>): Promise<boolean> {
     const entry = (await this.ports.log.last(logId))?.entry;
     if (entry !== undefined && isEnd(entry)) {
-      await leave(this.ports, { scope, logId, end: entry });
+      await completeEnd(this.ports, { scope, logId, end: entry });
       return true;
     }
     if (!closed.has(scope.accountId)) return false;

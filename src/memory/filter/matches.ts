@@ -29,8 +29,9 @@ export function matches(condition: Condition, subject: Subject): boolean {
   let metadata: JsonObject | undefined;
   const parsed = () => (metadata ??= JSON.parse(subject.metadata) as JsonObject);
   const holds = (part: Condition): boolean => {
-    if (part.kind === "not") return !holds(part.of);
-    if (part.kind !== "test") return part.kind === "all" ? part.of.every(holds) : part.of.some(holds);
+    if (part.kind === "not") return !holds(part.operand);
+    if (part.kind !== "test")
+      return part.kind === "all" ? part.operands.every(holds) : part.operands.some(holds);
     let isMet = false;
     const passes = testerOf(part.test);
     eachOf(part.field, { subject, parsed }, (value, isElement) => {

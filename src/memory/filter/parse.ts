@@ -76,9 +76,9 @@ class Parser {
 
   #member(key: string, value: Json, { at: outer, depth }: Spot): Condition {
     const at = `${outer}.${shown(key)}`;
-    if (key === "$not") return { kind: "not", of: this.filter(value, { at, depth: depth + 1 }) };
-    if (key === "$and") return { kind: "all", of: this.#filters(value, { at, depth: depth + 1 }) };
-    if (key === "$or") return { kind: "any", of: this.#filters(value, { at, depth: depth + 1 }) };
+    if (key === "$not") return { kind: "not", operand: this.filter(value, { at, depth: depth + 1 }) };
+    if (key === "$and") return { kind: "all", operands: this.#filters(value, { at, depth: depth + 1 }) };
+    if (key === "$or") return { kind: "any", operands: this.#filters(value, { at, depth: depth + 1 }) };
     return this.#tests(value, { field: fieldOf(key, at), at, depth });
   }
 
@@ -114,13 +114,13 @@ class Parser {
     if (operator === "$not") {
       const inner = { field, at, depth: depth + 1 };
       checkDepth(inner);
-      return { kind: "not", of: this.#tests(operand, inner) };
+      return { kind: "not", operand: this.#tests(operand, inner) };
     }
     if (++this.#clauses > FILTER_CLAUSES_MAX) {
       throw invalid(at, `is one too many: a filter has at most ${FILTER_CLAUSES_MAX} tests`);
     }
     const test = (test: Test): Condition => ({ kind: "test", field, test });
-    const not = (of: Condition): Condition => ({ kind: "not", of });
+    const not = (operand: Condition): Condition => ({ kind: "not", operand });
     switch (operator) {
       case "$eq":
         return test({ op: "in", values: new Set([parseScalar(operand, kind, at)]) });
@@ -181,7 +181,7 @@ function refusal(operator: string, field: Field): string {
 }
 
 function all(conditions: readonly Condition[]): Condition {
-  return conditions.length === 1 ? (conditions[0] as Condition) : { kind: "all", of: conditions };
+  return conditions.length === 1 ? (conditions[0] as Condition) : { kind: "all", operands: conditions };
 }
 
 /** Shortens a caller's key for an error, which travels in a header as well. */

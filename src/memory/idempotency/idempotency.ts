@@ -9,7 +9,7 @@ import { findMemory } from "../reading/fetch.js";
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Lifetime of a key. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1000;
 
 export interface IdempotentRequest {
   readonly scope: Scope;
@@ -17,7 +17,7 @@ export interface IdempotentRequest {
   /** Content by which two requests are compared. */
   readonly content: readonly string[];
   /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
-  readonly several?: boolean;
+  readonly isBatch?: boolean;
 }
 
 /**
@@ -146,7 +146,7 @@ export class Idempotency {
       if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
       if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
         const isNew = existing.memoryId === claim.memoryId;
-        const outcome = await this.#own({ ...existing, owner, isNew, several: request.several }, work);
+        const outcome = await this.#own({ ...existing, owner, isNew, isBatch: request.isBatch }, work);
         if (outcome !== undefined) return outcome;
       }
       if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");
@@ -154,9 +154,9 @@ export class Idempotency {
     }
   }
 
-  /** Runs one attempt; answers undefined if another attempt has taken the claim over. */
+  /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
-    { isNew, several = false, ...claim }: Claim & { isNew: boolean; several: boolean | undefined },
+    { isNew, isBatch = false, ...claim }: Claim & { isNew: boolean; isBatch: boolean | undefined },
     { write, undo }: IdempotentWork,
   ): Promise<Outcome | undefined> {
     let appending = false;
@@ -170,7 +170,7 @@ export class Idempotency {
       const answered = onlyAnswer(await write(attempt));
       let isFirst = false;
       try {
-        isFirst = await this.#keepAnswer(claim, answered);
+        isFirst = await this.#storeAnswer(claim, answered);
       } finally {
         if (!isFirst) await undo(answered);
       }
@@ -178,11 +178,11 @@ export class Idempotency {
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
-        if (await this.#keepStored(claim, error)) throw error;
+        if (await this.#storeProgress(claim, error)) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
-      const isNothing = !appending || (!several && isRefusal(error));
+      const isNothing = !appending || (!isBatch && isRefusal(error));
       if (isNothing || error instanceof UnfinishedBatchError || isRefusal(error))
         await this.#letGo(claim, { isNew: isNew && isNothing });
       throw error;
@@ -195,26 +195,26 @@ export class Idempotency {
     return claims.takeOver({ id, from: owner, to: owner, claimedAtMs: clock.wallMs() });
   }
 
-  /** Keeps the answer; tells whether it is the first. */
-  #keepAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
+  /** Stores the answer; true if it is the first. */
+  #storeAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
     const answer = answerOf(answered, memoryId);
-    return this.#keep(() => this.ports.claims.answer({ id, owner, answer }));
+    return this.#persist(() => this.ports.claims.answer({ id, owner, answer }));
   }
 
-  /** Keeps what was stored of a batch, and frees the key for the rest; tells whether this attempt had it still. */
-  #keepStored({ id, owner }: Claim, { stored }: UnfinishedBatchError): Promise<boolean> {
-    const kept = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
-    return this.#keep(() => this.ports.claims.takeOver(kept));
+  /** Stores which items of a batch were stored, and frees the key for the rest; true if this attempt still had it. */
+  #storeProgress({ id, owner }: Claim, { stored }: UnfinishedBatchError): Promise<boolean> {
+    const taken = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
+    return this.#persist(() => this.ports.claims.takeOver(taken));
   }
 
   /**
    * Tries repeatedly to keep what the caller will be told. It is told only what is kept: otherwise a later call
    * could store again a memory that was deleted meanwhile.
    */
-  async #keep(keeping: () => Promise<boolean>): Promise<boolean> {
+  async #persist(write: () => Promise<boolean>): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await keeping();
+        return await write();
       } catch (error) {
         if (attempt === ANSWER_ATTEMPTS_MAX) throw error;
         await this.ports.clock.sleep(LOOK_MS);
@@ -234,12 +234,12 @@ export class Idempotency {
 
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
   async #replay(
-    { scope, several = false }: IdempotentRequest,
+    { scope, isBatch = false }: IdempotentRequest,
     { similar, ...answer }: ClaimAnswer,
     memoryId: string,
   ): Promise<Outcome> {
     const answered = { id: memoryId, ...answer };
-    if (!several && (await this.#find(scope, answered.id)) === undefined) throw deletedSince();
+    if (!isBatch && (await this.#find(scope, answered.id)) === undefined) throw deletedSince();
     if (similar === undefined) return { answered, replayed: true };
     const found = await Promise.all(similar.map(({ id }) => this.#find(scope, id)));
     // Those that were deleted since are left out.
@@ -269,7 +269,9 @@ export class Idempotency {
 /** Leaves out all that is no part of an answer. */
 function onlyAnswer({ id, tokens, createdAtMs, outcome, etag, similar, kept }: Answered): Answered {
   return {
-    ...{ id, tokens, createdAtMs },
+    id,
+    tokens,
+    createdAtMs,
     ...(outcome !== undefined && { outcome }),
     ...(etag !== undefined && { etag }),
     ...(similar !== undefined && { similar }),
@@ -286,7 +288,7 @@ function answerOf({ id, similar, ...answered }: Answered, memoryId: string): Cla
   };
 }
 
-/** Tells whether nothing was written, nor will be: the namespace's memories did not allow it. */
+/** True if nothing was written, nor will be: the namespace's memories did not allow it. */
 function isRefusal(error: unknown): boolean {
   return error instanceof MemoryError && error.code !== "unavailable" && error.code !== "internal";
 }
@@ -326,7 +328,7 @@ function newClaim(
     memoryId: newMemoryId(),
     owner,
     claimedAtMs,
-    expiresAtMs: claimedAtMs + IDEMPOTENCY_KEPT_MS,
+    expiresAtMs: claimedAtMs + IDEMPOTENCY_TTL_MS,
   };
 }
 

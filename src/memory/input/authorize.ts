@@ -15,11 +15,13 @@ export interface Action {
  * @throws MemoryError `permission_denied`; `unauthenticated` if the key no longer lives.
  */
 export async function authorize(quota: Quota, caller: Caller, action: Action): Promise<void> {
-  const refusal = refusalOf(caller, action);
-  if (refusal === undefined) return;
-  // A revoked key must learn nothing else.
-  await quota.verify(caller);
-  throw refusal;
+  try {
+    expectPermitted(caller, action);
+  } catch (refusal) {
+    // A revoked key must learn nothing else.
+    await quota.verify(caller);
+    throw refusal;
+  }
 }
 
 /**
@@ -29,17 +31,17 @@ export async function authorize(quota: Quota, caller: Caller, action: Action): P
  */
 export async function authorizeFree(quota: Quota, caller: Caller, action: Action): Promise<void> {
   await quota.verify(caller);
-  const refusal = refusalOf(caller, action);
-  if (refusal !== undefined) throw refusal;
+  expectPermitted(caller, action);
 }
 
-function refusalOf({ access, namespace }: Caller, action: Action): MemoryError | undefined {
+/** @throws MemoryError `permission_denied` */
+function expectPermitted({ access, namespace }: Caller, action: Action): void {
   if (action.writes && access !== "full") {
-    return denied("KEY_READ_ONLY", "this key may only read: it cannot store or delete");
+    throw denied("KEY_READ_ONLY", "this key may only read: it cannot store or delete");
   }
-  if (namespace === undefined || namespace === action.namespace) return undefined;
+  if (namespace === undefined || namespace === action.namespace) return;
   const message = `this key is for the namespace ${namespace} alone`;
-  return denied("KEY_OTHER_NAMESPACE", message, "this key is for another namespace alone");
+  throw denied("KEY_OTHER_NAMESPACE", message, "this key is for another namespace alone");
 }
 
 function denied(reason: Reason, message: string, recorded?: string): MemoryError {

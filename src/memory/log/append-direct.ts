@@ -1,7 +1,7 @@
 import { MemoryError, unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import { type Deleted, type Dropped, type Erased, isEnd, type Log, type Scope } from "../ports/log.js";
-import { type LeavePorts, leave } from "./leave.js";
+import { completeEnd, type EndPorts } from "./complete-end.js";
 
 /** Maximum number of attempts to become the log's next entry while others store, and their time limit. */
 const ATTEMPTS_MAX = 50;
@@ -26,7 +26,7 @@ export interface Living {
  * undefined has met the log's end, and runs again on the name's next log.
  */
 export async function onLiving<T>(
-  ports: LeavePorts,
+  ports: EndPorts,
   scope: Scope,
   work: (living: Living) => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -43,13 +43,13 @@ export async function onLiving<T>(
  * Finds the living log of a name. If its log has ended, this completes what the log's last writer left
  * undone.
  */
-async function livingLog(ports: LeavePorts, scope: Scope): Promise<Living | "ended" | undefined> {
+async function livingLog(ports: EndPorts, scope: Scope): Promise<Living | "ended" | undefined> {
   const { log } = ports;
   const logId = await log.find(scope);
   if (logId === undefined) return undefined;
   const last = await log.last(logId);
   if (last === undefined || !isEnd(last.entry)) return { logId, last: last?.sequence ?? 0 };
-  await leave(ports, { scope, logId, end: last.entry });
+  await completeEnd(ports, { scope, logId, end: last.entry });
   return "ended";
 }
 
@@ -62,7 +62,7 @@ export interface DirectAppend {
 
 /**
  * Appends an entry after the last one of a log, and reads nothing else of it: this needs no index and takes
- * as long for a long log as for a short one. Answers false if the log has ended.
+ * as long for a long log as for a short one. Returns false if the log has ended.
  *
  * @throws MemoryError `unavailable` if others write without a pause, or if the outcome is unknown.
  */

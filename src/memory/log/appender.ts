@@ -2,7 +2,7 @@ import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
 import { LogEndedError, type Replica } from "./replica.js";
 
@@ -12,7 +12,7 @@ const DECIDED_MAX = 32;
 const DECISIONS_LEFT_OUT = 3;
 const OTHERS_TIME_MS_MAX = 500;
 
-interface DecidingTurnOptions {
+interface DecisionSliceOptions {
   readonly clock: Clock;
   /** True if no other process can write to the log. */
   readonly exclusive: boolean;
@@ -43,7 +43,7 @@ interface PendingAppend {
 interface AppenderOptions {
   readonly log: Log;
   readonly clock: Clock;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
   /** Counter that all appenders of a process share. */
   readonly allWaiting?: WaitingBytes | undefined;
   /** True if no other process can write to the log. */
@@ -60,7 +60,7 @@ export class Appender {
   readonly #allWaiting: WaitingBytes;
   /** Changes that are decided from a log which was read to its end after they had come. */
   readonly #current = new WeakSet<Conditional>();
-  readonly #turn: DecidingTurn;
+  readonly #slice: DecisionSlice;
   #waitingBytes = 0;
   #writing = false;
 
@@ -70,7 +70,7 @@ export class Appender {
   ) {
     const { clock, exclusive = false, allWaiting = new WaitingBytes() } = options;
     this.#allWaiting = allWaiting;
-    this.#turn = new DecidingTurn({ clock, exclusive, pauseMsMax: RETRY_PAUSE_MS_MAX });
+    this.#slice = new DecisionSlice({ clock, exclusive, pauseMsMax: RETRY_PAUSE_MS_MAX });
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
@@ -84,29 +84,31 @@ export class Appender {
    * the entry is in the log for good and applied to the replica, with the entry as the log has it: of several
    * attempts at one operation, the first that arrived; or with the memory that makes it needless.
    *
-   * `once` is for what another call or process may have appended before: it is in the log once then, and a memory
+   * `idempotent` is for what another call or process may have appended before: it is in the log once then, and a memory
    * that was erased since is not written again.
    *
    * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition
    * throws: then nothing is written, now or later. LogEndedError if the log has ended and the entry is not in it.
    */
-  append(what: Appended | Conditional, { once = false } = {}): Promise<Entry<"head">> {
-    const [existing] = this.appendAll([what], { once });
+  append(what: Appended | Conditional, { idempotent = false } = {}): Promise<Entry<"head">> {
+    const [existing] = this.appendAll([what], { idempotent });
     return existing as Promise<Entry<"head">>;
   }
 
   /** Appends several like `append`, in their order, and asks the log once for all of them. */
-  appendAll(all: readonly (Appended | Conditional)[], { once }: { once: boolean }): Promise<Entry<"head">>[] {
+  appendAll(
+    all: readonly (Appended | Conditional)[],
+    { idempotent }: { idempotent: boolean },
+  ): Promise<Entry<"head">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
-    const existing = all.map((what) => this.#wait(what, { ready: !once }));
-    if (once) void this.#lookUp(all);
+    const existing = all.map((what) => this.#wait(what, { ready: !idempotent }));
+    if (idempotent) void this.#lookUp(all);
     return existing;
   }
 
   #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
+      this.#expectSpace();
       // Another attempt at the same operation: both share an entry and a deadline, and both get the outcome.
       const same = this.#take(what);
       const bytes = isConditional(what) ? what.bytes : weightOf(what);
@@ -148,104 +150,100 @@ export class Appender {
     return [...this.#waiting.values()].filter(({ ready }) => ready);
   }
 
-  #refusal(): MemoryError | undefined {
+  /** @throws MemoryError `unavailable` if too much waits. */
+  #expectSpace(): void {
     if (this.#waiting.size >= WAITING_MAX) {
-      return unavailable(`${WAITING_MAX} stores are waiting for this namespace already`);
+      throw unavailable(`${WAITING_MAX} stores are waiting for this namespace already`);
     }
-    if (this.#waitingBytes < WAITING_BYTES_MAX && !this.#allWaiting.isFull) return undefined;
-    return unavailable("too much that is to be stored is waiting already");
+    if (this.#waitingBytes >= WAITING_BYTES_MAX || this.#allWaiting.isFull) {
+      throw unavailable("too much that is to be stored is waiting already");
+    }
   }
 
   async #writeAll(): Promise<void> {
     if (this.#writing || this.#ready.length === 0) return;
     this.#writing = true;
     // A replica that has applied nothing reads first: its snapshot must come before its first entry.
-    let faulty = this.replica.applied === 0 ? await this.#look() : undefined;
+    let readsFirst = this.replica.applied === 0;
     while (this.#ready.length > 0) {
-      if (faulty !== undefined) {
-        this.#giveUp(faulty);
+      try {
+        if (readsFirst) await this.replica.current();
+        readsFirst = false;
+        await this.#writeGroup();
+        if (this.#slice.isOver && this.#ready.length > 0) await this.#slice.passOn();
+      } catch (error) {
+        this.#giveUp(error);
         await this.#pause();
-        faulty = await this.#look();
-      } else {
-        faulty = await this.#writeGroup();
-        if (this.#turn.isOver && this.#ready.length > 0) await this.#turn.passOn();
+        readsFirst = true;
       }
     }
     this.#writing = false;
   }
 
-  /**
-   * Makes one attempt; answers what failed. None begins after an entry's deadline: takeovers of keys rely on
-   * it.
-   */
-  async #writeGroup(): Promise<unknown> {
+  /** Makes one attempt. None begins after an entry's deadline: takeovers of keys rely on it. */
+  async #writeGroup(): Promise<void> {
     this.#reject({ overdueOnly: true }, () =>
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
     // The number after a log's last entry is free and must stay free.
-    if (this.replica.sealed) return new LogEndedError();
+    if (this.replica.sealed) throw new LogEndedError();
     const [first] = this.#ready;
-    if (first === undefined) return undefined;
+    if (first === undefined) return;
     return isConditional(first.what) ? this.#writeDecided(first.what) : this.#write(this.#group());
   }
 
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
-  async #writeDecided(conditional: Conditional): Promise<unknown> {
+  async #writeDecided(conditional: Conditional): Promise<void> {
     const { logId, applied } = this.replica;
-    this.#turn.begin();
+    this.#slice.begin();
     let decision: Decision;
     try {
       decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
     } catch (error) {
       if (error instanceof LogAdvancedError) {
-        this.#turn.end();
-        return this.#look();
+        this.#slice.end();
+        return this.replica.current();
       }
-      if (isAway(error)) return error;
+      if (isAway(error)) throw error;
       return this.#settleUnwritten(conditional, ({ reject }) => reject(error));
     }
     if ("existing" in decision) {
       const { existing } = decision;
       return this.#settleUnwritten(conditional, ({ resolve }) => resolve(existing));
     }
-    this.#turn.count();
+    this.#slice.count();
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
     const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
-    return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);
+    if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);
   }
 
   /**
    * Settles a change that writes nothing. No write has proved that the log still goes on behind what the
    * decision saw: another process may have ended it, and then the next log decides.
    */
-  async #settleUnwritten(conditional: Conditional, how: (waiting: PendingAppend) => void): Promise<unknown> {
+  async #settleUnwritten(conditional: Conditional, how: (waiting: PendingAppend) => void): Promise<void> {
     const { applied } = this.replica;
-    const failure = this.#current.has(conditional) ? undefined : await this.#look();
-    if (failure !== undefined) return failure;
+    if (!this.#current.has(conditional)) await this.replica.current();
     const isDecided = this.#current.has(conditional) || this.replica.applied === applied;
     this.#current.add(conditional);
     if (isDecided) this.#settle(conditional, how);
-    return undefined;
   }
 
-  async #write(entries: readonly Appended[]): Promise<unknown> {
+  async #write(entries: readonly Appended[]): Promise<void> {
     const { logId, applied } = this.replica;
     const from = applied + 1;
-    try {
-      const { log, steps = untimed } = this.options;
-      const inserted = await steps.time("write", () => log.append({ logId, from, entries }));
-      const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
-      // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
-      // reports that itself, and is replaced.
-      this.replica.apply(ours).catch(() => {});
-      if (inserted === entries.length) return undefined;
-      this.#turn.end();
-      await this.#pause();
-      return await this.#look();
-    } catch (error) {
-      return error;
-    }
+    const { log, timer = NO_TIMINGS } = this.options;
+    const inserted = await timer.time("write", () => log.append({ logId, from, entries }));
+    const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
+    // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
+    // reports that itself, and is replaced.
+    this.replica.apply(ours).catch(() => {});
+    if (inserted === entries.length) return;
+    this.#slice.end();
+    await this.#pause();
+    // Reads on, and settles the entries that turn out to be in the log.
+    await this.replica.current();
   }
 
   /** Chooses the next entries to write: one slice, whose last entry may exceed its size. */
@@ -258,16 +256,6 @@ export class Appender {
       left -= bytes;
     }
     return group;
-  }
-
-  /** Reads on, and settles the entries that turn out to be in the log. Answers what failed. */
-  async #look(): Promise<unknown> {
-    try {
-      await this.replica.current();
-      return undefined;
-    } catch (error) {
-      return error;
-    }
   }
 
   /** Rejects all entries; if the database is only unavailable, just the overdue ones. */
@@ -317,15 +305,15 @@ function isAway(error: unknown): boolean {
 }
 
 /**
- * A process's turn to decide entries of a log. The process that wrote last has nothing to read before it decides
+ * A process's time slice to decide entries of a log. The process that wrote last has nothing to read before it decides
  * again, so without pauses the others would always be too late.
  */
-class DecidingTurn {
-  /** Number of entries decided in this turn, and the time when the first of them began. */
+class DecisionSlice {
+  /** Number of entries decided in this slice, and the time when the first of them began. */
   #decided = 0;
   #sinceMs = 0;
 
-  constructor(private readonly options: DecidingTurnOptions) {}
+  constructor(private readonly options: DecisionSliceOptions) {}
 
   get isOver(): boolean {
     return !this.options.exclusive && this.#decided >= DECIDED_MAX;
@@ -341,12 +329,12 @@ class DecidingTurn {
     this.#decided++;
   }
 
-  /** Ends the turn: another process has written. */
+  /** Ends the slice: another process has written. */
   end(): void {
     this.#decided = 0;
   }
 
-  /** Ends the turn, and leaves other processes time to decide an entry. */
+  /** Ends the slice, and leaves other processes time to decide an entry. */
   async passOn(): Promise<void> {
     const { clock, pauseMsMax } = this.options;
     const eachMs = (clock.nowMs() - this.#sinceMs) / this.#decided;

@@ -33,7 +33,7 @@ export async function indexStatus(
 ): Promise<IndexStatus[]> {
   const { vectors, indexes, namespaces } = ports;
   const open = new Set(namespaces.logIds);
-  const all = new Set([...open, ...(await vectors.kept()), ...(await indexes.kept())]);
+  const all = new Set([...open, ...(await vectors.stored()), ...(await indexes.stored())]);
   const found: IndexStatus[] = [];
   for (const logId of [...all].sort()) {
     if (logId <= after) continue;

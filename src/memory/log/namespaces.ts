@@ -1,13 +1,13 @@
 import { unavailable } from "../../errors.js";
-import type { Generations } from "../models/generations.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import { WaitingBytes } from "../pacing/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
-import { type Generation, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Lost, Scope, Sequenced, Stored } from "../ports/log.js";
-import type { SharedStep, Steps } from "../ports/steps.js";
+import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
-import { leave } from "./leave.js";
+import { completeEnd } from "./complete-end.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { LogEndedError, Replica, tooLarge } from "./replica.js";
@@ -19,13 +19,13 @@ const BUILDING_SHARE = 1.5;
 
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly erasures: Erasures;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
   /** True if no other process can use this database. */
   readonly exclusive?: boolean | undefined;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
   /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
@@ -34,21 +34,21 @@ export interface NamespacesOptions extends MaintenanceOptions {
 
 /** A memory to append. */
 export interface Appending {
-  /** Makes the memory for the log's model generation; called again if the namespace gets another log. */
-  memoryIn(generation: Generation): Promise<Stored>;
+  /** Makes the memory for the log's model version; called again if the namespace gets another log. */
+  memoryIn(modelVersion: ModelVersion): Promise<Stored>;
   /** Refuses callers whose account was closed. */
-  admit(): Promise<void>;
+  authenticate(): Promise<void>;
   /** True if another attempt may have stored the same memory before. */
   readonly idempotent: boolean;
 }
 
 /** Memories to append together. */
-export interface AppendingAll extends Pick<Appending, "admit" | "idempotent"> {
+export interface AppendingAll extends Pick<Appending, "authenticate" | "idempotent"> {
   /**
-   * Makes the memories, or the conditions under which they are appended, for the log's model generation; called
+   * Makes the memories, or the conditions under which they are appended, for the log's model version; called
    * again if the namespace gets another log.
    */
-  memoriesIn(generation: Generation): Promise<readonly (Stored | Conditional)[]>;
+  memoriesIn(modelVersion: ModelVersion): Promise<readonly (Stored | Conditional)[]>;
   /** Outcomes by the operations' ids; those of which are known are not appended again. */
   readonly settled: Map<string, PromiseSettledResult<Changed>>;
 }
@@ -58,7 +58,7 @@ export interface Changing {
   /** Makes the condition for the namespace's present log; called again if the namespace gets another log. */
   conditionFor(replica: Replica): Promise<Conditional>;
   /** Refuses callers whose account was closed; left out for a change that creates no namespace. */
-  admit?(): Promise<void>;
+  authenticate?(): Promise<void>;
   /** True if another attempt may have made the same change before. */
   readonly idempotent: boolean;
 }
@@ -94,7 +94,7 @@ export class Namespaces {
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     const find = () => this.#options.log.find(scope);
     return this.#following(scope, find, async (open) => {
-      await this.#expectRoom(open.replica);
+      await this.#ensureCapacity(open.replica);
       return work(open);
     });
   }
@@ -116,29 +116,32 @@ export class Namespaces {
   }
 
   /**
-   * Appends a memory that is made for the namespace's model generation, and creates the namespace if needed.
-   * Answers the entry as the log has it. Errors as `Appender.append`.
+   * Appends a memory that is made for the namespace's model version, and creates the namespace if needed.
+   * Returns the entry as the log has it. Errors as `Appender.append`.
    */
-  async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
+  async append(scope: Scope, { memoryIn, authenticate, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {
-      await this.#expectRoom(replica);
-      const memory = await memoryIn(generationOf(replica.logId));
-      return appender.append(memory, { once: idempotent });
+      await this.#ensureCapacity(replica);
+      const memory = await memoryIn(modelVersionOf(replica.logId));
+      return appender.append(memory, { idempotent });
     };
-    return (await this.#following(scope, this.#creating(scope, admit), work)) as Entry<"head">;
+    return (await this.#following(scope, this.#creating(scope, authenticate), work)) as Entry<"head">;
   }
 
   /**
    * Appends memories like `append`, in their order. Each has an outcome of its own, which `settled` has when
    * this ends, also by an error.
    */
-  async appendAll(scope: Scope, { memoriesIn, admit, idempotent, settled }: AppendingAll): Promise<void> {
-    await this.#following(scope, this.#creating(scope, admit), async ({ replica, appender }) => {
-      await this.#expectRoom(replica);
-      const all = await memoriesIn(generationOf(replica.logId));
+  async appendAll(
+    scope: Scope,
+    { memoriesIn, authenticate, idempotent, settled }: AppendingAll,
+  ): Promise<void> {
+    await this.#following(scope, this.#creating(scope, authenticate), async ({ replica, appender }) => {
+      await this.#ensureCapacity(replica);
+      const all = await memoriesIn(modelVersionOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
-      const appended = appender.appendAll(memories, { once: idempotent });
+      const appended = appender.appendAll(memories, { idempotent });
       const changes = appended.map(async (each): Promise<Changed> => ({ logId, existing: await each }));
       let sealed: unknown;
       for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
@@ -155,24 +158,24 @@ export class Namespaces {
    * Makes a change that the namespace's memories may refuse; undefined if the namespace does not exist, and the
    * change creates none. Errors as `Appender.append`.
    */
-  change(scope: Scope, { conditionFor, admit, idempotent }: Changing): Promise<Changed | undefined> {
+  change(scope: Scope, { conditionFor, authenticate, idempotent }: Changing): Promise<Changed | undefined> {
     const find = () => this.#options.log.find(scope);
-    const resolve = admit === undefined ? find : this.#creating(scope, admit);
+    const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
     return this.#following(scope, resolve, async ({ replica, appender }) => {
-      await this.#expectRoom(replica);
+      await this.#ensureCapacity(replica);
       const conditional = await conditionFor(replica);
-      const existing = await appender.append(conditional, { once: idempotent });
+      const existing = await appender.append(conditional, { idempotent });
       return { logId: replica.logId, existing };
     });
   }
 
-  /** Guesses the model generation that a memory will be appended in. */
-  generationOf(scope: Scope): Generation {
-    const { generations } = this.#options;
+  /** Guesses the model version that a memory will be appended in. */
+  modelVersionOf(scope: Scope): ModelVersion {
+    const { modelVersions } = this.#options;
     const open = this.#open.get(scope);
-    const generation = open ? generationOf(open.replica.logId) : generations.newest;
+    const modelVersion = open ? modelVersionOf(open.replica.logId) : modelVersions.newest;
     // A model that is not loaded any more has no logs, even if this process has not noticed that yet.
-    return generations.has(generation) ? generation : generations.newest;
+    return modelVersions.has(modelVersion) ? modelVersion : modelVersions.newest;
   }
 
   /** Erases the index of a dropped log. */
@@ -215,7 +218,7 @@ export class Namespaces {
    *
    * @throws MemoryError `resource_exhausted`
    */
-  async #expectRoom(replica: Replica): Promise<void> {
+  async #ensureCapacity(replica: Replica): Promise<void> {
     const { indexMemoryBytesMax } = this.#options;
     if (replica.bytes <= indexMemoryBytesMax) return;
     // Others may have deleted some of it.
@@ -224,13 +227,13 @@ export class Namespaces {
   }
 
   /** Makes the function that finds or creates the log of a store. */
-  #creating(scope: Scope, admit: () => Promise<void>): () => Promise<string> {
-    const { log, generations } = this.#options;
+  #creating(scope: Scope, authenticate: () => Promise<void>): () => Promise<string> {
+    const { log, modelVersions } = this.#options;
     return async () => {
-      const logId = await log.create(scope, generations.newest);
+      const logId = await log.create(scope, modelVersions.newest);
       // After the name is created, not before: a process that closes the account either finds this name, or
       // refuses the store here.
-      await admit();
+      await authenticate();
       return logId;
     };
   }
@@ -241,18 +244,18 @@ export class Namespaces {
     work: (open: Open) => Promise<T>,
   ): Promise<T | undefined> {
     for (let i = 0; i < LOG_IDS_MAX; i++) {
-      const open = this.#lookUp(scope) ?? (await this.#admit(scope, resolve));
+      const open = this.#lookUp(scope) ?? (await this.#openNamespace(scope, resolve));
       if (open === undefined) return undefined;
       try {
         return await this.#using(open, async ({ replica }) => {
           // A log whose model is not loaded any more has probably moved, and needs no model then.
-          if (!this.#options.generations.has(generationOf(replica.logId))) await replica.current();
+          if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
           return work(open);
         });
       } catch (error) {
         if (!(error instanceof LogEndedError)) throw error;
         const { logId, end } = open.replica;
-        if (end !== undefined) await leave(this.#options, { scope, logId, end });
+        if (end !== undefined) await completeEnd(this.#options, { scope, logId, end });
         if (end?.op !== "moved") this.#maintenance.forget(scope);
         this.#open.letGo(open);
       }
@@ -270,7 +273,7 @@ export class Namespaces {
       replica.users--;
       if (open.gone && replica.users === 0) this.#maintenance.close(replica);
       else if (!open.gone) this.#maintenance.tend(open);
-      if (replica.bytes > bytesBefore) this.#open.makeRoom();
+      if (replica.bytes > bytesBefore) this.#open.evict();
     }
   }
 
@@ -282,35 +285,35 @@ export class Namespaces {
     return undefined;
   }
 
-  async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
+  async #openNamespace(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
     const logId = await resolve();
     if (logId === undefined) return undefined;
-    await this.#options.generations.find(generationOf(logId));
+    await this.#options.modelVersions.find(modelVersionOf(logId));
     // Only one index may use a log's files.
     while (this.#maintenance.isClosing(logId)) await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);
-    this.#open.makeRoom();
+    this.#open.evict();
     return open;
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { log, vectors, indexes, clock, steps, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } =
+    const { log, vectors, indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } =
       this.#options;
     const replica = new Replica(logId, {
       log,
       vectors,
       indexes,
       clock,
-      steps,
+      timer,
       buildingBytesMax: BUILDING_SHARE * indexMemoryBytesMax,
       onCaughtUp,
       onTrouble,
       ...(onLost && { onLost }),
     });
     const { exclusive } = this.#options;
-    const appender = new Appender(replica, { log, clock, steps, exclusive, allWaiting: this.#allWaiting });
+    const appender = new Appender(replica, { log, clock, timer, exclusive, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }
 
@@ -319,7 +322,7 @@ export class Namespaces {
     return this.#open.all.map(({ replica }) => replica.logId);
   }
 
-  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
+  /** Measures the open namespaces; for each kind of queue, the length of the longest. */
   measure(): Held {
     return this.#open.measure();
   }

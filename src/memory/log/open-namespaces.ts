@@ -71,7 +71,7 @@ export class OpenNamespaces {
     if (open.replica.users === 0) this.options.close(open.replica);
   }
 
-  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
+  /** Measures the open namespaces; for each kind of queue, the length of the longest. */
   measure(): Held {
     const held = {
       namespaces: this.#open.size,
@@ -116,7 +116,7 @@ export class OpenNamespaces {
    * of the budget, so that it does not close all others'. Namespaces in use stay, and so does the one used last:
    * otherwise a single namespace above the budget would be built again for every call.
    */
-  makeRoom(): void {
+  evict(): void {
     const { bytesMax } = this.options;
     let bytes = this.#bytes();
     while (bytes > bytesMax || this.#open.size > OPEN_MAX) {

@@ -14,7 +14,7 @@ import {
   type Stored,
   type Tail,
 } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { RowCounts, VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Covered, Restoration } from "../reading/restoration.js";
@@ -49,7 +49,7 @@ export interface ReplicaOptions {
   readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly clock: Clock;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
   /**
    * Called with the number of entries read from the log: at the start, or because another process wrote them.
    */
@@ -121,7 +121,10 @@ export class Replica {
     this.#index = indexes.open(logId);
     this.#restoration = new Restoration({ ...options, logId, vectors: this.#vectors, index: this.#index });
     this.#superseded = new SupersededIndex({
-      ...{ logId, log, clock, indexes },
+      logId,
+      log,
+      clock,
+      indexes,
       openVectors: () => vectors.openInMemory(logId),
       applied: () => this.applied,
     });
@@ -129,7 +132,11 @@ export class Replica {
     this.#mean = new SampledMean(sampling);
     this.#meanOfAll = new SampledMean(sampling);
     this.#searchable = {
-      ...{ logId, log, clock, indexes, searches: this.#searches },
+      logId,
+      log,
+      clock,
+      indexes,
+      searches: this.#searches,
       current: () => this.current(),
       applied: () => this.applied,
       expire: () => this.#expire(),
@@ -153,7 +160,7 @@ export class Replica {
     return this.#index.size;
   }
 
-  /** Tells whether an append through this replica is quick, because it need not read a long log first. */
+  /** True if an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
     return this.#isBuilt && sequence - this.applied <= NEAR_MANY;
   }
@@ -218,6 +225,7 @@ export class Replica {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#catchingUp) await this.#vectors.close();
+    // A failure reaches the calls that wait for the same catch-up.
     await this.#catchUpOnce().catch(() => {});
   }
 
@@ -353,7 +361,7 @@ export class Replica {
   }
 
   #time<T>(step: SharedStep, work: () => Promise<T>): Promise<T> {
-    return (this.options.steps ?? untimed).time(step, work);
+    return (this.options.timer ?? NO_TIMINGS).time(step, work);
   }
 
   async #catchUp(): Promise<void> {

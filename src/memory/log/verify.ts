@@ -1,7 +1,7 @@
 import type { Erasures, LogErasure } from "../ports/erasures.js";
-import { baseOf } from "../ports/generation.js";
 import type { Indexes } from "../ports/index.js";
 import { type Entry, forgottenBy, isEnd, type Log, type Sequenced, type Stored } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import type { Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { allLogIds, allNames } from "./walk.js";
@@ -25,7 +25,7 @@ export interface Verified {
   /** Logs whose index has files. */
   indexes: number;
   /** Recall of the indexes that have files, by some of their own vectors. */
-  readonly recall: { found: number; of: number };
+  readonly recall: { found: number; compared: number };
   /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
   unfinished: number;
   /** Problems, one line each; empty if the database is sound. */
@@ -44,19 +44,19 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     ),
     ...(await ports.log.unerased(ERASURES_MAX)),
   ];
-  const recall = { found: 0, of: 0 };
+  const recall = { found: 0, compared: 0 };
   const verified: Verified = { ...counted, recall, unfinished: pending.length, problems: [] };
   const living = await livingIn(ports.log);
   for await (const logId of allLogIds(ports.log)) {
     await verifyLog(ports, { logId, verified, pending, living });
   }
-  for (const logId of await ports.vectors.kept()) {
+  for (const logId of await ports.vectors.stored()) {
     verified.indexes++;
-    const { found, of } = await ports.vectors.measureRecall(logId);
+    const { found, compared } = await ports.vectors.measureRecall(logId);
     recall.found += found;
-    recall.of += of;
+    recall.compared += compared;
   }
-  for (const logId of new Set([...(await ports.vectors.kept()), ...(await ports.indexes.kept())])) {
+  for (const logId of new Set([...(await ports.vectors.stored()), ...(await ports.indexes.stored())])) {
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);
@@ -98,8 +98,11 @@ async function verifyLog(
   { logId, verified, pending, living }: Subject,
 ): Promise<void> {
   const walk: Walk = {
-    ...{ ids: new Map(), externalIds: new Map() },
-    ...{ stored: new Set(), targets: new Set(), ended: undefined },
+    ids: new Map(),
+    externalIds: new Map(),
+    stored: new Set(),
+    targets: new Set(),
+    ended: undefined,
   };
   const dimensions = dimensionsOf(logId);
   const complain = (sequence: number, what: string) =>
@@ -111,7 +114,7 @@ async function verifyLog(
     if (complete) break;
     from += entries.length;
   }
-  // Copies in other model generations are erased with the original.
+  // Copies in other model versions are erased with the original.
   const erasing = pending.filter((each) => baseOf(each.logId) === baseOf(logId));
   const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
   for (const target of walk.targets)
@@ -187,8 +190,8 @@ function checkExternalId(
 ): void {
   const { externalId, replaces } = entry;
   if (externalId === undefined) return;
-  const holder = walk.externalIds.get(externalId);
-  const isGone = holder === undefined || holder === replaces || walk.targets.has(holder);
+  const earlier = walk.externalIds.get(externalId);
+  const isGone = earlier === undefined || earlier === replaces || walk.targets.has(earlier);
   if (!isGone) complain(sequence, "repeats the external id of an earlier memory");
   walk.externalIds.set(externalId, sequence);
 }

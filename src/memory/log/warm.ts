@@ -10,7 +10,7 @@ export interface WarmOptions {
   readonly namespaces: Namespaces;
   readonly stopping: AbortSignal;
   /** Called after each namespace. */
-  onProgress?(done: number, of: number): void;
+  onProgress?(done: number, total: number): void;
   /** Called if the list of recently used namespaces cannot be read. */
   onTrouble(error: unknown): void;
 }
@@ -43,6 +43,7 @@ async function openInTurn(
   });
   for (const [i, scope] of scopes.entries()) {
     if (signal.aborted || namespaces.isFull) return;
+    // What cannot be opened now is opened by its first call, which gets the failure.
     await namespaces.reading(scope, ({ replica }) => replica.current()).catch(() => {});
     if (!signal.aborted) onProgress?.(i + 1, scopes.length);
   }

@@ -1,6 +1,11 @@
 import { failedPrecondition, type MemoryError } from "../../errors.js";
 import { isRemote, type ModelIdentity } from "../ports/embedder.js";
-import { FIRST_GENERATION, type Generation, generationOf, inGeneration } from "../ports/generation.js";
+import {
+  FIRST_MODEL_VERSION,
+  inModelVersion,
+  type ModelVersion,
+  modelVersionOf,
+} from "../ports/model-version.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
 
 /**
@@ -40,7 +45,7 @@ const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
 
 /**
  * Pins a new database to the model that was loaded for it, and checks that any other is pinned to that model.
- * Vectors of two models cannot be compared. Answers the database's models.
+ * Vectors of two models cannot be compared. Returns the database's models.
  *
  * @throws MemoryError `failed_precondition` if the database is pinned to another model.
  */
@@ -50,7 +55,7 @@ export async function pinned(
 ): Promise<readonly Pinned[]> {
   let models = known;
   if (models.length === 0) {
-    await systemRecords.pin({ after: undefined, to: { generation: FIRST_GENERATION, model } });
+    await systemRecords.pin({ after: undefined, to: { modelVersion: FIRST_MODEL_VERSION, model } });
     models = await systemRecords.models();
   }
   const { model: present } = models.at(-1) as Pinned;
@@ -108,32 +113,32 @@ export class Pins {
     return this.all.at(-1) as Pinned;
   }
 
-  /** Identity of a generation's model; undefined if there is no such generation. */
-  modelOf(generation: Generation): ModelIdentity | undefined {
-    return this.all.find((each) => each.generation === generation)?.model;
+  /** Identity of a model version's model; undefined if there is no such modelVersion. */
+  modelOf(modelVersion: ModelVersion): ModelIdentity | undefined {
+    return this.all.find((each) => each.modelVersion === modelVersion)?.model;
   }
 
-  /** Number of dimensions of a log's vectors; undefined if its generation is not known. */
+  /** Number of dimensions of a log's vectors; undefined if its model version is not known. */
   dimensionsOf(logId: string): number | undefined {
-    return this.modelOf(generationOf(logId))?.dimensions;
+    return this.modelOf(modelVersionOf(logId))?.dimensions;
   }
 
   /** True if a log has vectors of the pinned model. */
   isAtPresent(logId: string): boolean {
-    const model = this.modelOf(generationOf(logId));
+    const model = this.modelOf(modelVersionOf(logId));
     return model !== undefined && isSame(model, this.present.model);
   }
 
   /** Ids of a log and of its possible copies. */
-  familyOf(logId: string): string[] {
-    return this.all.map(({ generation }) => inGeneration(logId, generation));
+  logsAcrossModels(logId: string): string[] {
+    return this.all.map(({ modelVersion }) => inModelVersion(logId, modelVersion));
   }
 
   /**
    * Returns the ids of the copies that may have been begun of a log which has vectors of the pinned model. The
-   * pinned generation's own copy is among them: the log may have moved to an earlier generation of the same model.
+   * pinned modelVersion's own copy is among them: the log may have moved to an earlier modelVersion of the same model.
    */
   staleCopiesOf(logId: string): string[] {
-    return new Pins(this.all.slice(1)).familyOf(logId).filter((copy) => copy !== logId);
+    return new Pins(this.all.slice(1)).logsAcrossModels(logId).filter((copy) => copy !== logId);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Bounds of the bytes held at a time, and of the time that a piece of work may hold the main thread. An entry
+ * Bounds of the bytes held at a time, and of the time that work may hold the main thread. An entry
  * of the log may take some megabytes, so a bound on their number alone is not enough.
  */
 
@@ -11,7 +11,7 @@ const ALL_WAITING_BYTES_MAX = 134_217_728;
 /** Bytes of a slice of the log. The entry that reaches this size is the last, whatever its own size. */
 export const SLICE_BYTES_MAX = 4_194_304;
 /** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
-const PIECE_MS_MAX = 5;
+const TIME_SLICE_MS_MAX = 5;
 
 /** Bytes of an entry's objects, including the cost of reading the shortest. */
 const ENTRY_BYTES = 1024;
@@ -61,11 +61,11 @@ export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Gener
   if (slice.length > 0) yield slice;
 }
 
-/** Measures the time that the present piece of work has held the main thread. */
-export class Piece {
+/** Measures how long the work has held the main thread without yielding. */
+export class TimeSlice {
   readonly #endsMs: number;
 
-  constructor(msMax = PIECE_MS_MAX) {
+  constructor(msMax = TIME_SLICE_MS_MAX) {
     this.#endsMs = performance.now() + msMax;
   }
 

@@ -1,5 +1,5 @@
 import { unavailable } from "../../errors.js";
-import { turn } from "./turn.js";
+import { yieldToEventLoop } from "./yield-to-event-loop.js";
 
 export interface BudgetOptions {
   /** Maximum total weight of running work; a heavier piece runs alone. */
@@ -48,13 +48,15 @@ export class Budget {
         this.#waiting = this.#waiting.filter((each) => each !== waiting);
         this.#beginSome();
         // Requests that came together expire together, so their answers take turns.
-        void turn().then(() => reject(unavailable(`other ${what} took longer than ${waitMs} ms`)));
+        void yieldToEventLoop().then(() =>
+          reject(unavailable(`other ${what} took longer than ${waitMs} ms`)),
+        );
       };
       const timer = setTimeout(giveUp, waitMs);
       const begin = () => {
         clearTimeout(timer);
         // Work that fails at once lets the next begin, so each gets its own turn.
-        void turn().then(resolve);
+        void yieldToEventLoop().then(resolve);
       };
       const waiting: Waiter = { weight, begin };
       this.#waiting.push(waiting);

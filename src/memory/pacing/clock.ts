@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { turn } from "./turn.js";
+import { yieldToEventLoop } from "./yield-to-event-loop.js";
 
 /** Time and randomness, which a test can control. */
 export interface Clock {
@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number): Promise<void>;
   /** Lets all other work that is ready run first. */
   yield(): Promise<void>;
-  /** Answers a random number, at least 0 and less than 1. */
+  /** Returns a random number, at least 0 and less than 1. */
   random(): number;
 }
 
@@ -18,6 +18,6 @@ export const systemClock: Clock = {
   nowMs: () => performance.now(),
   wallMs: () => Date.now(),
   sleep: (ms) => wait(ms),
-  yield: turn,
+  yield: yieldToEventLoop,
   random: () => Math.random(),
 };

@@ -1,4 +1,4 @@
-/** Runs work on each item, on at most this number at a time; answers the results in order. */
+/** Runs work on each item, on at most this number at a time; returns the results in order. */
 export async function mapSome<T, R>(
   items: readonly T[],
   atOnce: number,

@@ -50,18 +50,18 @@ export type StoreOutcome = "CREATED" | "REPLACED" | "KEPT";
 
 /** The port to the claims. Every adapter passes `test/contract/claims.ts`. */
 export interface Claims {
-  /** Adds a claim unless an unexpired one has its id; answers the claim that is valid then. */
+  /** Adds a claim unless an unexpired one has its id; returns the claim that is valid then. */
   claim(claim: Claim): Promise<Claim>;
   /**
-   * Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. Given the
+   * Gives a claim a new owner, if it still has the old one and no answer; true if it did. Given the
    * same owner twice, it proves that the claim is still held. `stored` stays as it is when left out.
    */
-  takeOver(of: TakeOver): Promise<boolean>;
+  takeOver(request: TakeOver): Promise<boolean>;
   /**
    * Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before; answers
    * whether this owner's answer is the valid one.
    */
-  answer(of: { id: string; owner: string; answer: ClaimAnswer }): Promise<boolean>;
+  answer(request: { id: string; owner: string; answer: ClaimAnswer }): Promise<boolean>;
   /** Frees the key, if this owner still has it. */
-  release(of: { id: string; owner: string }): Promise<void>;
+  release(request: { id: string; owner: string }): Promise<void>;
 }

@@ -27,24 +27,24 @@ export type Order = "gt" | "gte" | "lt" | "lte";
 
 /** A parsed filter. All other operators are made of these. */
 export type Condition =
-  | { readonly kind: "all" | "any"; readonly of: readonly Condition[] }
-  | { readonly kind: "not"; readonly of: Condition }
+  | { readonly kind: "all" | "any"; readonly operands: readonly Condition[] }
+  | { readonly kind: "not"; readonly operand: Condition }
   | { readonly kind: "test"; readonly field: Field; readonly test: Test };
 
 /** A filter that a caller gave. */
 export interface Filter {
   readonly condition: Condition;
-  /** Tells it from other filters, so that a page token works with its own filter only. */
+  /** Fingerprint of the filter, so that a page token works with its own filter only. */
   readonly key: string;
 }
 
 /** Condition that every memory meets. */
-export const ALWAYS: Condition = { kind: "not", of: { kind: "any", of: [] } };
+export const ALWAYS: Condition = { kind: "not", operand: { kind: "any", operands: [] } };
 
 export function* testsOf(condition: Condition): Generator<Extract<Condition, { kind: "test" }>> {
   if (condition.kind === "test") yield condition;
-  else if (condition.kind === "not") yield* testsOf(condition.of);
-  else for (const each of condition.of) yield* testsOf(each);
+  else if (condition.kind === "not") yield* testsOf(condition.operand);
+  else for (const each of condition.operands) yield* testsOf(each);
 }
 
 /** Narrows a filter to memories of what happened between two instants. */
@@ -53,8 +53,8 @@ export function narrowed(filter: Filter | undefined, { after, before }: Between)
   if (after !== undefined) tests.push(happened({ op: "gt", than: after }));
   if (before !== undefined) tests.push(happened({ op: "lt", than: before }));
   if (tests.length === 0) return filter;
-  const of = filter === undefined ? tests : [...tests, filter.condition];
-  return { condition: { kind: "all", of }, key: JSON.stringify([filter?.key, after, before]) };
+  const operands = filter === undefined ? tests : [...tests, filter.condition];
+  return { condition: { kind: "all", operands }, key: JSON.stringify([filter?.key, after, before]) };
 }
 
 function happened(test: { op: "gt" | "lt"; than: number }): Condition {

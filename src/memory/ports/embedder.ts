@@ -11,7 +11,7 @@ export interface Embedder {
    */
   embed(input: EmbedInput): Promise<Embedding>;
   /**
-   * Answers which share of a text's letters and emoji is in scripts that the model hardly knows, from 0 to 1. It
+   * Returns which share of a text's letters and emoji is in scripts that the model hardly knows, from 0 to 1. It
    * may find any two such texts alike.
    */
   unreadShare(text: string): number;

@@ -1,6 +1,6 @@
 import type { Among } from "./vectors.js";
 
-/** Memories looked at before other work may get its turn. */
+/** Memories looked at before other work may run. */
 const SLICE = 4_096;
 /** Times as many as are wanted that are held before all but the best of them are let go. */
 const HELD = 8;

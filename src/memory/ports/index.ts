@@ -29,26 +29,30 @@ export interface Indexes {
   /** Those of these memories that the files of an index hold. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** The logs whose indexes have files. */
-  kept(): Promise<string[]>;
+  stored(): Promise<string[]>;
   /** Positions in the log that the files of an index depend on; empty if it has no whole file. */
   marksOf(logId: string): Promise<readonly Mark[]>;
   /** Measures the files of an index, open or not, without checking that they are whole. */
   measureFiles(logId: string): Promise<FilesMeasured>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
-  searchWords(of: readonly Index[], query: IndexQuery): Promise<WordsFound>;
+  searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
-  scoreWords(of: readonly Index[], query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]>;
+  scoreWords(
+    indexes: readonly Index[],
+    query: WeighedQuery,
+    sequences: readonly number[],
+  ): Promise<WordHit[]>;
   /**
    * Log numbers of up to 1,024 living memories, all if there are no more. The sample depends on nothing but which
    * memories live.
    */
-  sample(of: readonly Index[]): Promise<readonly number[]>;
+  sample(indexes: readonly Index[]): Promise<readonly number[]>;
   /** Selects the memories that match a condition. */
-  select(of: readonly Index[], by: Selecting): Promise<Selection>;
+  select(indexes: readonly Index[], by: Selecting): Promise<Selection>;
   /** Lists the first of some memories in the order of their event times. */
-  inEventOrder(of: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]>;
+  inEventOrder(indexes: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]>;
   /** When memories happened, in milliseconds since 1970. Those that no index has are left out. */
-  eventTimesOf(of: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>>;
+  eventTimesOf(indexes: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>>;
 }
 
 /** The words and fields of one log's memories. A search sees every change that was asked for before it. */

@@ -5,7 +5,7 @@
  */
 
 import type { Window } from "./embedder.js";
-import type { Generation } from "./generation.js";
+import type { ModelVersion } from "./model-version.js";
 
 /** A namespace of an account: names are unique within an account. */
 export interface Scope {
@@ -98,19 +98,19 @@ export type Appended = Stored | Erased | Deleted | Dropped | Moved;
 /** Entries that a reader gets. */
 export type Entry<W extends Projection = "all"> = Projected[W] | Exclude<Appended, Stored> | Lost;
 
-/** Tells whether an entry ends its log: no entry ever follows it. */
+/** True if an entry ends its log: no entry ever follows it. */
 export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
   return entry.op === "drop" || entry.op === "moved";
 }
 
-/** Tells a memory from the other entries of a log. */
+/** True if an entry is a memory. */
 export function isMemory<W extends Projection>(
   numbered: Sequenced<Entry<W>>,
 ): numbered is Sequenced<Projected[W]> {
   return numbered.entry.op === "store";
 }
 
-/** Answers the number of an earlier memory that an entry makes every replica forget. */
+/** Returns the number of an earlier memory that an entry makes every replica forget. */
 export function forgottenBy(entry: Entry<"head">): number | undefined {
   if (entry.op === "delete") return entry.target;
   return entry.op === "store" || entry.op === "erased" ? entry.replaces : undefined;
@@ -120,7 +120,11 @@ export function forgottenBy(entry: Entry<"head">): number | undefined {
 export function remainderOf(memory: Projected["head"]): Erased {
   const { opId, id, tokens, createdAtMs, updatedAtMs, replaces, supersedes } = memory;
   return {
-    ...{ op: "erased", opId, id, tokens, createdAtMs },
+    op: "erased",
+    opId,
+    id,
+    tokens,
+    createdAtMs,
     ...(updatedAtMs !== undefined && { updatedAtMs }),
     ...(replaces !== undefined && { replaces }),
     ...(supersedes !== undefined && { supersedes }),
@@ -143,14 +147,14 @@ export interface Log {
   find(scope: Scope): Promise<string | undefined>;
 
   /**
-   * Finds the living log of a namespace, or creates one: in the given model generation, by default in the
+   * Finds the living log of a namespace, or creates one: in the given model version, by default in the
    * first.
    */
-  create(scope: Scope, generation?: Generation): Promise<string>;
+  create(scope: Scope, modelVersion?: ModelVersion): Promise<string>;
 
   /**
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and stops at
-   * the first that is taken. Answers how many were inserted, once they survive a crash.
+   * the first that is taken. Returns how many were inserted, once they survive a crash.
    */
   append(batch: { logId: string; from: number; entries: readonly Appended[] }): Promise<number>;
 
@@ -169,42 +173,42 @@ export interface Log {
    * Reads the memories with these numbers, from the highest number down, and no more than a slice
    * (`bounds.ts`) holds. Erased memories and other entries are left out. At least one number is looked up.
    */
-  fetch<W extends Projection>(of: Sequences & { what: W }): Promise<Fetched<W>>;
+  fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>>;
 
   /**
    * Finds the number of a memory's last version in this log; undefined if the log does not hold the memory, or
    * its last version was erased.
    */
-  locate(of: { logId: string; id: string }): Promise<number | undefined>;
+  locate(request: { logId: string; id: string }): Promise<number | undefined>;
 
   /**
    * Finds the numbers of the memories' versions that operations wrote, erased or not, by the operations' ids;
    * those that the log never held are left out. An operation that stored a new memory has the memory's id, and
    * finds its last version. It takes up to 256 ids.
    */
-  findByOperation(of: { logId: string; opIds: readonly string[] }): Promise<Map<string, number>>;
+  findByOperation(request: { logId: string; opIds: readonly string[] }): Promise<Map<string, number>>;
 
   /** Finds the number of the last memory that was stored with an external id; undefined if it was erased. */
-  findByExternalId(of: { logId: string; externalId: string }): Promise<number | undefined>;
+  findByExternalId(request: { logId: string; externalId: string }): Promise<number | undefined>;
 
   /**
    * Finds the entries that replaced, superseded or deleted memories with these numbers. Those that are erased
    * may be left out.
    */
-  findReplacements(of: Sequences): Promise<Replacement[]>;
+  findReplacements(request: Sequences): Promise<Replacement[]>;
 
   /**
    * Lists, in order, the numbers in a range that supersede memories, or that expire and are not erased: at most
    * `limit`, from `from` on.
    */
-  listSupersedingAndExpiring(of: {
+  listSupersedingAndExpiring(request: {
     logId: string;
     from: number;
     limit: number;
   }): Promise<SupersedingOrExpiring[]>;
 
   /** Lists memories of all logs that expire up to a time and are not erased, by time, after the given one. */
-  expired(of: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
+  expired(request: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
 
   /** Lists memories of all logs that were replaced and are not erased yet. */
   unerased(limit: number): Promise<{ logId: string; sequence: number }[]>;
@@ -213,7 +217,7 @@ export interface Log {
    * Turns memories into Erased entries: text, vector, metadata and external id are gone once this resolves.
    * Numbers without a memory are ignored.
    */
-  erase(of: Sequences): Promise<void>;
+  erase(request: Sequences): Promise<void>;
 
   /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
   retire(scope: Scope, logId: string): Promise<void>;
@@ -222,22 +226,22 @@ export interface Log {
   scopeOf(logId: string): Promise<Scope | undefined>;
 
   /** Points a name to another log, if it still points to the given one. */
-  rename(scope: Scope, of: { from: string; to: string }): Promise<void>;
+  rename(scope: Scope, request: { from: string; to: string }): Promise<void>;
 
   /** Lists the living namespaces of all accounts, in a fixed order, after the given one. */
-  names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
+  names(request: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
 
   /**
    * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
    * those whose names begin with `prefix`. It reads no other names.
    */
-  list(of: Listed): Promise<NamespaceHead[]>;
+  list(request: Listed): Promise<NamespaceHead[]>;
 
   /** Measures a log's present contents, without erased memories. */
-  measure(of: { logId: string }): Promise<Measured>;
+  measure(request: { logId: string }): Promise<Measured>;
 
   /** Lists the logs that have entries, including dropped ones, in order, after the given one. */
-  logIds(of: { after: string; limit: number }): Promise<string[]>;
+  logIds(request: { after: string; limit: number }): Promise<string[]>;
 }
 
 /** An entry by which an earlier memory is no longer the present version of anything. */

@@ -1,9 +1,9 @@
 import type { ModelIdentity } from "./embedder.js";
-import type { Generation } from "./generation.js";
+import type { ModelVersion } from "./model-version.js";
 
-/** A model that a database was pinned to, and the generation of the logs that have its vectors. */
+/** A model that a database was pinned to, and the model version of the logs that have its vectors. */
 export interface Pinned {
-  readonly generation: Generation;
+  readonly modelVersion: ModelVersion;
   readonly model: ModelIdentity;
 }
 
@@ -12,8 +12,8 @@ export interface SystemRecords {
   /** Reads all models that the database was ever pinned to; the last one is pinned now. */
   models(): Promise<readonly Pinned[]>;
   /**
-   * Pins a model if the present one is still of the given generation; undefined means that there is none yet.
-   * Answers whether it did.
+   * Pins a model if the present one is still of the given model version; undefined means that there is none yet.
+   * True if it did.
    */
-  pin(of: { after: Generation | undefined; to: Pinned }): Promise<boolean>;
+  pin(request: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean>;
 }

@@ -19,10 +19,10 @@ export interface Vectors {
    * @throws MemoryError `unavailable`
    */
   wipe(logId: string, sequences: readonly number[]): Promise<void>;
-  /** Answers those of these memories whose vectors are in the files of the index. */
+  /** Returns those of these memories whose vectors are in the files of the index. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** Lists the logs whose indexes have files. */
-  kept(): Promise<string[]>;
+  stored(): Promise<string[]>;
   /**
    * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
    * among those found, no more broadly than searches are at first.
@@ -53,7 +53,7 @@ export interface VectorIndex {
   restore(): Promise<Restored | undefined>;
   /** Empties the index, because its files belong to another log. */
   reset(): Promise<void>;
-  /** Tells whether it can hold these vectors of one memory: each of the right length, and finite. */
+  /** True if it can hold these vectors of one memory: each of the right length, and finite. */
   fits(vectors: readonly Float32Array[]): boolean;
   /**
    * Adds memories under their log numbers, which grow; a search that begins after the call sees them. The
@@ -107,7 +107,7 @@ export interface RecallMeasured {
   /** Number of the nearest vectors that the searches found. */
   readonly found: number;
   /** Number of the nearest vectors. */
-  readonly of: number;
+  readonly compared: number;
 }
 
 /** Numbers of an index's rows: one for each vector, or for each memory's words and fields. */

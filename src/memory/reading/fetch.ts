@@ -12,10 +12,10 @@ const LOCATING_MAX = 8;
 /** Fetches the memories with these numbers, slice by slice, from the highest number down. */
 export async function* fetchAll<W extends Projection>(
   log: Pick<Log, "fetch">,
-  { sequences, ...of }: Sequences & { what: W },
+  { sequences, ...request }: Sequences & { what: W },
 ): AsyncGenerator<Sequenced<Projected[W]>[]> {
   for (let rest = sequences; rest.length > 0; ) {
-    const fetched = await log.fetch({ ...of, sequences: rest });
+    const fetched = await log.fetch({ ...request, sequences: rest });
     yield fetched.found;
     rest = fetched.rest;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from "../pacing/clock.js";
 import type { Gap, Index, RestoredIndex } from "../ports/index.js";
 import { isMemory, type Log } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
 import { shownOf } from "../versions/showing.js";
 
@@ -14,7 +14,7 @@ export interface RestorationOptions {
   readonly vectors: Pick<VectorIndex, "restore" | "reset">;
   readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill">;
   readonly clock: Clock;
-  readonly steps?: Steps<SharedStep> | undefined;
+  readonly timer?: StepTimer<SharedStep> | undefined;
 }
 
 /** Numbers of the last entries that the files of each part cover; 0 without files. */
@@ -26,8 +26,8 @@ export interface Covered {
 /** Fills the indexes of a log from their files, and trusts those only as far as the log confirms them. */
 export class Restoration {
   /** What was read from files, which is read once. */
-  #restoredVectors: { readonly kept: Restored | undefined } | undefined;
-  #restoredIndex: { readonly kept: RestoredIndex | undefined } | undefined;
+  #restoredVectors: { readonly stored: Restored | undefined } | undefined;
+  #restoredIndex: { readonly stored: RestoredIndex | undefined } | undefined;
   /** What the log has confirmed of it. */
   #vectors: number | undefined;
   #index: number | undefined;
@@ -74,30 +74,30 @@ export class Restoration {
   }
 
   async #restoreVectors(): Promise<number> {
-    const { vectors, steps = untimed } = this.options;
-    this.#restoredVectors ??= { kept: await steps.time("restore", () => vectors.restore()) };
-    const { kept } = this.#restoredVectors;
-    if (kept === undefined) return 0;
-    if (!(await this.#isOurs(kept))) {
+    const { vectors, timer = NO_TIMINGS } = this.options;
+    this.#restoredVectors ??= { stored: await timer.time("restore", () => vectors.restore()) };
+    const { stored } = this.#restoredVectors;
+    if (stored === undefined) return 0;
+    if (!(await this.#isOurs(stored))) {
       await vectors.reset();
       return 0;
     }
-    for (const sequence of kept.wiped) this.#unconfirmed.vectors.add(sequence);
-    return kept.sequence;
+    for (const sequence of stored.wiped) this.#unconfirmed.vectors.add(sequence);
+    return stored.sequence;
   }
 
   async #restoreIndex(): Promise<number> {
-    const { index, steps = untimed } = this.options;
-    this.#restoredIndex ??= { kept: await steps.time("restore", () => index.restore()) };
-    const { kept } = this.#restoredIndex;
-    if (kept === undefined) return 0;
-    for (const mark of kept.marks) {
+    const { index, timer = NO_TIMINGS } = this.options;
+    this.#restoredIndex ??= { stored: await timer.time("restore", () => index.restore()) };
+    const { stored } = this.#restoredIndex;
+    if (stored === undefined) return 0;
+    for (const mark of stored.marks) {
       if (await this.#isOurs(mark)) continue;
       await index.reset();
       return 0;
     }
-    for (const sequence of kept.removed) this.#unconfirmed.index.add(sequence);
-    return kept.upto;
+    for (const sequence of stored.removed) this.#unconfirmed.index.add(sequence);
+    return stored.upto;
   }
 
   async #isOurs({ sequence, opId }: Mark): Promise<boolean> {

@@ -5,8 +5,8 @@ import { count } from "../input/count.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import { isEnd, type Log } from "../ports/log.js";
+import { inModelVersion, type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
 import { staleCopiesOf } from "./move.js";
 
@@ -22,7 +22,7 @@ interface ChangePorts {
 }
 
 /**
- * Pins a database to a model; the services that use it move its namespaces there. Answers the generation, also if it
+ * Pins a database to a model; the services that use it move its namespaces there. Returns the model version, also if it
  * is pinned to that model already.
  *
  * @throws MemoryError `failed_precondition` if the database has no model yet.
@@ -30,20 +30,20 @@ interface ChangePorts {
 export async function pin(
   { systemRecords }: Pick<ChangePorts, "systemRecords">,
   model: ModelIdentity,
-): Promise<Generation> {
+): Promise<ModelVersion> {
   const models = await systemRecords.models();
   const present = models.at(-1);
   if (present === undefined)
     throw failedPrecondition(`the database holds nothing yet: start the service with MODEL=${model.id}`);
-  if (isSame(present.model, model)) return present.generation;
+  if (isSame(present.model, model)) return present.modelVersion;
   if (models.length >= PINS_MAX)
     throw failedPrecondition(
       `the database has had ${PINS_MAX} models, and can have no more: export and import`,
     );
-  const generation = randomBytes(4).toString("hex");
-  const isPinned = await systemRecords.pin({ after: present.generation, to: { generation, model } });
+  const modelVersion = randomBytes(4).toString("hex");
+  const isPinned = await systemRecords.pin({ after: present.modelVersion, to: { modelVersion, model } });
   // If another command was quicker, the database is looked at anew.
-  return isPinned ? generation : pin({ systemRecords }, model);
+  return isPinned ? modelVersion : pin({ systemRecords }, model);
 }
 
 /**
@@ -51,7 +51,7 @@ export async function pin(
  *
  * @throws MemoryError `failed_precondition` if none is under way.
  */
-export async function abandon(ports: ChangePorts): Promise<Generation> {
+export async function abandon(ports: ChangePorts): Promise<ModelVersion> {
   const before = (await ports.systemRecords.models()).at(-2);
   if (before === undefined || (await look(ports)).left === 0)
     throw failedPrecondition("the model is not being changed");
@@ -85,7 +85,7 @@ export async function look({ systemRecords, log }: ChangePorts): Promise<ModelSt
   let [copied, left] = [0, 0];
   for await (const { logId } of allNames(log)) {
     const last = await log.last(logId);
-    const model = pins.modelOf(generationOf(logId));
+    const model = pins.modelOf(modelVersionOf(logId));
     if (model !== undefined) {
       const known = models.find((each) => isSame(each.model, model));
       const held = known ?? { model, namespaces: 0, entries: 0 };
@@ -94,7 +94,7 @@ export async function look({ systemRecords, log }: ChangePorts): Promise<ModelSt
       held.entries += last?.sequence ?? 0;
     }
     const isThere = pins.isAtPresent(logId) && !(last && isEnd(last.entry));
-    if (!isThere) copied += (await log.last(inGeneration(logId, pins.present.generation)))?.sequence ?? 0;
+    if (!isThere) copied += (await log.last(inModelVersion(logId, pins.present.modelVersion)))?.sequence ?? 0;
     if (!isThere || (await staleCopiesOf(log, { pins, logId })).length > 0) left++;
   }
   return { pinned: pins.present, models, copied, left };
@@ -128,15 +128,15 @@ export function progressOf({ pinned, models, copied, left }: ModelStatus): strin
   );
 }
 
-/** Shows the progress of a change until it has ended; answers the status then. */
+/** Shows the progress of a change until it has ended; returns the status then. */
 export async function follow(
   look: () => Promise<ModelStatus>,
-  { generation, show }: { generation: Generation; show: (line: string) => void },
+  { modelVersion, show }: { modelVersion: ModelVersion; show: (line: string) => void },
 ): Promise<ModelStatus> {
   for (;;) {
     const beganMs = performance.now();
     const status = await look().catch(showTrouble(show));
-    if (status !== undefined && (status.left === 0 || status.pinned?.generation !== generation))
+    if (status !== undefined && (status.left === 0 || status.pinned?.modelVersion !== modelVersion))
       return status;
     if (status !== undefined) show(progressOf(status));
     await sleep(Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - beganMs)));

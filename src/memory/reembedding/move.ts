@@ -2,14 +2,13 @@ import { unavailable } from "../../errors.js";
 import { endCopy, newErasure } from "../erasure/erase.js";
 import { newOperationId } from "../input/id.js";
 import { appendDirect } from "../log/append-direct.js";
-import { leave } from "../log/leave.js";
-import type { Generations } from "../models/generations.js";
+import { completeEnd } from "../log/complete-end.js";
+import type { ModelVersions } from "../models/model-versions.js";
 import type { Pins } from "../models/pin.js";
 import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
 import { isRemote, SERVICE } from "../ports/embedder.js";
 import type { Erasures } from "../ports/erasures.js";
-import { generationOf, inGeneration } from "../ports/generation.js";
 import {
   type Appended,
   type Entry,
@@ -20,6 +19,7 @@ import {
   remainderOf,
   type Sequenced,
 } from "../ports/log.js";
+import { inModelVersion, modelVersionOf } from "../ports/model-version.js";
 
 /** Entries copied at a time. */
 const COPY_MANY = 64;
@@ -29,11 +29,11 @@ const EMBEDDING_REMOTE_MAX = 32;
 
 interface CopyPorts {
   readonly log: Log;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly clock: Clock;
 }
 
-/** A log and its copy in another model generation. */
+/** A log and its copy in another model version. */
 interface Copying {
   readonly from: string;
   readonly to: string;
@@ -56,11 +56,11 @@ export interface MovePorts extends CopyPorts {
  * longer pinned. Returns false if there was nothing to do. Any process may repeat each step.
  */
 export async function tend(ports: MovePorts, { scope, logId }: Named, signal: AbortSignal): Promise<boolean> {
-  const { log, generations, erasures, clock } = ports;
-  const { pins } = generations;
-  if (generationOf(logId) !== pins.present.generation) {
+  const { log, modelVersions, erasures, clock } = ports;
+  const { pins } = modelVersions;
+  if (modelVersionOf(logId) !== pins.present.modelVersion) {
     const end = await endOf(log, logId);
-    if (end !== undefined) await leave(ports, { scope, logId, end });
+    if (end !== undefined) await completeEnd(ports, { scope, logId, end });
     else if (!pins.isAtPresent(logId)) await move(ports, { scope, logId }, signal);
     if (end !== undefined || !pins.isAtPresent(logId)) return true;
   }
@@ -94,22 +94,22 @@ export async function staleCopiesOf(
  * model, and recalls after it the new one.
  */
 async function move(ports: MovePorts, { scope, logId: from }: Named, signal: AbortSignal): Promise<void> {
-  const { log, clock, generations } = ports;
-  await generations.refresh();
-  if (generations.pins.isAtPresent(from)) return;
-  const { generation } = generations.pins.present;
-  const to = inGeneration(from, generation);
+  const { log, clock, modelVersions } = ports;
+  await modelVersions.refresh();
+  if (modelVersions.pins.isAtPresent(from)) return;
+  const { modelVersion } = modelVersions.pins.present;
+  const to = inModelVersion(from, modelVersion);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const copied = await copyTail(ports, { from, to, signal });
     const end = await endOf(log, from);
-    if (end !== undefined) return leave(ports, { scope, logId: from, end });
+    if (end !== undefined) return completeEnd(ports, { scope, logId: from, end });
     // After the copy: what gives a change up puts an entry into the log, which is copied before this is read.
-    await generations.refresh();
-    if (copied === undefined || generations.pins.present.generation !== generation) return;
+    await modelVersions.refresh();
+    if (copied === undefined || modelVersions.pins.present.modelVersion !== modelVersion) return;
     const moved = { op: "moved", opId: newOperationId(), to } as const;
     // Only right after the copied entries.
     if ((await log.append({ logId: from, from: copied + 1, entries: [moved] })) === 1) {
-      return leave(ports, { scope, logId: from, end: moved });
+      return completeEnd(ports, { scope, logId: from, end: moved });
     }
     await clock.sleep(clock.random() * PAUSE_MS_MAX);
   }
@@ -148,19 +148,19 @@ async function copyTail(ports: CopyPorts, { from, to, signal }: Copying): Promis
 }
 
 async function copyEntries(
-  { log, generations }: CopyPorts,
+  { log, modelVersions }: CopyPorts,
   { to, news, signal }: Omit<Copying, "from"> & { news: readonly Sequenced<Entry<"text">>[] },
 ): Promise<void> {
   const forgotten = news.flatMap(({ entry }) => forgottenBy(entry) ?? []);
   // Erased before their tombstones are copied: after a crash, the next process begins after those.
   await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
-  const { id } = await generations.find(generationOf(to));
+  const { id } = await modelVersions.find(modelVersionOf(to));
   const atOnce = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
   const copies = await mapSome(news, atOnce, async ({ sequence, entry }): Promise<Appended> => {
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
     const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
-    return { ...entry, ...(await generations.embed(generationOf(to), input)) };
+    return { ...entry, ...(await modelVersions.embed(modelVersionOf(to), input)) };
   });
   await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
 }

@@ -1,8 +1,8 @@
 import { every } from "../../every.js";
 import { allNames } from "../log/walk.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import type { Generation } from "../ports/generation.js";
 import type { Named, Scope } from "../ports/log.js";
+import type { ModelVersion } from "../ports/model-version.js";
 import { type MovePorts, tend } from "./move.js";
 
 /** Interval at which a process reads which model is pinned. */
@@ -23,8 +23,8 @@ export interface MovingPorts extends MovePorts {
  * another. Processes know nothing of each other: two that move the same log do the same work twice.
  */
 export class Moving {
-  /** Generation that this process moves to, or has moved to. */
-  #toward: Generation | undefined;
+  /** Model version that this process moves to, or has moved to. */
+  #toward: ModelVersion | undefined;
   #walk: { readonly stopping: AbortController; readonly done: Promise<void> } | undefined;
   #dueMs = 0;
   #end: (() => Promise<void>) | undefined;
@@ -47,16 +47,16 @@ export class Moving {
 
   /** Reads which model is pinned, and begins a walk if it is time for one. */
   async step(): Promise<void> {
-    const { generations, clock } = this.ports;
-    await generations.refresh();
-    const { generation, model } = generations.pins.present;
-    if (generation !== this.#toward) {
+    const { modelVersions, clock } = this.ports;
+    await modelVersions.refresh();
+    const { modelVersion, model } = modelVersions.pins.present;
+    if (modelVersion !== this.#toward) {
       await this.#stop();
-      this.#toward = generation;
+      this.#toward = modelVersion;
       this.#dueMs = clock.nowMs();
     }
     const isDue = this.#walk === undefined && clock.nowMs() >= this.#dueMs;
-    if (!isDue || generations.pins.all.length === 1 || !generations.has(generation)) return;
+    if (!isDue || modelVersions.pins.all.length === 1 || !modelVersions.has(modelVersion)) return;
     const stopping = new AbortController();
     const done = this.#walkAll(model, stopping.signal).finally(() => {
       this.#walk = undefined;

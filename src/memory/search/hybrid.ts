@@ -1,5 +1,5 @@
 import type { Recency } from "../input/recency.js";
-import { Piece } from "../pacing/bounds.js";
+import { TimeSlice } from "../pacing/bounds.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
@@ -63,14 +63,14 @@ export interface Placement {
  * Places the best `wanted` memories by meaning and words. It reads no record of a memory that cannot be among
  * them, unless one of the others is missing in the log.
  */
-export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Placement> {
+export async function placeBest(searched: SearchedBoth, found: FoundBoth): Promise<Placement> {
   const candidates = await gather(found);
   const mean = found.wordMatches.meanCosine(found.vectors);
   const needed = mayBeBest(candidates, { ...found, mean });
-  const scored = await scoreAll(of, { ...found, candidates: needed });
+  const scored = await scoreAll(searched, { ...found, candidates: needed });
   if (scored.length < needed.length) {
     const rest = candidates.filter((each) => !needed.includes(each));
-    scored.push(...(await scoreAll(of, { ...found, candidates: rest })));
+    scored.push(...(await scoreAll(searched, { ...found, candidates: rest })));
   }
   return place(scored, { ...found, mean });
 }
@@ -143,7 +143,7 @@ async function scoreAll(
 ): Promise<Scoring[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: Scoring[] = [];
-  let piece = new Piece();
+  let timeSlice = new TimeSlice();
   for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
     const slice = await log.fetch({ logId, sequences: rest, what: "all" });
     rest = slice.rest;
@@ -155,10 +155,10 @@ async function scoreAll(
       if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
       all.push({ scored: score(vectors, { ...each, pairs }), isNear, share, matched });
       const isEnd = slice.found.length === 0 && rest.length > 0;
-      if (!piece.isOver && !isEnd) continue;
+      if (!timeSlice.isOver && !isEnd) continue;
       await clock.yield();
       signal?.throwIfAborted();
-      piece = new Piece();
+      timeSlice = new TimeSlice();
     }
   }
   return all;

@@ -9,7 +9,7 @@ const COMPARED_OF_ONE = 64;
 export type Compared = ReadonlyMap<number, readonly Float32Array[]>;
 
 /**
- * Answers the mean cosine of queries to memories, each by its best window, as its score is. The mean over all
+ * Returns the mean cosine of queries to memories, each by its best window, as its score is. The mean over all
  * windows comes from a sum of vectors; how much the best window is above it, from some of the memories.
  */
 export class MeanCosine {

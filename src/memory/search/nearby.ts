@@ -42,7 +42,7 @@ export interface Near {
 /** Memories that an index may not have had when it was searched. Every one of them may be among the best. */
 export interface NewVersions {
   readonly numbers: readonly number[];
-  /** Tells whether one may be shown. */
+  /** True if one may be shown. */
   accepts(entry: Projected["text"]): boolean;
 }
 
@@ -84,23 +84,23 @@ interface FoundBest extends Found, Pick<Query, "wanted"> {
  * Scores the memories of which the best `wanted` are wanted. It reads no record of a memory that cannot be
  * among them, unless one of the others is missing in the log.
  */
-export async function scoreBest(of: Searched, found: FoundBest): Promise<Scored[]> {
+export async function scoreBest(searched: Searched, found: FoundBest): Promise<Scored[]> {
   const { newVersions } = found;
-  const scored = await scoreNearest(of, found);
+  const scored = await scoreNearest(searched, found);
   if (newVersions.numbers.length === 0) return scored;
-  const others = await scoreAll(of, { ...found, sequences: newVersions.numbers });
+  const others = await scoreAll(searched, { ...found, sequences: newVersions.numbers });
   return [...scored, ...others.filter(({ entry }) => newVersions.accepts(entry))];
 }
 
-async function scoreNearest(of: Searched, found: FoundBest): Promise<Scored[]> {
+async function scoreNearest(searched: Searched, found: FoundBest): Promise<Scored[]> {
   const { nearby, wanted = nearby.size, error } = found;
   const lowest = similarityNeeded(nearby, wanted, error + SCORE_ERROR);
   const all = [...nearby.keys()];
   const isNear = (sequence: number) => (nearby.get(sequence) as Near).similarity >= lowest;
   const [near, far] = [all.filter(isNear), all.filter((sequence) => !isNear(sequence))];
-  const scored = await scoreAll(of, { ...found, sequences: near });
+  const scored = await scoreAll(searched, { ...found, sequences: near });
   if (scored.length === near.length || far.length === 0) return scored;
-  return [...scored, ...(await scoreAll(of, { ...found, sequences: far }))];
+  return [...scored, ...(await scoreAll(searched, { ...found, sequences: far }))];
 }
 
 /**
@@ -115,16 +115,16 @@ function similarityNeeded(nearby: Map<number, Near>, wanted: number, error: numb
 
 /** Scores the memories slice by slice, so that few vectors are held at a time. */
 async function scoreAll(
-  of: Searched,
+  searched: Searched,
   { vectors, nearby, signal, sequences }: Found & { readonly sequences: readonly number[] },
 ): Promise<Scored[]> {
   const all: Scored[] = [];
   for (let rest = sequences; rest.length > 0; ) {
-    const scored = await scoreSome(of, { vectors, nearby, sequences: rest });
+    const scored = await scoreSome(searched, { vectors, nearby, sequences: rest });
     all.push(...scored.some);
     rest = scored.rest;
     if (rest.length === 0) break;
-    await of.clock.yield();
+    await searched.clock.yield();
     signal?.throwIfAborted();
   }
   return all;
@@ -155,7 +155,7 @@ class Nearby {
     this.#memories.set(sequence, known);
   }
 
-  /** Answers the `limit` memories with the nearest pairs, the nearest first. */
+  /** Returns the `limit` memories with the nearest pairs, the nearest first. */
   best(limit: number): Map<number, Near> {
     const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity);
     return new Map(nearest.slice(0, limit));

@@ -9,7 +9,7 @@ export interface SampledMeanOptions {
   readonly logId: string;
   readonly log: Pick<Log, "fetch">;
   readonly clock: Clock;
-  /** Tells whether a memory's vectors can be compared with those of the log's model. */
+  /** True if a memory's vectors can be compared with those of the log's model. */
   fits(vectors: readonly Float32Array[]): boolean;
 }
 
@@ -43,6 +43,7 @@ export class SampledMean {
   }
 
   async #follow(before: Promise<unknown> | undefined, sample: Sample): Promise<MeanCosine> {
+    // Whoever began the one before got its failure.
     await before?.catch(() => {});
     return this.#mean.follow(await sample(), (sequences) => this.#readVectors(sequences));
   }

@@ -51,7 +51,7 @@ export function latestOf<T>(some: readonly T[], numbered: (each: T) => Sequenced
   });
 }
 
-/** Answers the `limit` best, best first; of equals, the older comes first. */
+/** Returns the `limit` best, best first; of equals, the older comes first. */
 export function rank(scored: readonly Scored[], limit: number): Ranked[] {
   const living = latestOf(scored, (each) => each);
   const best = living.sort((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
@@ -65,7 +65,7 @@ interface RankingInTime {
   readonly minScore: number;
 }
 
-/** Answers the `limit` best by their scores and what their ages add to these, as `rank` does. */
+/** Returns the `limit` best by their scores and what their ages add to these, as `rank` does. */
 export function rankInTime(scored: readonly Scored[], { recency, limit, minScore }: RankingInTime) {
   const high = latestOf(scored, (each) => each).filter(({ score }) => score >= minScore);
   const ranked = high.map((each) => ({ ...each, recency: recencyOfMemory(recency, each.entry) }));

@@ -7,7 +7,7 @@ import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import type { EventOrder, Happened } from "../ports/event-order.js";
 import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { fetchAll } from "../reading/fetch.js";
 import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
@@ -62,7 +62,7 @@ interface Showing {
 }
 
 interface Timed {
-  readonly steps?: Steps<CallStep> | undefined;
+  readonly timer?: StepTimer<CallStep> | undefined;
 }
 
 export interface SelectOptions extends Showing, Timed {
@@ -98,10 +98,10 @@ export type InTimeOptions = Omit<PlacedOptions, "wordMatches" | "recency"> & { r
  *
  * @throws MemoryError `unavailable` if memories are replaced faster than they are found.
  */
-export async function searching<T>(of: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
+export async function searching<T>(searchable: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
   for (let searches = 1; ; searches++) {
-    const { found, overtaken } = await of.searches.during(async (changes) => {
-      const search = new Search(of, changes);
+    const { found, overtaken } = await searchable.searches.during(async (changes) => {
+      const search = new Search(searchable, changes);
       const found = await work(search);
       return { found, overtaken: await search.overtaken() };
     });
@@ -123,21 +123,23 @@ export class Search {
   #condition: Condition | undefined;
 
   constructor(
-    private readonly of: Searchable,
+    private readonly searchable: Searchable,
     private readonly changes: ChangesDuring,
   ) {
-    this.#log = watched(of.log, this.#missing);
+    this.#log = watched(searchable.log, this.#missing);
   }
 
   /** Selects the memories that match a filter; it sees all that `current` has seen. */
   select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
-    const { signal, steps = untimed, includeSuperseded = false } = options;
+    const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
     this.#condition = condition;
-    return steps.time("filter", async () => {
+    return timer.time("filter", async () => {
       const ids = await this.#locate(condition, includeSuperseded);
       const { indexes } = await this.#sources({ includeSuperseded });
       signal?.throwIfAborted();
-      const selected = await this.of.guard(this.of.indexes.select(indexes, { condition, ids }));
+      const selected = await this.searchable.guard(
+        this.searchable.indexes.select(indexes, { condition, ids }),
+      );
       return selected.with(await this.#replacedIn(selected, { condition, includeSuperseded }));
     });
   }
@@ -145,19 +147,19 @@ export class Search {
   /** Lists the first of the memories that it selected in the order of their event times. */
   async inEventOrder(selection: Selection, order: EventOrder, showing: Showing): Promise<Happened[]> {
     const { indexes } = await this.#sources(showing);
-    return this.of.guard(this.of.indexes.inEventOrder(indexes, selection, order));
+    return this.searchable.guard(this.searchable.indexes.inEventOrder(indexes, selection, order));
   }
 
   /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
   matchWords({
-    steps = untimed,
+    timer = NO_TIMINGS,
     text,
     among,
     wanted = WORD_CANDIDATES,
     ...showing
   }: MatchWordsOptions): Promise<WordMatches> {
-    const { indexes: all, guard } = this.of;
-    return steps.time("words", async () => {
+    const { indexes: all, guard } = this.searchable;
+    return timer.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
       const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
@@ -174,54 +176,54 @@ export class Search {
    * Finds the `limit` memories nearest to any of a query's vectors, with their scores, in no particular
    * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
-  async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    const { searched, ...found } = await steps.time("search", () => this.#searchShown(query));
+  async nearest({ timer = NO_TIMINGS, ...query }: NearestOptions): Promise<Scored[]> {
+    const { searched, ...found } = await timer.time("search", () => this.#searchShown(query));
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
+    return timer.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
   }
 
   /**
    * Scores the memories of which the best `wanted` by their scores and ages are wanted, in no particular order. Some
    * that are not among these may be missing.
    */
-  async nearestInTime({ steps = untimed, ...query }: InTimeOptions): Promise<Scored[]> {
-    const { searched, ...found } = await steps.time("search", () => this.#searchInTime(query));
+  async nearestInTime({ timer = NO_TIMINGS, ...query }: InTimeOptions): Promise<Scored[]> {
+    const { searched, ...found } = await timer.time("search", () => this.#searchInTime(query));
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", async () => {
+    return timer.time("fetch", async () => {
       const { vectors, signal } = query;
-      const of = { vectors, signal, error: found.error, newVersions };
+      const common = { vectors, signal, error: found.error, newVersions };
       const needed = mayBeBestInTime(found);
-      const scored = await scoreBest(searched, { ...of, nearby: needed });
+      const scored = await scoreBest(searched, { ...common, nearby: needed });
       if (scored.length >= needed.size + newVersions.numbers.length) return scored;
       // Others may be in the places of those that are missing.
       const nearest = new Map([...found.nearby].slice(0, RECENCY_CANDIDATES));
       const rest = new Map([...nearest].filter(([sequence]) => !needed.has(sequence)));
       const none = { ...newVersions, numbers: [] };
-      return [...scored, ...(await scoreBest(searched, { ...of, nearby: rest, newVersions: none }))];
+      return [...scored, ...(await scoreBest(searched, { ...common, nearby: rest, newVersions: none }))];
     });
   }
 
   /** Places the memories that are best by meaning and by words together. */
-  async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
+  async placed({ timer = NO_TIMINGS, ...query }: PlacedOptions): Promise<Placement> {
     const { recency } = query;
     const near = { ...query, limit: Math.max(NEAR_CANDIDATES, query.wanted), spare: NEAR_SPARE };
-    const { searched, fits, ...found } = await steps.time("search", async () =>
+    const { searched, fits, ...found } = await timer.time("search", async () =>
       recency === undefined ? await this.#searchShown(near) : await this.#nearInTime({ ...query, recency }),
     );
     const wordMatches = await query.wordMatches;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return steps.time("fetch", () =>
+    return timer.time("fetch", () =>
       placeBest({ ...searched, fits }, { ...query, ...found, wordMatches, newVersions }),
     );
   }
 
-  /** Tells how others have changed what it found; undefined if they have not. */
+  /** Returns how others have changed what a search found; undefined if they have not. */
   async overtaken(): Promise<"replaced" | "deleted" | undefined> {
     if (this.#hasTooMany || this.changes.isIncomplete) return "replaced";
     if (this.#missing.size === 0) return undefined;
     // The log has the entries that replaced or deleted them. A damaged memory is missing as well.
-    await this.of.current();
+    await this.searchable.current();
     const { replacements } = this.changes;
     const gone = [...this.#missing].filter((sequence) => replacements.has(sequence));
     if (gone.length === 0) return undefined;
@@ -229,8 +231,8 @@ export class Search {
   }
 
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    this.of.expire();
-    return this.of.sources(includeSuperseded);
+    this.searchable.expire();
+    return this.searchable.sources(includeSuperseded);
   }
 
   /** Finds the log numbers of the memories that a condition names by id. */
@@ -239,14 +241,14 @@ export class Search {
     for (const { field, test } of testsOf(condition)) {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
-    const { log, logId } = this.of;
+    const { log, logId } = this.searchable;
     const find = async (id: unknown) => [id, await log.locate({ logId, id: String(id) })] as const;
     let before = new Map<unknown, number>();
     for (let looks = 1; ids.size > 0 && looks < LOOKS_MAX; looks++) {
       const found = await mapSome([...ids], LOCATE_MANY, find);
       const numbers = new Map(found.flatMap(([id, at]) => (at === undefined ? [] : [[id, at] as const])));
       // Another process may just have stored one of them.
-      if (Math.max(0, ...numbers.values()) > this.of.applied()) await this.of.current();
+      if (Math.max(0, ...numbers.values()) > this.searchable.applied()) await this.searchable.current();
       const { indexes } = await this.#sources({ includeSuperseded });
       const isKnown = (id: unknown, sequence: number) =>
         before.get(id) === sequence || indexes.some((index) => index.has(sequence));
@@ -266,7 +268,7 @@ export class Search {
     if (replacements.size === 0) return [];
     const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
     const matching: number[] = [];
-    const { logId } = this.of;
+    const { logId } = this.searchable;
     for await (const some of fetchAll(this.#log, { logId, sequences: news, what: "text" })) {
       for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
     }
@@ -289,7 +291,7 @@ export class Search {
   async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
     const { replacements, superseded } = this.changes;
     if (replacements.size === 0) return [];
-    const { indexes } = await this.of.sources(false);
+    const { indexes } = await this.searchable.sources(false);
     const news = [...replacements.values()].filter(
       (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
@@ -302,15 +304,20 @@ export class Search {
     return missing.slice(0, NEW_VERSIONS_MAX);
   }
 
-  /** Tells whether a memory that was found may still be shown. */
+  /** True if a memory that was found may still be shown. */
   #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
     return includeSuperseded || !this.changes.superseded.has(sequence);
   }
 
   async #searchShown(query: Query & Showing) {
-    const { logId, clock } = this.of;
+    const { logId, clock } = this.searchable;
     const { vectors } = await this.#sources(query);
-    const searched = { logId, log: this.#log, clock, ...together(vectors, (work) => this.of.guard(work)) };
+    const searched = {
+      logId,
+      log: this.#log,
+      clock,
+      ...together(vectors, (work) => this.searchable.guard(work)),
+    };
     const before = errorOf(vectors);
     const nearby = await findNearby(searched, query);
     for (const sequence of nearby.keys()) if (!this.#isShown(sequence, query)) nearby.delete(sequence);
@@ -330,8 +337,8 @@ export class Search {
    * are less near than the last one found, and age adds the weight at most. Each step finds some times as many, so all
    * steps together take little longer than the last, which finds all memories at most: some ten thousand.
    */
-  async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "steps">) {
-    const { guard, indexes: all } = this.of;
+  async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "timer">) {
+    const { guard, indexes: all } = this.searchable;
     for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
       const { isExact, ...shown } = await this.#searchShown({ ...query, limit });
       const { indexes } = await this.#sources(query);
@@ -342,7 +349,7 @@ export class Search {
   }
 
   /** Finds the nearest memories for an order by words as well, and those that age can bring among the best. */
-  async #nearInTime(query: Omit<InTimeOptions, "steps">) {
+  async #nearInTime(query: Omit<InTimeOptions, "timer">) {
     const found = await this.#searchInTime(query);
     const nearest = [...found.nearby].slice(0, RECENCY_CANDIDATES);
     const { searched, fits, error, times } = found;
@@ -371,11 +378,11 @@ function errorOf(all: readonly VectorIndex[]): number {
 /** Makes a log that notes which of the memories that are read are missing in it. */
 function watched(log: Pick<Log, "fetch">, missing: Set<number>): Pick<Log, "fetch"> {
   return {
-    fetch: async (of) => {
-      const fetched = await log.fetch(of);
-      if (fetched.found.length + fetched.rest.length === of.sequences.length) return fetched;
+    fetch: async (request) => {
+      const fetched = await log.fetch(request);
+      if (fetched.found.length + fetched.rest.length === request.sequences.length) return fetched;
       const seen = new Set([...fetched.rest, ...fetched.found.map(({ sequence }) => sequence)]);
-      for (const sequence of of.sequences) if (!seen.has(sequence)) missing.add(sequence);
+      for (const sequence of request.sequences) if (!seen.has(sequence)) missing.add(sequence);
       return fetched;
     },
   };

@@ -89,20 +89,20 @@ export class SupersededIndex {
     // From now on, what is superseded is noted.
     this.#pending ??= new Set();
     if (!this.#isListed) await this.#list(this.#pending);
-    const kept = [...this.#layers];
+    const layers = [...this.#layers];
     const sequences = [...this.#pending];
     for (
-      let last = kept.at(-1);
+      let last = layers.at(-1);
       last !== undefined && last.index.size <= sequences.length;
-      last = kept.at(-1)
+      last = layers.at(-1)
     ) {
       sequences.push(...last.sequences);
-      kept.pop();
+      layers.pop();
     }
     this.#removedMeanwhile = [];
     const layer = await this.#layerOf(sequences.sort((a, b) => a - b));
     await removeFrom(layer, this.#removedMeanwhile);
-    this.#layers = layer.index.size > 0 ? [...kept, layer] : kept;
+    this.#layers = layer.index.size > 0 ? [...layers, layer] : layers;
     for (const sequence of sequences) this.#pending.delete(sequence);
     this.changes++;
   }

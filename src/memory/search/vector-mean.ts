@@ -29,8 +29,9 @@ export class VectorMean {
     return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES + this.#comparedBytes;
   }
 
-  /** Answers the mean cosine to a sample's memories. Vectors are read only of what has changed. */
+  /** Returns the mean cosine to a sample's memories. Vectors are read only of what has changed. */
   follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
+    // Whoever began the one before got its failure.
     const following = this.#following.catch(() => {}).then(() => this.#follow(sample, read));
     this.#following = following;
     return following;
@@ -38,7 +39,7 @@ export class VectorMean {
 
   async #follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
     const wanted = new Set(sample);
-    await this.#leave(
+    await this.#subtract(
       [...this.#sampled.keys()].filter((sequence) => !wanted.has(sequence)),
       read,
     );
@@ -52,8 +53,8 @@ export class VectorMean {
     return this.#meanCosine();
   }
 
-  /** Subtracts what has left the sample. If a vector of that is erased, the sum begins anew. */
-  async #leave(left: readonly number[], read: ReadVectors): Promise<void> {
+  /** Subtracts vectors that are no longer in the sample. If a vector of that is erased, the sum begins anew. */
+  async #subtract(left: readonly number[], read: ReadVectors): Promise<void> {
     let found = 0;
     for await (const { sequence, vectors } of each(left, read)) {
       this.#sampled.delete(sequence);
@@ -79,9 +80,9 @@ export class VectorMean {
 
   #meanCosine(): MeanCosine {
     const memories = Math.max(1, this.#sampled.size);
-    const several = [...this.#sampled.values()].filter((windows) => windows > 1).length;
+    const multiWindow = [...this.#sampled.values()].filter((windows) => windows > 1).length;
     const mean = this.#sums.map((sum) => sum / (memories * ONE));
-    return new MeanCosine(mean, several / memories, this.#compared);
+    return new MeanCosine(mean, multiWindow / memories, this.#compared);
   }
 
   #count(vectors: readonly Float32Array[], sign: 1 | -1): void {

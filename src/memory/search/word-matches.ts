@@ -34,7 +34,7 @@ export class WordMatches {
     );
   }
 
-  /** Answers the mean cosine of a query to the namespace's memories. */
+  /** Returns the mean cosine of a query to the namespace's memories. */
   meanCosine(vectors: readonly Float32Array[]): number {
     return this.mean.of(vectors);
   }

@@ -182,7 +182,9 @@ function refused({ secrets, count }: Redacted, { isKey }: { isKey: boolean }): M
     : "leave it out, or set on_secret to REDACT or STORE";
   const place = field === "text" ? `at ${start}` : `in ${path} at ${start}`;
   return new MemoryError("invalid_argument", `${field} ${what}: ${kind} ${place}${others}; ${fix}`, {
-    ...{ field, reason: "SECRET_FOUND", recorded: `${field} ${what}: ${kind}${others}` },
+    field,
+    reason: "SECRET_FOUND",
+    recorded: `${field} ${what}: ${kind}${others}`,
     metadata: { secrets: JSON.stringify(secrets), count: String(count) },
   });
 }

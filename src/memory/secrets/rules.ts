@@ -7,7 +7,7 @@ export interface SecretRule {
    * hold: so a search takes time in proportion to the text, whatever the text is.
    */
   readonly pattern: RegExp;
-  /** Tells whether a candidate is one. */
+  /** True if a candidate is one. */
   isSecret?(candidate: string): boolean;
 }
 

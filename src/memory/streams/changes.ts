@@ -10,7 +10,7 @@ export type Change =
 interface ChangeOptions {
   /** Time by which memories have expired. */
   readonly nowMs: number;
-  /** Answers the id of the memory whose present version has a number, whether it was erased or not. */
+  /** Returns the id of the memory whose present version has a number, whether it was erased or not. */
   idOf(sequence: number): Promise<string | undefined>;
 }
 

@@ -5,12 +5,12 @@ import { parseFilter } from "../filter/parse.js";
 import { authorizeFree } from "../input/authorize.js";
 import type { JsonObject } from "../input/json-object.js";
 import { scopeOf } from "../input/namespace.js";
-import type { Generations } from "../models/generations.js";
-import { Piece } from "../pacing/bounds.js";
+import type { ModelVersions } from "../models/model-versions.js";
+import { TimeSlice } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Filter } from "../ports/condition.js";
-import { baseOf, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Projected, Stored } from "../ports/log.js";
+import { baseOf, modelVersionOf } from "../ports/model-version.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { isExpired } from "../versions/current-version.js";
@@ -34,7 +34,7 @@ export interface ExportPorts {
   readonly log: Log;
   readonly quota: Quota;
   readonly clock: Clock;
-  readonly generations: Generations;
+  readonly modelVersions: ModelVersions;
   readonly streams: OpenStreams;
 }
 
@@ -105,7 +105,7 @@ class Exporting {
   #header(living: LivingLog | undefined) {
     const { namespace } = this.request;
     const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
-    const model = living && this.ports.generations.pins.modelOf(generationOf(living.logId));
+    const model = living && this.ports.modelVersions.pins.modelOf(modelVersionOf(living.logId));
     return {
       format: EXPORT_FORMAT,
       version: EXPORT_VERSION,
@@ -122,7 +122,7 @@ class Exporting {
     const what = this.request.includeVectors ? "all" : "text";
     const reader = new LogReader(this.ports.log, { logId, after: 0, what });
     while (reader.after < last) {
-      let piece = new Piece();
+      let timeSlice = new TimeSlice();
       const entries = await this.#read(reader, Math.min(READ_MANY, last - reader.after));
       const readMs = this.ports.clock.nowMs();
       for (const [i, { sequence, entry }] of entries.entries()) {
@@ -132,9 +132,9 @@ class Exporting {
         if (entry.op !== "store" || ended.has(sequence) || !this.#isWanted(entry)) continue;
         this.#count++;
         yield this.#hashed(lineOf(entry));
-        if (!piece.isOver) continue;
+        if (!timeSlice.isOver) continue;
         await this.ports.clock.yield();
-        piece = new Piece();
+        timeSlice = new TimeSlice();
       }
     }
   }

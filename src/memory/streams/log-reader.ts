@@ -1,9 +1,9 @@
 import { unavailable } from "../../errors.js";
-import { baseOf } from "../ports/generation.js";
 import type { Log, Projection, Scope, Tail } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import type { Position } from "./position.js";
 
-/** Maximum number of moves to other model generations that one read follows. */
+/** Maximum number of moves to other model versions that one read follows. */
 const MOVES_MAX = 16;
 
 /** The log that a namespace's next entry goes to. */

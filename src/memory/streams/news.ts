@@ -14,7 +14,7 @@ export interface Awaited {
   readonly key: string;
   /** The log that has to grow, or the name that has to get one: what this process does needs no look. */
   readonly topic: string;
-  /** Tells whether it has happened. */
+  /** True if it has happened. */
   look(): Promise<boolean>;
 }
 
@@ -35,7 +35,7 @@ interface Waiter {
 }
 
 /**
- * Tells watches that something may have happened: at once if this process has written it, and within a
+ * Wakes watches when something may have happened: at once if this process has written it, and within a
  * quarter of a second if another has, because then somebody has to look.
  */
 export class News {
@@ -49,7 +49,7 @@ export class News {
     return this.#waiting.size;
   }
 
-  /** Says that this process has changed something. */
+  /** Called when this process has changed something. */
   note(topic: string): void {
     for (const { awaited, waiters } of this.#waiting.values()) {
       if (awaited.topic === topic) for (const waiter of waiters) waiter.wake();
@@ -73,11 +73,11 @@ export class News {
       this.#waiting.set(awaited.key, waiting);
       for (const signal of signals) signal.addEventListener("abort", waiter.wake);
       if (signals.some(({ aborted }) => aborted)) waiter.wake();
-      else void this.#keepLooking();
+      else void this.#poll();
     });
   }
 
-  async #keepLooking(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
     while (this.#waiting.size > 0) {
@@ -106,8 +106,8 @@ export function nameTopic({ accountId, namespace }: Scope): string {
 export function announced(log: Log, news: Pick<News, "note">): Log {
   return {
     find: (scope) => log.find(scope),
-    create: async (scope, generation) => {
-      const logId = await log.create(scope, generation);
+    create: async (scope, modelVersion) => {
+      const logId = await log.create(scope, modelVersion);
       news.note(nameTopic(scope));
       return logId;
     },
@@ -118,21 +118,21 @@ export function announced(log: Log, news: Pick<News, "note">): Log {
     },
     read: (range) => log.read(range),
     last: (logId) => log.last(logId),
-    fetch: (of) => log.fetch(of),
-    locate: (of) => log.locate(of),
-    findByOperation: (of) => log.findByOperation(of),
-    findByExternalId: (of) => log.findByExternalId(of),
-    findReplacements: (of) => log.findReplacements(of),
-    listSupersedingAndExpiring: (of) => log.listSupersedingAndExpiring(of),
-    expired: (of) => log.expired(of),
+    fetch: (request) => log.fetch(request),
+    locate: (request) => log.locate(request),
+    findByOperation: (request) => log.findByOperation(request),
+    findByExternalId: (request) => log.findByExternalId(request),
+    findReplacements: (request) => log.findReplacements(request),
+    listSupersedingAndExpiring: (request) => log.listSupersedingAndExpiring(request),
+    expired: (request) => log.expired(request),
     unerased: (limit) => log.unerased(limit),
-    erase: (of) => log.erase(of),
+    erase: (request) => log.erase(request),
     retire: (scope, logId) => log.retire(scope, logId),
     scopeOf: (logId) => log.scopeOf(logId),
-    rename: (scope, of) => log.rename(scope, of),
-    names: (of) => log.names(of),
-    list: (of) => log.list(of),
-    measure: (of) => log.measure(of),
-    logIds: (of) => log.logIds(of),
+    rename: (scope, request) => log.rename(scope, request),
+    names: (request) => log.names(request),
+    list: (request) => log.list(request),
+    measure: (request) => log.measure(request),
+    logIds: (request) => log.logIds(request),
   };
 }

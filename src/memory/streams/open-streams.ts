@@ -20,8 +20,8 @@ export const HELD_BYTES_MAX = 67_108_864;
 /** Number of slices read at a time. */
 const READING_MAX = 4;
 /** Time that a stream waits for its account to pass on other slices, and the pause between two looks. */
-const ROOM_TIMEOUT_MS = 60_000;
-const ROOM_PAUSE_MS = 50;
+const MEMORY_TIMEOUT_MS = 60_000;
+const MEMORY_PAUSE_MS = 50;
 
 const reason = "STREAMS_LIMITED";
 
@@ -35,7 +35,7 @@ export class OpenStreams {
   readonly #reading: Budget;
 
   constructor(readonly clock: Clock) {
-    const waitMs = ROOM_TIMEOUT_MS;
+    const waitMs = MEMORY_TIMEOUT_MS;
     this.#reading = new Budget({ max: READING_MAX, waitingMax: 512, waitMs, what: "streams" });
   }
 
@@ -73,20 +73,20 @@ export class OpenStream {
     reader: LogReader<W>,
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
-    this.#keep(0);
+    this.#shrinkTo(0);
     const { clock } = this.place;
-    const untilMs = clock.nowMs() + ROOM_TIMEOUT_MS;
+    const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
       signal.throwIfAborted();
-      const slice = await this.place.run(() => this.#readIfRoom(reader, limit));
+      const slice = await this.place.run(() => this.#readIfFits(reader, limit));
       if (slice !== undefined) return slice;
       if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
-      await clock.sleep(ROOM_PAUSE_MS);
+      await clock.sleep(MEMORY_PAUSE_MS);
     }
   }
 
   /** Reads, if the bytes of the largest slice are free; what the slice does not need of them is given back. */
-  async #readIfRoom<W extends Projection>(
+  async #readIfFits<W extends Projection>(
     reader: LogReader<W>,
     limit: number,
   ): Promise<Slice<W> | undefined> {
@@ -98,21 +98,21 @@ export class OpenStream {
       bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
       return slice;
     } finally {
-      this.#keep(bytes);
+      this.#shrinkTo(bytes);
     }
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#keep(0);
+    this.#shrinkTo(0);
     this.place.give();
   }
 
   /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
-  #keep(bytes: number): void {
-    const kept = Math.min(bytes, this.#held);
-    this.place.release(this.#held - kept);
-    this.#held = kept;
+  #shrinkTo(bytes: number): void {
+    const remaining = Math.min(bytes, this.#held);
+    this.place.release(this.#held - remaining);
+    this.#held = remaining;
   }
 }

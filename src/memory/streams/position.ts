@@ -2,7 +2,7 @@ import { invalid, MemoryError } from "../../errors.js";
 
 /**
  * Place in the history of a namespace: behind an entry of its log, or behind the end of a log, where the next
- * one begins. A log and its copies in other model generations share their positions.
+ * one begins. A log and its copies in other model versions share their positions.
  */
 export interface Position {
   /** The part of a log's id that it shares with its copies; empty before a namespace's first log. */

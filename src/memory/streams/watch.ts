@@ -1,9 +1,9 @@
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
-import { Piece } from "../pacing/bounds.js";
+import { TimeSlice } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
-import { baseOf } from "../ports/generation.js";
 import type { Entry, Log, Scope, Sequenced } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { type Change, changeOf, idAt } from "./changes.js";
 import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
@@ -66,7 +66,7 @@ export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGen
   // A client that has gone may never ask for the next event.
   signal.addEventListener("abort", close);
   try {
-    const begin = await placeOf(ports.log, { scope, from });
+    const begin = await startOf(ports.log, { scope, from });
     yield* new Watching(ports, { ...request, scope, stream }, begin).events();
   } finally {
     signal.removeEventListener("abort", close);
@@ -120,10 +120,10 @@ class Watching {
 
   async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
     const { stream, signal } = this.watched;
-    let piece = new Piece();
+    let timeSlice = new TimeSlice();
     const { entries, complete, dropped } = await stream.read(reader, { limit: READ_MANY, signal });
     if (dropped) {
-      this.#leave();
+      this.#endReader();
       yield this.#told({ kind: "dropped" });
       return;
     }
@@ -132,11 +132,11 @@ class Watching {
       const isOld = i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS;
       if (isOld || this.#isOver) return;
       yield* this.#changed(reader, entry);
-      if (!piece.isOver) continue;
+      if (!timeSlice.isOver) continue;
       await this.ports.clock.yield();
-      piece = new Piece();
+      timeSlice = new TimeSlice();
     }
-    if (complete) await this.#grown(reader);
+    if (complete) await this.#waitForEntry(reader);
     else await this.ports.clock.yield();
   }
 
@@ -153,7 +153,7 @@ class Watching {
     this.#at = reader.position;
     if (change === undefined) return;
     await this.#proof.renew();
-    if (change.kind === "dropped") this.#leave();
+    if (change.kind === "dropped") this.#endReader();
     yield this.#told(change);
   }
 
@@ -162,8 +162,8 @@ class Watching {
     return { position: positionToken(this.#at), event };
   }
 
-  /** Leaves a log that has ended. */
-  #leave(): void {
+  /** Ends the reader of a log that has ended. */
+  #endReader(): void {
     this.#reader = undefined;
     this.#at = { base: this.#at.base, after: "end" };
   }
@@ -176,7 +176,7 @@ class Watching {
   }
 
   /** Waits until the log has another entry, or a sign of life is due. */
-  async #grown({ logId, after }: LogReader<"text">): Promise<void> {
+  async #waitForEntry({ logId, after }: LogReader<"text">): Promise<void> {
     const { log } = this.ports;
     const look = async () => ((await log.last(logId))?.sequence ?? 0) > after;
     await this.#wait({ key: `${logId} ${after}`, topic: logId, look });
@@ -212,7 +212,7 @@ interface Begin {
   readonly logId?: string;
 }
 
-async function placeOf(
+async function startOf(
   log: Log,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {

@@ -21,28 +21,28 @@ export async function decideStore(
   view: LogView,
   { memory, conditions }: { memory: Stored; conditions: StoreConditions },
 ): Promise<Decision> {
-  const { holder, supersedes } = await checked(view, conditions);
-  if (holder !== undefined && conditions.onConflict === "keep") return { existing: holder.entry };
+  const { existing, supersedes } = await checked(view, conditions);
+  if (existing !== undefined && conditions.onConflict === "keep") return { existing: existing.entry };
   const next = { ...memory, ...(supersedes.length > 0 && { supersedes }) };
-  return { entry: holder === undefined ? next : versionAfter(holder, next, view.nowMs) };
+  return { entry: existing === undefined ? next : versionAfter(existing, next, view.nowMs) };
 }
 
-/** Answers the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
+/** Returns the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
 export async function checkStore(
   view: LogView,
   conditions: StoreConditions,
 ): Promise<CurrentVersion["entry"] | undefined> {
-  const { holder } = await checked(view, conditions);
-  return conditions.onConflict === "keep" ? holder?.entry : undefined;
+  const { existing } = await checked(view, conditions);
+  return conditions.onConflict === "keep" ? existing?.entry : undefined;
 }
 
 /** Finds the memory with the external id, and the numbers to supersede, and refuses what cannot be. */
 async function checked(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
-  const holder = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
-  if (holder !== undefined && onConflict === "keep") return { holder, supersedes: [] };
-  if (holder !== undefined && onConflict === "refuse") throw taken(holder);
-  if (holder?.supersededBy !== undefined) throw superseded(holder.supersededBy);
-  return { holder, supersedes: await numbersOf(view, { ids: supersedes, holder }) };
+  const existing = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
+  if (existing !== undefined && onConflict === "keep") return { existing, supersedes: [] };
+  if (existing !== undefined && onConflict === "refuse") throw taken(existing);
+  if (existing?.supersededBy !== undefined) throw superseded(existing.supersededBy);
+  return { existing, supersedes: await numbersOf(view, { ids: supersedes, existing }) };
 }
 
 export function versionAfter(
@@ -58,7 +58,7 @@ export function versionAfter(
 /** Finds the numbers of the memories to supersede, and refuses those that cannot be. */
 async function numbersOf(
   view: LogView,
-  { ids, holder }: { ids: readonly string[]; holder: CurrentVersion | undefined },
+  { ids, existing }: { ids: readonly string[]; existing: CurrentVersion | undefined },
 ): Promise<number[]> {
   const numbers: number[] = [];
   for (const [i, id] of ids.entries()) {
@@ -68,7 +68,7 @@ async function numbersOf(
       throw new MemoryError("not_found", `${field}: this namespace has no memory with this id`, { field });
     }
     if (current.supersededBy !== undefined) throw superseded(current.supersededBy, field);
-    if (current.sequence === holder?.sequence) {
+    if (current.sequence === existing?.sequence) {
       const message = `${field} is the memory that this store replaces`;
       throw failedPrecondition(message, { field });
     }

@@ -66,7 +66,9 @@ function changed(old: Stored, { opId, changes }: Update): Stored {
   const event = changes.eventAtMs === undefined ? eventAtMs : changes.eventAtMs;
   const metadata = changes.metadata?.(JSON.parse(old.metadata) as JsonObject);
   return {
-    ...{ ...rest, opId, ...text },
+    ...rest,
+    opId,
+    ...text,
     ...(metadata !== undefined && { metadata: parseMetadata(metadata) }),
     ...(expires !== null && { expiresAtMs: expires }),
     ...(event !== null && { eventAtMs: event }),

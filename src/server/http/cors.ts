@@ -27,7 +27,7 @@ const ANSWER_HEADERS = [
  * browsers let no other page call. Credentials, as CORS means them, are never allowed: a key travels in a
  * header that the page sets.
  *
- * @returns a function that answers preflights, and tells whether it did.
+ * @returns a function that answers preflights; true if it did.
  */
 export function allowOrigins(
   origins: readonly string[],

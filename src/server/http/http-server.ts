@@ -18,7 +18,7 @@ import type { Tls } from "../port/tls.js";
 import {
   answerUnreadable,
   answerUnroutable,
-  NOT_KEPT,
+  NO_STORE,
   sendError,
   shapeFastifyErrors,
 } from "../wire/plain-errors.js";
@@ -26,7 +26,7 @@ import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
 import { noteRoutes } from "./methods.js";
 
-/** Tells browsers that came once over HTTPS not to come over HTTP for a year. */
+/** Makes browsers that came once over HTTPS not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
 
 /**
@@ -103,12 +103,12 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     reply.headers({
       "x-request-id": request.id,
       "x-content-type-options": "nosniff",
-      "cache-control": NOT_KEPT,
+      "cache-control": NO_STORE,
     });
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
     // A client that keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is
     // over.
-    if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
+    if (readiness.withdrawn && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return sendError(reply, ...refusal);
     nameHost(request.raw);
@@ -123,7 +123,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
-/** Tells whether a request is served without looking at its key. */
+/** True if a request is served without looking at its key. */
 function isOpen({ is404, method, url, routeOptions }: FastifyRequest): boolean {
   const isGrpcs = url.startsWith("/grpc.health.") || url.startsWith("/grpc.reflection.");
   return is404 || method === "OPTIONS" || isGrpcs || routeOptions.config.open === true;

@@ -3,7 +3,7 @@ import { Buckets, type Rate } from "../../accounts/bucket.js";
 import type { Reason } from "../../errors.js";
 import { addressOf, networkOf } from "../port/client-address.js";
 import { connectionOf, noteRefusal } from "../port/refusals.js";
-import { NOT_KEPT } from "../wire/plain-errors.js";
+import { NO_STORE } from "../wire/plain-errors.js";
 import { isProbe } from "./probes.js";
 
 /** Rate of requests of one network that no key pays for: pages, unknown paths, preflights, health, sign-ups. */
@@ -21,7 +21,7 @@ const BODY = JSON.stringify({
 const HEADERS = {
   "content-type": "application/json",
   "content-length": Buffer.byteLength(BODY),
-  "cache-control": NOT_KEPT,
+  "cache-control": NO_STORE,
   "retry-after": "1",
 };
 

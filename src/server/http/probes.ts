@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Readiness } from "../port/readiness.js";
 
-/** Tells whether a path is a probe's: an orchestrator restarts a process whose probes wait too long. */
+/** True if a path is a probe's: an orchestrator restarts a process whose probes wait too long. */
 export function isProbe(path: string): boolean {
   return path === "/livez" || path === "/readyz";
 }

@@ -7,7 +7,7 @@ import type { Rpc } from "../rpc/service.js";
 import { wireErrorOf } from "../wire/errors.js";
 import { readValue } from "../wire/json-body.js";
 import { JSON_OPTIONS } from "../wire/json-options.js";
-import { type Ask, Refusal } from "./tools/tool.js";
+import { type Ask, ToolError } from "./tools/tool.js";
 
 const SERVICE = "recalld.v1.MemoryService/";
 
@@ -47,11 +47,12 @@ export function asking({ calls, rpcs, outer }: Asking): Ask {
 }
 
 /** Converts an error to one that a tool shows its model. */
-export function refusalOf(call: Call, error: unknown): Refusal {
+export function refusalOf(call: Call, error: unknown): ToolError {
   const { code, rawMessage } = wireErrorOf(call, error);
   const { reason, retryAfterMs } = error instanceof MemoryError ? error : ({} as Partial<MemoryError>);
-  return new Refusal(codeToString(code), rawMessage, {
-    ...{ requestId: call.id, reason },
+  return new ToolError(codeToString(code), rawMessage, {
+    requestId: call.id,
+    reason,
     ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   });
 }

@@ -11,7 +11,7 @@ export interface Asker {
 }
 
 /**
- * Tells whether a page of another site asks. A browser names the page's origin, other programs name none. A
+ * True if a page of another site asks. A browser names the page's origin, other programs name none. A
  * page may turn its own name to this machine's address (DNS rebinding), and then is of the host that it asks:
  * so a browser on this machine must name it as one does from here.
  */

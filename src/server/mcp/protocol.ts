@@ -35,7 +35,7 @@ export interface Asked {
 }
 
 /**
- * Answers messages of the Model Context Protocol, each for itself: nothing is kept between two of them. The
+ * Handles messages of the Model Context Protocol, each for itself: nothing is kept between two of them. The
  * protocol's own package speaks it, in the current version and in those of 2025.
  */
 export function openProtocol(): (asked: Asked) => Promise<Response> {
@@ -74,7 +74,7 @@ function exchangeIn(authInfo: McpRequestContext["authInfo"]): Exchange {
   return authInfo?.extra?.exchange as Exchange;
 }
 
-/** Answers a client of 2025 by one body of JSON: there is nothing to stream. */
+/** Responds to a client of 2025 with one body of JSON: there is nothing to stream. */
 async function answerEarlier(request: Request, message: unknown, exchange: Exchange): Promise<Response> {
   const server = serverFor(exchange);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });

@@ -14,7 +14,7 @@ import { asking, refusalOf } from "./asking.js";
 import { isForeign } from "./origin.js";
 import type { Asked } from "./protocol.js";
 import { readMessage } from "./reading.js";
-import { type Ask, Refusal } from "./tools/tool.js";
+import { type Ask, ToolError } from "./tools/tool.js";
 
 export interface McpOptions {
   readonly calls: Calls;
@@ -89,7 +89,7 @@ async function respond(
   const ask: Ask = async (...asked) => {
     if (loss !== undefined) throw refusalOf(call, loss);
     return askRpc(...asked).catch((error) => {
-      isRevoked ||= error instanceof Refusal && error.code === "unauthenticated";
+      isRevoked ||= error instanceof ToolError && error.code === "unauthenticated";
       throw error;
     });
   };

@@ -10,7 +10,7 @@ export type FindDocument = (url: string, accountId: string) => Promise<OAuthClie
 export interface Clients extends Pick<ClientIds, "issue"> {
   /** Finds a client for an account. @throws MemoryError `invalid_argument` for an id of no client. */
   find(id: string, accountId: string): Promise<OAuthClient>;
-  /** Tells whether an id can be a client's. Its document is not fetched: the code is bound to the id. */
+  /** True if an id can be a client's. Its document is not fetched: the code is bound to the id. */
   isKnown(id: string): Promise<boolean>;
 }
 

@@ -1,7 +1,7 @@
 import type { Accounts } from "../../accounts/account.js";
 import { managedBy } from "../../accounts/keys.js";
 import type { Choice } from "../../accounts/oauth/granting.js";
-import { placeOf } from "../../accounts/oauth/redirects.js";
+import { destinationOf } from "../../accounts/oauth/redirects.js";
 import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
@@ -41,11 +41,15 @@ export function consentPaths(options: ConsentOptions): OAuthPath[] {
   };
   return [
     {
-      ...{ url: "/authorize/request", credential: "session", takes: isJson },
+      url: "/authorize/request",
+      credential: "session",
+      takes: isJson,
       answer: async (call, each) => described((await asked(call, each)).read, options),
     },
     {
-      ...{ url: "/authorize/answer", credential: "session", takes: isJson },
+      url: "/authorize/answer",
+      credential: "session",
+      takes: isJson,
       answer: async (call, each) => {
         const { answer, read } = await asked(call, each);
         return { location: await locationOf(call, { answer, read }, options) };
@@ -57,7 +61,7 @@ export function consentPaths(options: ConsentOptions): OAuthPath[] {
 /** Describes a request to the user. Without a problem it has no address to go to: the user decides first. */
 function described(read: AuthorizationRequest, { issuer }: ConsentOptions) {
   const { client, redirectUri, readsOnly, problem } = read;
-  const { host, isLocal } = placeOf(redirectUri);
+  const { host, isLocal } = destinationOf(redirectUri);
   return {
     client: { name: client.name, host: client.host ?? "" },
     redirect: { host, is_local: isLocal },

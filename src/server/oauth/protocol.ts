@@ -11,7 +11,7 @@ import {
   makeGrantedKey,
   useCode,
 } from "../../accounts/oauth/granting.js";
-import type { KeptGrant } from "../../accounts/oauth/grants.js";
+import type { StoredGrant } from "../../accounts/oauth/grants.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { AuthorizationRequest, Problem } from "./authorization.js";
 import type { Clients } from "./clients.js";
@@ -119,11 +119,11 @@ function exchangeModel({ granting, clients }: ProtocolOptions): OAuth2Server.Aut
       const grant = await findGrant(granting, code);
       return grant && { ...codeOf(grant), authorizationCode: code };
     },
-    revokeAuthorizationCode: ({ user }) => useCode(granting, { ...(user as KeptGrant), keyId }),
+    revokeAuthorizationCode: ({ user }) => useCode(granting, { ...(user as StoredGrant), keyId }),
     // The key is made where it is saved.
     generateAccessToken: async () => "unmade",
     saveToken: async (token, client, user) => {
-      const made = await makeGrantedKey(granting, { grant: user as KeptGrant, keyId });
+      const made = await makeGrantedKey(granting, { grant: user as StoredGrant, keyId });
       if (made === undefined) {
         throw new OAuth2Server.InvalidGrantError("Invalid grant: the account takes no more keys");
       }
@@ -134,7 +134,7 @@ function exchangeModel({ granting, clients }: ProtocolOptions): OAuth2Server.Aut
   };
 }
 
-function codeOf(grant: KeptGrant) {
+function codeOf(grant: StoredGrant) {
   const { clientId, redirectUri, challenge, expiresAtMs, access } = grant;
   return {
     client: { id: clientId, grants: GRANTS },
@@ -167,7 +167,7 @@ function ownIn(error: unknown): MemoryError | undefined {
   return inner instanceof MemoryError ? inner : undefined;
 }
 
-/** Tells whether an error is one that the protocol knows, and not the server's fault. */
+/** True if an error is one that the protocol knows, and not the server's fault. */
 function isOfProtocol(error: unknown): error is OAuth2Server.OAuthError {
   return error instanceof OAuth2Server.OAuthError && !(error instanceof OAuth2Server.ServerError);
 }

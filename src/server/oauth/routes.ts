@@ -34,8 +34,8 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
     return opened;
   };
   const { accounts } = granting;
-  const registrations = new SignUpLimit(options.limits, { of: "registrations" });
-  const consents = new SignUpLimit(options.limits, { of: "consents" });
+  const registrations = new SignUpLimit(options.limits, { what: "registrations" });
+  const consents = new SignUpLimit(options.limits, { what: "consents" });
   const paths = [
     ...consentPaths({ ...options, clients, accounts, protocol, limit: consents }),
     ...tokenPaths({ ...options, clients, protocol, limit: registrations }),

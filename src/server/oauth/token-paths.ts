@@ -30,28 +30,36 @@ export interface TokenOptions {
 }
 
 /** Error that is answered as it is. */
-class Refusing extends Error {
+class OAuthRefusedError extends Error {
+  override readonly name = "OAuthRefusedError";
+
   constructor(readonly refused: Refused) {
     super(refused.error_description);
   }
 }
 
 const refuse: NonNullable<OAuthPath["refuse"]> = (reply, _call, thrown) =>
-  thrown instanceof Refusing ? sendRefusal(reply, thrown.refused) : refuseInOAuth(reply, thrown);
+  thrown instanceof OAuthRefusedError ? sendRefusal(reply, thrown.refused) : refuseInOAuth(reply, thrown);
 
 /** Makes the paths that applications ask: to register, and to exchange a code for a key. */
 export function tokenPaths(options: TokenOptions): OAuthPath[] {
   return [
     {
-      ...{ url: "/register", credential: "key", takes: isJson, refuse },
+      url: "/register",
+      credential: "key",
+      takes: isJson,
+      refuse,
       answer: (call, asked) => register(call, asked, options),
     },
     {
-      ...{ url: "/token", credential: "key", takes: (type) => FORM.test(type), refuse },
+      url: "/token",
+      credential: "key",
+      takes: (type) => FORM.test(type),
+      refuse,
       answer: (call, asked) =>
         exchange(call, asked, options).catch((error) => {
           // The application's mistake, and no fault of the server.
-          if (error instanceof Refusing) call.error = invalid("body", "is refused");
+          if (error instanceof OAuthRefusedError) call.error = invalid("body", "is refused");
           throw error;
         }),
     },
@@ -80,12 +88,12 @@ async function exchange(call: Call, { request }: Asked, { issuer, calls, protoco
   calls.checkLoad(call);
   const form = parametersIn(await textIn(request, call, BODY_BYTES_MAX));
   if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
-    throw new Refusing({ ...OTHER_GRANT, status: 400 });
+    throw new OAuthRefusedError({ ...OTHER_GRANT, status: 400 });
   }
   // Left out, it is the one that the code is for.
   const problem = form.resource === undefined ? undefined : targetProblem(form.resource, issuer);
-  if (problem !== undefined) throw new Refusing({ ...problem, status: 400 });
+  if (problem !== undefined) throw new OAuthRefusedError({ ...problem, status: 400 });
   const answer = await (await protocol()).exchange(form, request.headers.authorization);
-  if ("error" in answer) throw new Refusing(answer as Refused);
+  if ("error" in answer) throw new OAuthRefusedError(answer as Refused);
   return answer;
 }

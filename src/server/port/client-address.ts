@@ -22,7 +22,7 @@ export function noteAddress(request: object, address: string): void {
 const HOPS_MAX = 32;
 
 /**
- * Tells whose request it is: the address of the connection, or, when that is a trusted proxy, the one
+ * Returns whose request it is: the address of the connection, or, when that is a trusted proxy, the one
  * that the proxy wrote last in `X-Forwarded-For`, and so on. Whatever an untrusted hop wrote is hearsay.
  *
  * Fastify's `trustProxy` is not used: given a number it trusts no proxy (CVE-2026-16732), given true all,
@@ -65,7 +65,7 @@ export function plainAddress(written: string): string {
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, "");
 }
 
-/** Tells whether an address, as `plainAddress` writes it, is in one of the blocks (CIDR). */
+/** True if an address, as `plainAddress` writes it, is in one of the blocks (CIDR). */
 export function inBlocks(blocks: readonly string[]): (address: string) => boolean {
   const isIn = compile([...blocks]);
   // The library reads 10.1 and ::10.0.0.1 as addresses of IPv4, which they are not.

@@ -9,19 +9,19 @@ const LAST_ANSWERS_MS = 500;
 export interface Draining {
   readonly readiness: Readiness;
   /** Aborted when the calls that still run must end. */
-  readonly shutdown: AbortController;
+  readonly ending: AbortController;
   /** Time that running calls may take, from the end of the notice. */
   readonly timeoutMs: number;
   /** Called when a phase begins. */
   onPhase(phase: "notice" | "calls"): void;
 }
 
-/** StoreOptions of the operator for the end. */
-export interface Leave {
+/** How to shut the service down. */
+export interface ShutdownOptions {
   /** Time from the loss of readiness to the end of taking calls, in which balancers notice. */
   readonly noticeMs: number;
   /** Aborted when it must go quickly: no more notice, and running calls end. */
-  readonly hastened: AbortSignal;
+  readonly force: AbortSignal;
 }
 
 /**
@@ -29,45 +29,46 @@ export interface Leave {
  * choose another. Then it takes no more connections, sends GOAWAY on HTTP/2, and lets running calls finish.
  * Calls that take longer end with `unavailable`.
  */
-export async function drain(app: FastifyInstance, options: Draining, leave: Leave): Promise<void> {
+export async function drain(app: FastifyInstance, options: Draining, how: ShutdownOptions): Promise<void> {
   const { readiness, onPhase } = options;
   const wasReady = readiness.now();
-  readiness.leave();
+  readiness.withdraw();
   // A process that was not ready gets no calls: no balancer has to notice.
-  if (wasReady && leave.noticeMs > 0) {
+  if (wasReady && how.noticeMs > 0) {
     onPhase("notice");
-    await pause(leave.noticeMs, leave.hastened);
+    await pause(how.noticeMs, how.force);
   }
   onPhase("calls");
-  const limit = limitCalls(app, options, leave.hastened);
+  const limit = limitCalls(app, options, how.force);
   await app.close();
   limit.close();
 }
 
 /** Resolves after the time, or when the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // It rejects only if the signal aborts.
   await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 function limitCalls(
   app: FastifyInstance,
-  { shutdown, timeoutMs }: Draining,
-  hastened: AbortSignal,
+  { ending, timeoutMs }: Draining,
+  force: AbortSignal,
 ): { close(): void } {
   let cut: NodeJS.Timeout | undefined;
   const endCalls = () => {
-    shutdown.abort(new ConnectError("the server is shutting down", Code.Unavailable));
+    ending.abort(new ConnectError("the server is shutting down", Code.Unavailable));
     // The last answers need a moment to leave.
     cut ??= setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
   };
   const timer = setTimeout(endCalls, timeoutMs);
-  if (hastened.aborted) endCalls();
-  else hastened.addEventListener("abort", endCalls);
+  if (force.aborted) endCalls();
+  else force.addEventListener("abort", endCalls);
   return {
     close: () => {
       clearTimeout(timer);
       clearTimeout(cut);
-      hastened.removeEventListener("abort", endCalls);
+      force.removeEventListener("abort", endCalls);
     },
   };
 }

@@ -7,7 +7,7 @@ const TELLING_BYTES = 4;
 
 export type Protocol = "http1" | "http2";
 
-/** Tells which protocol a connection's first bytes belong to; undefined while they could be either's. */
+/** Returns which protocol a connection's first bytes belong to; undefined while they could be either's. */
 export function protocolOf(head: Buffer): Protocol | undefined {
   const length = Math.min(head.length, TELLING_BYTES);
   if (!head.subarray(0, length).equals(PREFACE.subarray(0, length))) return "http1";

@@ -47,7 +47,7 @@ export class Http2Sessions {
     private readonly addressOf: AddressOf,
   ) {}
 
-  admit(session: Http2Session): void {
+  accept(session: Http2Session): void {
     const open: OpenSession = { streams: new Set(), opened: false, resetsFullAtMs: 0 };
     this.#sessions.set(session, open);
     session.once("close", () => this.#sessions.delete(session));
@@ -63,7 +63,7 @@ export class Http2Sessions {
   }
 
   /** Counts a stream until it closes. One too many is refused before any work, and false returned. */
-  admitStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+  acceptStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
     const { session } = stream;
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
@@ -104,7 +104,7 @@ export class Http2Sessions {
   }
 }
 
-/** Tells whether a stream's request has not arrived as a whole. */
+/** True if a stream's request has not arrived as a whole. */
 function isReceiving(stream: ServerHttp2Stream): boolean {
   return !stream.endAfterHeaders && !stream.readableEnded;
 }

@@ -51,11 +51,11 @@ export function createOnePortServer(
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
-  /** Tells addresses that stand for many clients and have no limit. */
+  /** True for addresses that stand for many clients and have no limit. */
   readonly isProxy: ((address: string) => boolean) | undefined;
   /** Finds the address that a request comes from. */
   readonly addressOf: AddressOf | undefined;
-  /** Refuses a request before the handler sees it, and tells whether it did. */
+  /** Refuses a request before the handler sees it; true if it did. */
   readonly refuse: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   /**
    * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of
@@ -95,8 +95,8 @@ export class OnePortServer extends Server {
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#sessions = new Http2Sessions(limits, counts, addressOf);
-    this.#http2.on("session", (session) => this.#sessions.admit(session));
-    this.#admitStreams();
+    this.#http2.on("session", (session) => this.#sessions.accept(session));
+    this.#acceptStreams();
     this.#handshakes = tls && this.#createHandshakes(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
     const requests = new OpenRequests(limits, counts.cutOff);
@@ -148,12 +148,12 @@ export class OnePortServer extends Server {
   }
 
   /** Looks at each stream before Node makes a request of it. */
-  #admitStreams(): void {
+  #acceptStreams(): void {
     const [toRequest] = this.#http2.listeners("stream");
     if (toRequest === undefined) throw new Error("this version of Node makes HTTP/2 requests in another way");
     this.#http2.removeAllListeners("stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
-      if (this.#sessions.admitStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
+      if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
     });
   }
 

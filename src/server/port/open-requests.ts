@@ -58,7 +58,7 @@ export function endSocket(socket: Socket): void {
  */
 export class OpenRequests {
   readonly #open = new Set<OpenRequest>();
-  /** Answers under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
+  /** Responses under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
   readonly #queues = new Map<Socket, Set<OpenRequest>>();
   readonly #timer = setInterval(() => this.#look(), CHECK_MS).unref();
 

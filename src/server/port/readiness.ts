@@ -5,19 +5,19 @@ type Needed = "database" | "embedding server";
 export class Readiness {
   #started = false;
   readonly #away = new Set<Needed>();
-  #leaving = false;
+  #withdrawn = false;
   readonly #watchers = new Set<() => void>();
 
   now(): boolean {
-    return this.#started && this.#away.size === 0 && !this.#leaving;
+    return this.#started && this.#away.size === 0 && !this.#withdrawn;
   }
 
   /** True once the process is on its way out: it answers what comes, and wants no more of it. */
-  get leaving(): boolean {
-    return this.#leaving;
+  get withdrawn(): boolean {
+    return this.#withdrawn;
   }
 
-  /** Says that the first calls have all they need. */
+  /** Marks that the first calls have all they need. */
   start(): void {
     this.#change(() => {
       this.#started = true;
@@ -33,9 +33,9 @@ export class Readiness {
   }
 
   /** Withdraws readiness for good: a database that comes back while the process ends must not restore it. */
-  leave(): void {
+  withdraw(): void {
     this.#change(() => {
-      this.#leaving = true;
+      this.#withdrawn = true;
     });
   }
 

@@ -14,7 +14,7 @@ export function sessionOf(request: object): string | undefined {
 }
 
 /**
- * Tells whether a request is provably the portal's own: it has a header that no form can send, which other
+ * True if a request is provably the portal's own: it has a header that no form can send, which other
  * origins may not send either, and the browser does not say that another site's page asks.
  */
 export function isFromPortal(headers: IncomingHttpHeaders): boolean {
@@ -26,7 +26,7 @@ export interface SessionCookies {
   /** Takes the cookies out of a request, so that nothing else sees them, and keeps a session that may count. */
   take(request: IncomingMessage): void;
   /** Writes the cookie of a session. Without an age it ends with the browser. */
-  write(request: IncomingMessage, of: { secret: string; maxAgeSeconds?: number }): string;
+  write(request: IncomingMessage, session: { secret: string; maxAgeSeconds?: number }): string;
   /** Writes a cookie that ends at once. */
   clear(request: IncomingMessage): string;
 }

@@ -17,7 +17,7 @@ import { readJson, readResource } from "../wire/json-body.js";
 import { JSON_OPTIONS } from "../wire/json-options.js";
 import { shown } from "../wire/json-text.js";
 import { readQuery } from "../wire/query.js";
-import { decodeInTurn } from "../wire/request-body.js";
+import { decodeInSteps } from "../wire/request-body.js";
 import { bytesIn } from "./body.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
 import { serve } from "./serve.js";
@@ -71,7 +71,7 @@ function readerOf({ method, url }: RestRoute, input: DescMessage, bytesMax: numb
     refuseQuery(request);
     call.isPatch = isPatch;
     const bytes = await bytesIn(request, call, bytesMax);
-    if (!hasFields) return decodeInTurn(bytes, { message: input, codec: "json" });
+    if (!hasFields) return decodeInSteps(bytes, { message: input, codec: "json" });
     return readResource(input, bytes, { fields: fieldsIn(request), isPatch });
   };
 }

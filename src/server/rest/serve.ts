@@ -26,7 +26,7 @@ export interface Endpoint {
   readonly credential: "key" | "session" | "either";
   /** True for the types of body that are read; left out where none is. */
   readonly takes?: ((contentType: string) => boolean) | undefined;
-  /** Answers a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
+  /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
   answer(call: Call, asked: Asked): Promise<string | object | undefined>;
   /** Sends what was thrown, where it is not in the form of all other errors. */
   refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;
@@ -42,7 +42,10 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
       const type = request.headers["content-type"] ?? "none";
       if (takes?.(type) === false) return sendError(reply, 415, unsupported(type));
       const call = calls.open({
-        ...{ method: name, protocol, request: request.raw, streams: endpoint.streams ?? false },
+        method: name,
+        protocol,
+        request: request.raw,
+        streams: endpoint.streams ?? false,
         session: endpoint.credential === "key" ? undefined : sessionOf(request.raw),
         takesKey: endpoint.credential !== "session",
         setHeader: (header, value) => void reply.header(header, value),

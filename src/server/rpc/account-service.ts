@@ -53,7 +53,9 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const key = keys.find(({ hash }) => hash === caller.keyHash);
       const model = ports.model();
       return {
-        ...{ ...shared(account), email, createdAt: timestampFromMs(createdAtMs) },
+        ...shared(account),
+        email,
+        createdAt: timestampFromMs(createdAtMs),
         ...(key && { key: shown(key, caller) }),
         ...(model && { model: { ...model, languages: [...model.languages] } }),
       };
@@ -116,7 +118,13 @@ type Showing = Pick<Caller, "keyHash" | "sessionHash">;
 function shown(key: Key, caller: Showing) {
   const { id, name, prefix, namespace = "", replaces = "", sessions = [], client = "", expiresAtMs } = key;
   return {
-    ...{ id, name, prefix, namespace, replaces, client, ...usedTimes(key) },
+    id,
+    name,
+    prefix,
+    namespace,
+    replaces,
+    client,
+    ...usedTimes(key),
     access: key.access === "full" ? KeyAccess.FULL : KeyAccess.READ_ONLY,
     ...(expiresAtMs !== NEVER_MS && { expiresAt: timestampFromMs(expiresAtMs) }),
     current: key.hash === caller.keyHash,
@@ -128,8 +136,10 @@ function shown(key: Key, caller: Showing) {
 function shownSession(session: Session, key: Pick<Showing, "sessionHash"> & Pick<Key, "expiresAtMs">) {
   const endsAtMs = Math.min(session.expiresAtMs, key.expiresAtMs);
   return {
-    ...{ id: session.id, ...usedTimes(session) },
-    ...{ expiresAt: timestampFromMs(endsAtMs), current: session.hash === key.sessionHash },
+    id: session.id,
+    ...usedTimes(session),
+    expiresAt: timestampFromMs(endsAtMs),
+    current: session.hash === key.sessionHash,
   };
 }
 

@@ -25,7 +25,9 @@ export function callsFilterOf({
     throw invalid("code", "is neither ok nor the name of an error");
   }
   return {
-    ...{ errorsOnly, keyId, code },
+    errorsOnly,
+    keyId,
+    code,
     method: method === undefined ? undefined : METHODS.get(method),
     namespace: namespace === undefined ? undefined : parseNamespace(namespace),
   };

@@ -30,7 +30,10 @@ export function versionOf(entry: Shown) {
 /** Makes the fields of a memory that every answer has if the memory has them. */
 export function shared({ id, text, metadata, createdAtMs, eventAtMs }: Projected["text"]) {
   return {
-    ...{ id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt: timestampFromMs(createdAtMs) },
+    id,
+    text,
+    metadata: JSON.parse(metadata) as JsonObject,
+    createdAt: timestampFromMs(createdAtMs),
     ...(eventAtMs !== undefined && { eventTime: timestampFromMs(eventAtMs) }),
   };
 }

@@ -1,23 +1,23 @@
 import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
-import { deleteMemory } from "../../memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
-import { getMemory } from "../../memory/calls/get.js";
-import { getNamespace } from "../../memory/calls/get-namespace.js";
-import { listNamespaces } from "../../memory/calls/list-namespaces.js";
-import type { Ports } from "../../memory/calls/ports.js";
-import { recall } from "../../memory/calls/recall.js";
-import { countMemories } from "../../memory/calls/several/count.js";
-import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
-import { deleteNamespaces } from "../../memory/calls/several/delete-namespaces.js";
-import { getMemories } from "../../memory/calls/several/get-memories.js";
-import { listMatching } from "../../memory/calls/several/list.js";
-import { storeBatch } from "../../memory/calls/several/store-batch.js";
-import { updateMemories } from "../../memory/calls/several/update-memories.js";
-import { store } from "../../memory/calls/store.js";
-import { updateMemory } from "../../memory/calls/update.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import { TOP_K_MAX } from "../../memory/input/top-k.js";
-import { turn } from "../../memory/pacing/turn.js";
+import { countMemories } from "../../memory/operations/count.js";
+import { deleteMemories } from "../../memory/operations/delete-memories.js";
+import { deleteMemory } from "../../memory/operations/delete-memory.js";
+import { deleteNamespace } from "../../memory/operations/delete-namespace.js";
+import { deleteNamespaces } from "../../memory/operations/delete-namespaces.js";
+import { getMemory } from "../../memory/operations/get.js";
+import { getMemories } from "../../memory/operations/get-memories.js";
+import { getNamespace } from "../../memory/operations/get-namespace.js";
+import { listMatching } from "../../memory/operations/list.js";
+import { listNamespaces } from "../../memory/operations/list-namespaces.js";
+import type { Ports } from "../../memory/operations/ports.js";
+import { recall } from "../../memory/operations/recall.js";
+import { store } from "../../memory/operations/store.js";
+import { storeBatch } from "../../memory/operations/store-batch.js";
+import { updateMemory } from "../../memory/operations/update.js";
+import { updateMemories } from "../../memory/operations/update-memories.js";
+import { yieldToEventLoop } from "../../memory/pacing/yield-to-event-loop.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
@@ -74,7 +74,10 @@ export function memoryService(
       const request = {
         ...common(call),
         ...idempotency(call),
-        ...{ text, namespace, metadata, onSecret: onSecretOf(onSecret) },
+        text,
+        namespace,
+        metadata,
+        onSecret: onSecretOf(onSecret),
         eventAtMs: eventAtMsOf(asked),
         ...storeOptionsOf(asked),
       };
@@ -93,8 +96,13 @@ export function memoryService(
     async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...asked }, call) {
       const [expiry, onSecret] = [expiryOf(asked.expiry), onSecretOf(asked.onSecret)];
       const changes = {
-        ...{ text, metadata, expiry, eventAtMs: eventAtMsOf(asked) },
-        ...{ mask: updateMask?.paths, etag, onSecret },
+        text,
+        metadata,
+        expiry,
+        eventAtMs: eventAtMsOf(asked),
+        mask: updateMask?.paths,
+        etag,
+        onSecret,
       };
       // A patch that says null of all metadata removes it.
       const merges = call.isPatch && metadata !== undefined;
@@ -118,8 +126,19 @@ export function memoryService(
       const { query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors } = asked;
       const { minScore, minFit, includeSuperseded } = asked;
       const wanted = {
-        ...{ query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors },
-        ...{ minScore, minFit, recency: recencyOf(asked), includeSuperseded, fields: mask?.paths },
+        query,
+        queries,
+        likeId,
+        alsoIn,
+        topK,
+        explain,
+        maxTokens,
+        neighbors,
+        minScore,
+        minFit,
+        recency: recencyOf(asked),
+        includeSuperseded,
+        fields: mask?.paths,
       };
       const only = onlyOf(asked);
       const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
@@ -133,7 +152,9 @@ export function memoryService(
         includeSuperseded ||
         [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
       return {
-        ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
+        results: results.map((each) => foundOf(each, { fields, isFull })),
+        namespace,
+        queryTokens,
         ...(considered !== undefined && { considered }),
         ...(omitted && { omitted: { memories: [...omitted] } }),
         ...(shortened && { shortened }),
@@ -175,14 +196,22 @@ export function memoryService(
     async updateMemories({ namespace, ...asked }, call) {
       const { ids, filter, metadata, remove, dryRun, pageToken } = asked;
       const request = {
-        ...{ caller: call.caller, signal: call.signal, namespace },
-        ...{ ids, filter, metadata, remove, dryRun, pageToken },
+        caller: call.caller,
+        signal: call.signal,
+        namespace,
+        ids,
+        filter,
+        metadata,
+        remove,
+        dryRun,
+        pageToken,
         onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
       };
       const { dry, failed, ...counts } = await updateMemories(ports, request);
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return {
-        ...{ ...counts, namespace },
+        ...counts,
+        namespace,
         failed: failed.map(({ id, error }) => ({ id, error: problemOf(error) })),
         ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }),
       };
@@ -223,7 +252,7 @@ async function hold(call: Call, texts: readonly string[], expected = 0): Promise
   const bytes = texts.reduce((sum, text) => sum + text.length, 0) * COPIES;
   call.adjust(bytes - expected);
   // Writing the answer out holds the thread for some milliseconds: one at a time.
-  if (bytes > LONG_BYTES) await turn();
+  if (bytes > LONG_BYTES) await yieldToEventLoop();
 }
 
 /** The key by which a call may be repeated. */
@@ -232,11 +261,11 @@ function idempotency({ headers }: Call) {
   return { idempotencyKey: key === undefined ? undefined : String(key) };
 }
 
-/** Says that an earlier attempt with the same key has done it. */
+/** Marks a response whose work an earlier attempt with the same key has done. */
 function tellReplayed(call: Call, replayed: boolean): void {
   if (replayed) call.setHeader("idempotent-replayed", "true");
 }
 
-function common({ caller, signal, deadlineMs, steps }: Call) {
-  return { caller, signal, deadlineMs, steps };
+function common({ caller, signal, deadlineMs, timer }: Call) {
+  return { caller, signal, deadlineMs, timer };
 }

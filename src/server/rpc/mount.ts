@@ -197,7 +197,7 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
     contextValues.set(callKey, call);
     try {
       const body = readBody(handler, { request, call, bytesMax });
-      const response = explained(handler, request, await handler({ ...request, contextValues, body }));
+      const response = withErrorBody(handler, request, await handler({ ...request, contextValues, body }));
       for (const [name, value] of added) response.header?.set(name, value);
       return { ...response, body: ending(response, call, calls) };
     } catch (error) {
@@ -229,7 +229,7 @@ function readBody({ method }: UniversalHandler, { request, call, bytesMax }: Rea
 }
 
 /** Adds a body that explains a bare 405 or 415. */
-function explained(
+function withErrorBody(
   handler: UniversalHandler,
   request: UniversalServerRequest,
   response: UniversalServerResponse,

@@ -7,14 +7,14 @@ import {
   RecallResultSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../errors.js";
-import type { NamespaceDetails } from "../../memory/calls/get-namespace.js";
-import type { RecallMode as RoomMode } from "../../memory/calls/ports.js";
-import type { Found } from "../../memory/calls/recall/found.js";
-import type { Recalled } from "../../memory/calls/recall.js";
-import type { Order } from "../../memory/calls/several/list.js";
 import { instantOf } from "../../memory/filter/instant.js";
 import type { ResultField } from "../../memory/input/fields.js";
 import type { RecencyRequest } from "../../memory/input/recency.js";
+import type { NamespaceDetails } from "../../memory/operations/get-namespace.js";
+import type { Order } from "../../memory/operations/list.js";
+import type { RecallMode as RoomMode } from "../../memory/operations/ports.js";
+import type { Found } from "../../memory/operations/recall/found.js";
+import type { Recalled } from "../../memory/operations/recall.js";
 import type { Measured } from "../../memory/ports/log.js";
 import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
 import { msOf } from "./store-fields.js";
@@ -78,7 +78,9 @@ export function foundOf(
   { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
 ) {
   const all = {
-    ...{ ...shared(entry), score, match },
+    ...shared(entry),
+    score,
+    match,
     ...(isFull && versionOf({ ...entry, supersededBy })),
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),

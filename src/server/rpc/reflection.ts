@@ -22,7 +22,7 @@ export function registerReflection(router: ConnectRouter, services: readonly Des
   router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
 }
 
-/** Answers to every question that can be asked, computed once. */
+/** Responses to every question that can be asked, computed once. */
 interface Contract {
   readonly services: readonly DescService[];
   readonly files: ReadonlyMap<string, DescFile>;

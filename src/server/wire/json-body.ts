@@ -230,7 +230,7 @@ function checkChoice(choice: DescEnum, value: unknown, name: string): void {
   throw invalid(name, `is none of ${names.join(", ")}${suggestion(value, names.slice(1))}`);
 }
 
-/** Tells a message of this contract from Protobuf's own, which JSON has a form of its own for. */
+/** True for a message of this contract, false for Protobuf's own, which JSON has a form of its own for. */
 function isOurs({ file }: DescMessage): boolean {
   return file.proto.package === "recalld.v1";
 }

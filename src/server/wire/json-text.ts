@@ -99,7 +99,7 @@ function fieldOf(scopes: readonly Scope[]): string {
   return `${shown(body.key)}[${list?.index}].${shown(part.key)}`;
 }
 
-/** Tells whether the body's field is an array of objects: of messages, for metadata is an object. */
+/** True if the body's field is an array of objects: of messages, for metadata is an object. */
 function isPart([, list, part]: readonly Scope[]): boolean {
   return list?.isObject === false && part?.isObject === true;
 }

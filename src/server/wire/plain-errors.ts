@@ -25,7 +25,7 @@ const CODES: Record<number, string> = {
 };
 
 /** `Cache-Control` of all answers but files: they hold memories and keys, or are true for a moment only. */
-export const NOT_KEPT = "no-store";
+export const NO_STORE = "no-store";
 
 /** Builds an error of Connect's shape for an answer that no RPC gave. */
 export function errorBody(status: number, message: string): { code: string; message: string } {
@@ -39,12 +39,12 @@ export function withBody(response: UniversalServerResponse, message: string): Un
   return {
     ...response,
     header,
-    body: once(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
+    body: bodyOf(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
   };
 }
 
 /** Body of a single piece. */
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
@@ -84,14 +84,14 @@ export function shapeFastifyErrors(
   });
 }
 
-/** Answers a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
+/** Responds to a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that set these elsewhere do not run.
-  reply.headers({ "x-request-id": request.id, "cache-control": NOT_KEPT });
+  reply.headers({ "x-request-id": request.id, "cache-control": NO_STORE });
   sendError(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
 
-/** Answers bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */
+/** Responds to bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */
 export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, message] = UNREADABLE[error.code] ?? [400, "the request is not HTTP"];
@@ -99,7 +99,7 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
-    `Cache-Control: ${NOT_KEPT}`,
+    `Cache-Control: ${NO_STORE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
     // The request's own id could not be read.

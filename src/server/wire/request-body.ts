@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
@@ -57,7 +57,7 @@ export async function* decodedBody(
     const plain = await unwrap(bytes, { ...reading, enveloped });
     if (plain !== undefined) {
       holdUnpacked(call, bytes, plain);
-      call.message = await decodeInTurn(plain, { message, codec });
+      call.message = await decodeInSteps(plain, { message, codec });
     }
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
@@ -110,9 +110,9 @@ async function readAll(
       if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
       // Only what has arrived counts for others: a header may announce anything.
       call.hold(DECODED_TIMES * chunk.byteLength);
-      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each
+      // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
       // byte.
-      if (end > all.length) all = grown(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+      if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
       all.set(chunk, bytes);
       bytes = end;
     }
@@ -124,7 +124,7 @@ async function readAll(
   return all.subarray(0, bytes);
 }
 
-function grown(old: Buffer, bytes: number): Buffer {
+function ensureCapacity(old: Buffer, bytes: number): Buffer {
   const larger = Buffer.allocUnsafe(bytes);
   larger.set(old);
   return larger;
@@ -161,7 +161,7 @@ export function cutOff(): MemoryError {
 
 async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   try {
-    return await inTurn(() => gunzipBytes(bytes, { maxOutputLength: bytesMax }));
+    return await runUnzip(() => gunzipBytes(bytes, { maxOutputLength: bytesMax }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
@@ -169,12 +169,15 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
 }
 
 /** Decodes a message like `decode`; a long one in JSON step by step, so that other work runs in between. */
-export async function decodeInTurn(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
-  if (of.codec !== "json" || bytes.length < LONG_BYTES) return decode(bytes, of);
-  const steps = readingJson(of.message, bytes);
+export async function decodeInSteps(
+  bytes: Uint8Array,
+  options: Parameters<typeof decode>[1],
+): Promise<Message> {
+  if (options.codec !== "json" || bytes.length < LONG_BYTES) return decode(bytes, options);
+  const steps = readingJson(options.message, bytes);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
-    await nextTurn();
+    await nextIteration();
   }
 }
 
@@ -194,13 +197,14 @@ function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec"
 }
 
 const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
-let turn = 0;
+let slot = 0;
 
 /** Runs at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  turn = (turn + 1) % UNZIPS_MAX;
-  const done = (unzips[turn] as Promise<unknown>).then(work);
-  unzips[turn] = done.catch(() => {});
+function runUnzip<T>(work: () => Promise<T>): Promise<T> {
+  slot = (slot + 1) % UNZIPS_MAX;
+  const done = (unzips[slot] as Promise<unknown>).then(work);
+  // The caller gets the failure; the next body is unpacked all the same.
+  unzips[slot] = done.catch(() => {});
   return done;
 }
 

@@ -12,13 +12,13 @@ export class LocalAccounts implements Accounts {
   /** The charges that are not written yet. */
   readonly charges: Charges<Written>;
   readonly #accounts: Database<Written, string>;
-  readonly #holders: Database<string, string>;
+  readonly #accountsByKey: Database<string, string>;
   /** Time at which an account was closed, by its id. */
   readonly #closed: Database<number, string>;
 
   constructor(root: RootDatabase) {
     this.#accounts = root.openDB("accounts", { encoding: "json" });
-    this.#holders = root.openDB("keys", { encoding: "string" });
+    this.#accountsByKey = root.openDB("keys", { encoding: "string" });
     this.#closed = root.openDB("closed-accounts", { encoding: "json" });
     this.charges = new Charges({
       db: this.#accounts,
@@ -47,7 +47,7 @@ export class LocalAccounts implements Accounts {
 
   async findByKey(keyHash: string): Promise<Account | undefined> {
     return reading(() => {
-      const id = this.#holders.get(keyHash);
+      const id = this.#accountsByKey.get(keyHash);
       return id === undefined ? undefined : holding(this.#find(id), keyHash);
     });
   }
@@ -139,7 +139,7 @@ export class LocalAccounts implements Accounts {
   async remove(accountId: string): Promise<void> {
     await durably(this.#accounts, () => {
       const account = this.#accounts.get(accountId);
-      for (const hash of hashesOf(account)) this.#holders.removeSync(hash);
+      for (const hash of hashesOf(account)) this.#accountsByKey.removeSync(hash);
       if (account !== undefined) this.#closed.putSync(accountId, Date.now());
       this.#accounts.removeSync(accountId);
     });
@@ -195,8 +195,8 @@ export class LocalAccounts implements Accounts {
   #put(account: Account): void {
     const hashes = new Set(hashesOf(account));
     for (const hash of hashesOf(this.#accounts.get(account.id)))
-      if (!hashes.delete(hash)) this.#holders.removeSync(hash);
-    for (const hash of hashes) this.#holders.putSync(hash, account.id);
+      if (!hashes.delete(hash)) this.#accountsByKey.removeSync(hash);
+    for (const hash of hashes) this.#accountsByKey.putSync(hash, account.id);
     this.#accounts.putSync(account.id, account);
   }
 }
@@ -211,7 +211,7 @@ function holding(account: Account | undefined, keyHash: string): Account | undef
   return account?.keys.some((key) => answersTo(key, keyHash)) ? account : undefined;
 }
 
-/** Tells whether the key or the session is among the account's living ones. */
+/** True if the key or the session is among the account's living ones. */
 function holds({ keys }: Account, keyHash: string): boolean {
   // The one that is asked for is looked at alone: every charge comes here.
   const found = keys.find((key) => answersTo(key, keyHash));

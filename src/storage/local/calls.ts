@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
 import {
   type CallRecord,
@@ -32,7 +32,7 @@ export class LocalCalls implements Calls {
 
   async list({ accountId, before, last = "", limit, ...filter }: CallsQuery): Promise<CallRecord[]> {
     const found: CallRecord[] = [];
-    for (let start = before ?? AFTER_ALL; ; await nextTurn()) {
+    for (let start = before ?? AFTER_ALL; ; await nextIteration()) {
       const range = { start: [accountId, start] as Key, end: [accountId, ""] as Key, reverse: true };
       const slice = this.#slice(range);
       for (const { key, value } of slice) {
@@ -51,7 +51,7 @@ export class LocalCalls implements Calls {
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
-    for (let start = ""; ; await nextTurn()) {
+    for (let start = ""; ; await nextIteration()) {
       const slice = this.#slice({ start: [accountId, start], end: [accountId, AFTER_ALL] });
       const isErased = ({ value }: (typeof slice)[number]) =>
         value.atMs <= untilMs && (namespace === undefined || value.namespace === namespace);

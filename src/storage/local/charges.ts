@@ -76,14 +76,14 @@ export class Charges<A extends Charged = Charged> {
 
   /** Takes calls from an account, or refunds them if the number is negative. */
   add(accountId: string, calls: number): void {
-    this.#keep(accountId, calls);
+    this.#addPending(accountId, calls);
     this.#pendingSinceMs ??= performance.now();
     this.#pendingCount += Math.abs(calls);
     this.#timer ??= setTimeout(() => this.send(), GROUP_MS).unref();
   }
 
   /**
-   * Tells whether too many charges are unwritten, or one for too long: they would be lost together if the
+   * True if too many charges are unwritten, or one for too long: they would be lost together if the
    * process died. Further ones must wait for `write` then.
    *
    * @throws MemoryError `unavailable` while writes fail.
@@ -183,11 +183,11 @@ export class Charges<A extends Charged = Charged> {
     for (const [accountId, calls] of group.calls) {
       const found = this.options.find(accountId);
       const isMissing = found !== undefined && this.#laterThan(found.group).includes(group);
-      if (isMissing) this.#keep(accountId, calls);
+      if (isMissing) this.#addPending(accountId, calls);
     }
   }
 
-  #keep(accountId: string, calls: number): void {
+  #addPending(accountId: string, calls: number): void {
     this.#pending.set(accountId, (this.#pending.get(accountId) ?? 0) + calls);
   }
 

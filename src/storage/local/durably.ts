@@ -8,12 +8,12 @@ import { TookTooLongError, within } from "../within.js";
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
 /** Room that the disk must have before a write is tried again. */
-const ROOM_BYTES = 1_048_576;
-const ROOM = "room-for-writes";
+const PROBE_BYTES = 1_048_576;
+const PROBE_FILE = "free-space-probe";
 
 const known = new WeakMap<object, Writes>();
 
-/** Time after which a disk that has not kept a few records counts as unavailable. */
+/** Time after which a disk that has not flushed a few records counts as unavailable. */
 export const WRITE_TIMEOUT_MS = 10_000;
 /** Time to wait for the reason of a failed commit, which LMDB gives right after the failure. */
 const CAUSE_TIMEOUT_MS = 1_000;
@@ -51,12 +51,12 @@ export async function committed<T>(db: Database, action: () => T): Promise<T> {
 async function inTransaction<T>(
   db: Database,
   action: () => T,
-  kept: () => Promise<unknown> | undefined,
+  flushed: () => Promise<unknown> | undefined,
   { always = false } = {},
 ): Promise<T> {
   if (!always) writesOf(db).expectWritable();
   try {
-    return await within(WRITE_TIMEOUT_MS, transacted(db, action, kept));
+    return await within(WRITE_TIMEOUT_MS, transacted(db, action, flushed));
   } catch (error) {
     throw error instanceof TookTooLongError
       ? unavailable("the database's disk does not answer", error)
@@ -67,7 +67,7 @@ async function inTransaction<T>(
 async function transacted<T>(
   db: Database,
   action: () => T,
-  kept: () => Promise<unknown> | undefined,
+  flushed: () => Promise<unknown> | undefined,
 ): Promise<T> {
   const writes = writesOf(db);
   const faults = new Set<unknown>();
@@ -80,7 +80,7 @@ async function transacted<T>(
     }
   };
   try {
-    const [result] = await Promise.all([db.transaction(watched), kept()]);
+    const [result] = await Promise.all([db.transaction(watched), flushed()]);
     writes.succeeded();
     return result;
   } catch (error) {
@@ -107,7 +107,7 @@ function unread(error: unknown): MemoryError {
   return unavailable("the database could not be read", cause);
 }
 
-/** Tells whether an error is LMDB's, by its number. */
+/** True if an error is LMDB's, by its number. */
 function isOfLmdb(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === "number";
 }
@@ -160,16 +160,16 @@ export class Writes {
 
   async #look(): Promise<void> {
     if (this.#failed === undefined || performance.now() < this.#failed.lookAtMs) return;
-    this.#looking ??= this.#lookForRoom().finally(() => {
+    this.#looking ??= this.#checkFreeSpace().finally(() => {
       this.#looking = undefined;
     });
     await this.#looking;
   }
 
-  async #lookForRoom(): Promise<void> {
-    const path = join(this.folder, ROOM);
+  async #checkFreeSpace(): Promise<void> {
+    const path = join(this.folder, PROBE_FILE);
     try {
-      await writeFile(path, Buffer.alloc(ROOM_BYTES), { flush: true });
+      await writeFile(path, Buffer.alloc(PROBE_BYTES), { flush: true });
       this.#failed = undefined;
     } catch (cause) {
       this.#failed = { cause, lookAtMs: performance.now() + PAUSE_MS };

@@ -24,7 +24,7 @@ export const DRAFT = `compact-${FILE}`;
 
 export interface LocalOptions {
   readonly dataDir: string;
-  /** Answers the operator's commands, which reach the database through its owner. */
+  /** Serves the operator's commands, which reach the database through its owner. */
   readonly answer?: Answering | undefined;
   /** Whether a missing database is created; true when left out. */
   readonly creates?: boolean | undefined;

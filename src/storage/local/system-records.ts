@@ -1,5 +1,6 @@
 import type { Database } from "lmdb";
 import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
+import { type PinnedRecord, pinnedOf, pinnedRecordOf } from "../pinned.js";
 import { durably, reading } from "./durably.js";
 
 /** Records about the whole database, by name. */
@@ -9,19 +10,19 @@ export class LocalSystemRecords implements SystemRecords {
   constructor(private readonly meta: Meta) {}
 
   async models(): Promise<readonly Pinned[]> {
-    return reading(() => this.#models());
+    return reading(() => this.#records().map(pinnedOf));
   }
 
   pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
     return durably(this.meta, () => {
-      const models = this.#models();
-      if (models.at(-1)?.generation !== after) return false;
-      this.meta.putSync("models", [...models, to]);
+      const records = this.#records();
+      if (records.at(-1)?.generation !== after) return false;
+      this.meta.putSync("models", [...records, pinnedRecordOf(to)]);
       return true;
     });
   }
 
-  #models(): readonly Pinned[] {
-    return (this.meta.get("models") as readonly Pinned[] | undefined) ?? [];
+  #records(): readonly PinnedRecord[] {
+    return (this.meta.get("models") as readonly PinnedRecord[] | undefined) ?? [];
   }
 }

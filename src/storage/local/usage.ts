@@ -29,11 +29,11 @@ export class LocalUsage implements Usage {
     await durably(this.#days, () => {
       for (const { accountId, date, hour, ...counts } of hours) {
         this.#forget(accountId, before);
-        const kept: StoredDay = this.#days.get([accountId, date]) ?? NOTHING;
-        const inHour = sum<Counts>(kept.hours?.[hour] ?? NOTHING, counts);
+        const day: StoredDay = this.#days.get([accountId, date]) ?? NOTHING;
+        const inHour = sum<Counts>(day.hours?.[hour] ?? NOTHING, counts);
         this.#days.putSync([accountId, date], {
-          ...sum(kept, counts),
-          hours: { ...kept.hours, [hour]: inHour },
+          ...sum(day, counts),
+          hours: { ...day.hours, [hour]: inHour },
         });
       }
     });

@@ -76,8 +76,8 @@ export class MongoAccounts implements Accounts {
   async addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
     const expired = { $pull: { keys: { expiresAtMs: { $lte: Date.now() } } } };
     await withTimeout(this.#accounts.updateOne({ _id: accountId }, expired));
-    const withRoom = { _id: accountId, [`keys.${KEYS_MAX - 1}`]: { $exists: false } };
-    return this.#change(withRoom, { $push: { keys: key } });
+    const belowLimit = { _id: accountId, [`keys.${KEYS_MAX - 1}`]: { $exists: false } };
+    return this.#change(belowLimit, { $push: { keys: key } });
   }
 
   async addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {

@@ -62,10 +62,10 @@ export class MongoCalls implements Calls {
     const some = await withTimeout(
       this.#calls.find({ _id }, { ...oldestFirst, limit: REMOVE_MANY }).toArray(),
     );
-    const firstKept = some.findIndex((each) => !isOld(each));
-    const old = firstKept === -1 ? some : some.slice(0, firstKept);
+    const firstRecent = some.findIndex((each) => !isOld(each));
+    const old = firstRecent === -1 ? some : some.slice(0, firstRecent);
     await withTimeout(this.#calls.deleteMany({ _id: { $in: old.map((each) => each._id) } }));
-    return firstKept === -1 && some.length === REMOVE_MANY;
+    return firstRecent === -1 && some.length === REMOVE_MANY;
   }
 
   async nextAccount(after: string): Promise<string | undefined> {

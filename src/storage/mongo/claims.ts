@@ -34,8 +34,8 @@ export class MongoClaims implements Claims {
 
   async answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
     const unanswered = { _id: id, answer: { $exists: false } };
-    const kept = await withTimeout(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
-    if (kept.matchedCount === 1) return true;
+    const written = await withTimeout(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
+    if (written.matchedCount === 1) return true;
     const existing = await withTimeout(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
     // A claim that has expired meanwhile has no other answer either.
     return existing === null || existing.owner === owner;

@@ -1,13 +1,14 @@
 import type { Collection, Db } from "mongodb";
 import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
+import { type PinnedRecord, pinnedOf, pinnedRecordOf } from "../pinned.js";
 import { findOrInsert } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
 interface MetaRecord {
   readonly _id: string;
-  /** Generation of the last one of the models. */
+  /** Model version of the last one of the models. */
   readonly pinned?: string;
-  readonly models?: readonly Pinned[];
+  readonly models?: readonly PinnedRecord[];
 }
 
 export class MongoSystemRecords implements SystemRecords {
@@ -18,19 +19,23 @@ export class MongoSystemRecords implements SystemRecords {
   }
 
   async models(): Promise<readonly Pinned[]> {
-    return (await withTimeout(this.#meta.findOne({ _id: "models" })))?.models ?? [];
+    return (await this.#records()).map(pinnedOf);
   }
 
   async pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
     if (after === undefined) {
-      const first = { _id: "models", pinned: to.generation, models: [to] };
+      const first = { _id: "models", pinned: to.modelVersion, models: [pinnedRecordOf(to)] };
       return (await withTimeout(findOrInsert(this.#meta, first))).models?.at(-1)?.model.id === to.model.id;
     }
-    const models = [...(await this.models()), to];
-    // No generation is pinned twice, so these are the models that were read.
-    const pinned = { $set: { pinned: to.generation, models } };
+    const models = [...(await this.#records()), pinnedRecordOf(to)];
+    // No model version is pinned twice, so these are the models that were read.
+    const pinned = { $set: { pinned: to.modelVersion, models } };
     return (
       (await withTimeout(this.#meta.updateOne({ _id: "models", pinned: after }, pinned))).matchedCount === 1
     );
+  }
+
+  async #records(): Promise<readonly PinnedRecord[]> {
+    return (await withTimeout(this.#meta.findOne({ _id: "models" })))?.models ?? [];
   }
 }

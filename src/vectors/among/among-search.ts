@@ -1,7 +1,7 @@
 import type { Among, Hit } from "../../memory/ports/vectors.js";
 import { searchDistinct } from "../distinct.js";
+import type { ExpansionTuner } from "../expansion-tuner.js";
 import { nearestInTail } from "../nearest-in-tail.js";
-import type { RecallGauge } from "../recall-gauge.js";
 import type { Segment } from "../segment.js";
 import type { Segments } from "../segments.js";
 import type { Tail } from "../tail.js";
@@ -13,7 +13,7 @@ const TRIES_MAX = 3;
 export interface AmongSearchOptions extends FilteredBy {
   readonly tail: Tail;
   readonly segments: Segments;
-  readonly gauge: RecallGauge;
+  readonly tuner: ExpansionTuner;
 }
 
 interface Asked {
@@ -38,18 +38,18 @@ export class AmongSearch {
     });
   }
 
-  async #nearest(vector: Float32Array, of: Asked & { readonly count: number }): Promise<Hit[]> {
-    const { segments: index, gauge } = this.options;
+  async #nearest(vector: Float32Array, asked: Asked & { readonly count: number }): Promise<Hit[]> {
+    const { segments: index, tuner } = this.options;
     for (let tries = 1; ; tries++) {
       let searched: readonly Segment[] = [];
       try {
         return await index.reading(async (segments) => {
           searched = segments;
           // All of one moment: what is sealed meanwhile is found where it was.
-          const tail = await nearestInTail(this.options.tail.chunks, { ...of, vector });
+          const tail = await nearestInTail(this.options.tail.chunks, { ...asked, vector });
           const living = segments.filter((segment) => segment.vectors > 0);
-          const breadth = gauge.breadthIn(living.map(({ vectors }) => vectors));
-          return searchFiltered(this.options, { ...of, vector, tail, breadth, segments: living });
+          const expansion = tuner.expansionIn(living.map(({ vectors }) => vectors));
+          return searchFiltered(this.options, { ...asked, vector, tail, expansion, segments: living });
         });
       } catch (error) {
         // A segment whose files were replaced is found where it is now.

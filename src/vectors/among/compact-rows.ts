@@ -10,16 +10,16 @@ export interface CompactRows extends Slots {
 }
 
 /** Reads a segment's vectors. This takes about a microsecond each. */
-export function readCompact(of: SnapshotOf, stem: string): CompactRows {
-  const { keys, slots } = readSlots(of, stem);
-  const rows = new Int8Array(keys.length * of.dimensions);
+export function readCompact(ref: SnapshotOf, stem: string): CompactRows {
+  const { keys, slots } = readSlots(ref, stem);
+  const rows = new Int8Array(keys.length * ref.dimensions);
   const places = new Map(Array.from(keys, (key, place) => [key, place] as const));
-  for (const { keys: found, vectors } of rowsOf(graphPath(of, stem), of.dimensions)) {
+  for (const { keys: found, vectors } of rowsOf(graphPath(ref, stem), ref.dimensions)) {
     for (const [row, key] of found.entries()) {
       const place = places.get(Number(key));
       if (place === undefined) continue;
-      const vector = vectors.subarray(row * of.dimensions, (row + 1) * of.dimensions);
-      rows.set(quantize(vector).numbers, place * of.dimensions);
+      const vector = vectors.subarray(row * ref.dimensions, (row + 1) * ref.dimensions);
+      rows.set(quantize(vector).numbers, place * ref.dimensions);
     }
   }
   return { keys, slots, rows };

@@ -1,8 +1,8 @@
 import type { Among, Hit } from "../../memory/ports/vectors.js";
+import { EXPANSION_HERE_MAX } from "../expansion-tuner.js";
 import type { Matches } from "../graph.js";
-import { breadthForShare, frontierOf } from "../graphs.js";
+import { expansionForShare, frontierOf } from "../graphs.js";
 import { Pauses } from "../pauses.js";
-import { BREADTH_HERE_MAX } from "../recall-gauge.js";
 import type { Segment } from "../segment.js";
 import type { CompactRows } from "./compact-rows.js";
 import { scan } from "./scan.js";
@@ -14,13 +14,13 @@ const SCAN_LATER_MAX = 131_072;
 /** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
 const PLACE_COST = 6;
 /**
- * Breadth of a search of one graph at least. It is more than without a filter, because no check of served queries
+ * Expansion of a search of one graph at least. It is more than without a filter, because no check of served queries
  * widens these searches, and a query like no memory needs more.
  */
-const BREADTH_LEAST = 800;
+const EXPANSION_LEAST = 800;
 /** Power of the number of graphs by which it is divided among several: each has fewer of the nearest. Measured. */
 const SHARED = 2 / 3;
-/** Multiple of the planned breadth after which a search of the graphs is given up. */
+/** Multiple of the planned expansion after which a search of the graphs is given up. */
 const PATIENCE = 3;
 
 export interface Filtered {
@@ -33,8 +33,8 @@ export interface Filtered {
   readonly segments: readonly Segment[];
   /** The `count` nearest of the tail that may be found. */
   readonly tail: readonly Hit[];
-  /** Breadth of a search of each graph without a filter. */
-  readonly breadth: number;
+  /** Expansion of a search of each graph without a filter. */
+  readonly expansion: number;
 }
 
 export interface FilteredBy {
@@ -52,7 +52,7 @@ export async function searchFiltered(by: FilteredBy, query: Filtered): Promise<H
   const many = segments.reduce((sum, segment) => sum + segment.countAmong(among), 0);
   if (many > SCAN_MAX) {
     const graphs = planOf(query, many);
-    const places = graphs.reduce((sum, { breadth }) => sum + breadth, 0);
+    const places = graphs.reduce((sum, { expansion }) => sum + expansion, 0);
     const found = places * PLACE_COST < many ? await searchGraphs(by, { graphs, many }, query) : undefined;
     if (found !== undefined) return found;
   }
@@ -63,19 +63,19 @@ export async function searchFiltered(by: FilteredBy, query: Filtered): Promise<H
 /** A graph that is searched, ever more broadly. */
 interface Searched {
   readonly segment: Segment;
-  breadth: number;
+  expansion: number;
   hits: Hit[];
   /** Similarity below which it may have more that are not found yet. */
   frontier: number;
 }
 
 /** Plans a search of the graphs that finds enough if those that may be found are like all others. */
-function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[] {
-  const least = Math.min(BREADTH_HERE_MAX, Math.round(BREADTH_LEAST / segments.length ** SHARED));
+function planOf({ segments, limit, expansion }: Filtered, many: number): Searched[] {
+  const least = Math.min(EXPANSION_HERE_MAX, Math.round(EXPANSION_LEAST / segments.length ** SHARED));
   return segments.map((segment) => {
     const nearest = (limit * segment.vectors) / many;
-    const planned = Math.min(segment.vectors, Math.max(breadth, least, breadthForShare(nearest)));
-    return { segment, breadth: planned, hits: [], frontier: Number.POSITIVE_INFINITY };
+    const planned = Math.min(segment.vectors, Math.max(expansion, least, expansionForShare(nearest)));
+    return { segment, expansion: planned, hits: [], frontier: Number.POSITIVE_INFINITY };
   });
 }
 
@@ -86,14 +86,14 @@ async function searchGraphs(
   { vector, among, limit, tail }: Filtered,
 ): Promise<Hit[] | undefined> {
   const pauses = new Pauses();
-  let budget = PATIENCE * all.reduce((sum, { breadth }) => sum + breadth, 0);
+  let budget = PATIENCE * all.reduce((sum, { expansion }) => sum + expansion, 0);
   for (let open = all; ; ) {
     for (const each of open) {
-      budget -= each.breadth;
+      budget -= each.expansion;
       if (budget < 0) return undefined;
       const matches = await by.searchIn(each.segment, {
         vector,
-        count: each.segment.breadthFor(each.breadth),
+        count: each.segment.expansionFor(each.expansion),
       });
       note(each, { matches, among });
       await pauses.ifDue();
@@ -102,8 +102,8 @@ async function searchGraphs(
     const last = similarityOfLast(hits, limit);
     open = all.filter(({ frontier }) => frontier > last);
     if (open.length === 0) return hits;
-    for (const each of open) each.breadth *= 2;
-    const isBroad = open.some(({ breadth }) => breadth > BREADTH_HERE_MAX);
+    for (const each of open) each.expansion *= 2;
+    const isBroad = open.some(({ expansion }) => expansion > EXPANSION_HERE_MAX);
     if (isBroad && many <= SCAN_LATER_MAX) return undefined;
   }
 }
@@ -116,7 +116,7 @@ function note(searched: Searched, { matches, among }: { matches: Matches; among:
   searched.frontier = frontierOf(segment, matches);
 }
 
-/** Answers the similarity of the last of the `limit` nearest memories; less than any if there are fewer. */
+/** Returns the similarity of the last of the `limit` nearest memories; less than any if there are fewer. */
 function similarityOfLast(hits: readonly Hit[], limit: number): number {
   const memories = new Set<number>();
   for (const { sequence, similarity } of hits.toSorted((a, b) => b.similarity - a.similarity)) {

@@ -50,7 +50,7 @@ export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: S
       nearest.offer({ at, place }, similarity);
     });
   }
-  const best = nearest.kept().map(({ item }) => item);
+  const best = nearest.results().map(({ item }) => item);
   return all.flatMap(({ segment }, i) => {
     const [rows, places] = [compacts[i], best.filter(({ at }) => at === i)];
     return rows === undefined ? [] : exactly(rows, { segment, vector, places });
@@ -63,7 +63,7 @@ function exactly(
   { segment, vector, places }: { segment: Segment; vector: Float32Array; places: readonly RowPlace[] },
 ): Hit[] {
   const wanted = Uint32Array.from(places, ({ place }) => slots[place] as number);
-  const vectors = readRowsAt(graphPath(segment.of, segment.files.stem), wanted, vector.length);
+  const vectors = readRowsAt(graphPath(segment.ref, segment.files.stem), wanted, vector.length);
   const length = lengthOf(vector);
   const matches = {
     keys: BigUint64Array.from(places, ({ place }) => BigInt(keys[place] as number)),

@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { draftPath, type Kept, manifestPath, nameOf, ownerOf, readManifest } from "./manifest.js";
+import { draftPath, manifestPath, nameOf, ownerOf, readManifest, type SegmentRef } from "./manifest.js";
 
 // This file looks after the folder of all segments' files, in the main thread.
 
@@ -11,15 +11,15 @@ export interface Use {
 }
 
 /** Makes written files the ones that are kept, by a rename, and then erases the ones before. */
-export async function publish(of: Kept, stem: string): Promise<void> {
-  await rename(draftPath(of, stem), manifestPath(of));
-  await removeFiles(of, (name) => name !== `${nameOf(of)}.json` && !name.startsWith(`${stem}.`));
+export async function publish(ref: SegmentRef, stem: string): Promise<void> {
+  await rename(draftPath(ref, stem), manifestPath(ref));
+  await removeFiles(ref, (name) => name !== `${nameOf(ref)}.json` && !name.startsWith(`${stem}.`));
 }
 
 /** Erases a segment's files, the manifest first: without it, the others are ignored. */
-export async function eraseFiles(of: Kept): Promise<void> {
-  await rm(manifestPath(of), { force: true });
-  await removeFiles(of, () => true);
+export async function eraseFiles(ref: SegmentRef): Promise<void> {
+  await rm(manifestPath(ref), { force: true });
+  await removeFiles(ref, () => true);
 }
 
 /**
@@ -38,9 +38,9 @@ export async function eraseUnreadable(folder: string): Promise<void> {
   }
 }
 
-function stemOf(of: Kept): string | undefined {
+function stemOf(ref: SegmentRef): string | undefined {
   try {
-    return readManifest(of).stem;
+    return readManifest(ref).stem;
   } catch {
     return undefined;
   }
@@ -61,7 +61,7 @@ export async function usesIn(folder: string): Promise<Map<string, Use>> {
 }
 
 /** Returns the bytes of each of a log's files. */
-export async function sizesOf({ folder, logId }: Omit<Kept, "segment">): Promise<number[]> {
+export async function sizesOf({ folder, logId }: Omit<SegmentRef, "segment">): Promise<number[]> {
   const sizes: number[] = [];
   for (const name of await namesIn(folder)) {
     if (ownerOf(name)?.logId !== logId) continue;
@@ -82,11 +82,11 @@ export async function segmentsIn(folder: string): Promise<Map<string, Set<number
   return segments;
 }
 
-async function removeFiles(of: Kept, which: (name: string) => boolean): Promise<void> {
-  for (const name of await namesIn(of.folder)) {
+async function removeFiles(ref: SegmentRef, which: (name: string) => boolean): Promise<void> {
+  for (const name of await namesIn(ref.folder)) {
     const owner = ownerOf(name);
-    if (owner?.logId === of.logId && owner.segment === of.segment && which(name)) {
-      await rm(join(of.folder, name), { force: true });
+    if (owner?.logId === ref.logId && owner.segment === ref.segment && which(name)) {
+      await rm(join(ref.folder, name), { force: true });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { FilesMeasured } from "../../memory/ports/vectors.js";
 import { segmentsIn, sizesOf, usesIn } from "./folder.js";
-import type { Kept } from "./manifest.js";
-import { Shelf } from "./shelf.js";
+import type { SegmentRef } from "./manifest.js";
+import { SegmentFiles } from "./segment-files.js";
 
 export interface IndexFilesOptions {
   readonly folder: string;
@@ -13,7 +13,7 @@ export interface IndexFilesOptions {
 export class IndexFiles {
   /** Callbacks of open indexes, by log: files of the segment had to be erased. */
   readonly onLost = new Map<string, (segment: number) => void>();
-  readonly #shelf = new Shelf(({ logId, segment }) => this.onLost.get(logId)?.(segment));
+  readonly #segmentFiles = new SegmentFiles(({ logId, segment }) => this.onLost.get(logId)?.(segment));
   /** Segments that may have files, by log. */
   #segments: Promise<Map<string, Set<number>>> | undefined;
 
@@ -34,28 +34,28 @@ export class IndexFiles {
   }
 
   /** Runs work on a segment's files after all earlier work on them. */
-  inTurn<T>(of: Kept, work: () => Promise<T>): Promise<T> {
-    return this.#shelf.inTurn(of, work);
+  runSerially<T>(ref: SegmentRef, work: () => Promise<T>): Promise<T> {
+    return this.#segmentFiles.runSerially(ref, work);
   }
 
   /** Replaces a segment's files by those that `write` writes, and makes room for them. */
-  async keep<W extends { readonly stem: string }>(of: Kept, write: () => Promise<W>): Promise<W> {
+  async replace<W extends { readonly stem: string }>(ref: SegmentRef, write: () => Promise<W>): Promise<W> {
     const segments = await this.#known();
-    segments.set(of.logId, (segments.get(of.logId) ?? new Set()).add(of.segment));
+    segments.set(ref.logId, (segments.get(ref.logId) ?? new Set()).add(ref.segment));
     const writing = write();
-    await this.#shelf.keep(of, writing);
-    await this.#makeRoom();
+    await this.#segmentFiles.replace(ref, writing);
+    await this.#evict();
     return writing;
   }
 
   /** Overwrites the vectors of some memories in all files of a log. */
   async wipe(logId: string, sequences: readonly number[]): Promise<void> {
-    await this.#each(logId, (of) => this.#shelf.wipe(of, sequences));
+    await this.#each(logId, (ref) => this.#segmentFiles.wipe(ref, sequences));
   }
 
   /** Selects the memories whose vectors the files of a log hold. */
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
-    return (await this.#each(logId, (of) => this.#shelf.holds(of, sequences))).flat();
+    return (await this.#each(logId, (ref) => this.#segmentFiles.holds(ref, sequences))).flat();
   }
 
   /** Measures the files of a log by their manifests and journals. */
@@ -63,7 +63,7 @@ export class IndexFiles {
     const { folder } = this;
     let [upto, rows, removed] = [0, 0, 0];
     for (const segment of await this.segmentsOf(logId)) {
-      const held = await this.#shelf.measure({ folder, logId, segment });
+      const held = await this.#segmentFiles.measure({ folder, logId, segment });
       if (held?.after.sequence === upto) upto = held.mark.sequence;
       rows += held?.vectors ?? 0;
       removed += held?.removed ?? 0;
@@ -75,14 +75,14 @@ export class IndexFiles {
 
   /** Erases the files of a log from a segment on. */
   async erase(logId: string, from = 0): Promise<void> {
-    await this.#each(logId, async (of) => {
-      if (of.segment < from) return;
-      await this.#shelf.erase(of);
-      (await this.#known()).get(logId)?.delete(of.segment);
+    await this.#each(logId, async (ref) => {
+      if (ref.segment < from) return;
+      await this.#segmentFiles.erase(ref);
+      (await this.#known()).get(logId)?.delete(ref.segment);
     });
   }
 
-  async #each<T>(logId: string, work: (of: Kept) => Promise<T>): Promise<T[]> {
+  async #each<T>(logId: string, work: (ref: SegmentRef) => Promise<T>): Promise<T[]> {
     const { folder } = this;
     const segments = await this.segmentsOf(logId);
     return Promise.all(segments.map((segment) => work({ folder, logId, segment })));
@@ -100,7 +100,7 @@ export class IndexFiles {
    * Erases the files of the logs used least recently until the rest fits; all can be built again. Those of
    * open indexes stay, because they are searched.
    */
-  async #makeRoom(): Promise<void> {
+  async #evict(): Promise<void> {
     const uses = await usesIn(this.folder);
     let bytes = 0;
     for (const use of uses.values()) bytes += use.bytes;

@@ -9,7 +9,7 @@ export function keyOf(sequence: number, window: number): bigint {
   return BigInt(sequence * VECTORS_MAX + window);
 }
 
-export function placeOf(key: bigint): { sequence: number; window: number } {
+export function parseKey(key: bigint): { sequence: number; window: number } {
   // Exact up to 2^41 entries of a log.
   const number = Number(key);
   const window = number % VECTORS_MAX;

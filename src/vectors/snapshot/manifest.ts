@@ -9,7 +9,7 @@ const FORMAT = 5;
 const GROUP_BYTES = 1 << 17;
 
 /** Identifies a segment's files by their folder, the log whose vectors it holds, and its place in the index. */
-export interface Kept {
+export interface SegmentRef {
   readonly folder: string;
   readonly logId: string;
   /** 0 for the oldest memories, 1 for those after them, and so on. */
@@ -51,8 +51,8 @@ export function rowsPerGroup({ rowBytes }: Pick<SnapshotManifest, "rowBytes">): 
   return Math.max(1, Math.floor(GROUP_BYTES / rowBytes));
 }
 
-/** Returns the position of a group of rows in the graph's file. */
-export function placeOfGroup(
+/** Returns the byte range of a group of rows in the graph's file. */
+export function rangeOfGroup(
   { rows, rowBytes }: Pick<SnapshotManifest, "rows" | "rowBytes">,
   group: number,
 ): { from: number; bytes: number; firstRow: number } {
@@ -62,20 +62,20 @@ export function placeOfGroup(
   return { from: ROWS_FROM + firstRow * rowBytes, bytes: count * rowBytes, firstRow };
 }
 
-export const graphPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.usearch`);
-export const keysPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.keys`);
-export const journalPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.wiped`);
+export const graphPath = ({ folder }: SegmentRef, stem: string) => join(folder, `${stem}.usearch`);
+export const keysPath = ({ folder }: SegmentRef, stem: string) => join(folder, `${stem}.keys`);
+export const journalPath = ({ folder }: SegmentRef, stem: string) => join(folder, `${stem}.wiped`);
 /** Path of the manifest of files that do not replace the kept ones yet. */
-export const draftPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.draft`);
-export const manifestPath = (of: Kept) => join(of.folder, `${nameOf(of)}.json`);
+export const draftPath = ({ folder }: SegmentRef, stem: string) => join(folder, `${stem}.draft`);
+export const manifestPath = (ref: SegmentRef) => join(ref.folder, `${nameOf(ref)}.json`);
 
 /** Returns what the names of all of a segment's files begin with. */
-export function nameOf({ logId, segment }: Omit<Kept, "folder">): string {
+export function nameOf({ logId, segment }: Omit<SegmentRef, "folder">): string {
   return `${logId}_${segment}`;
 }
 
 /** Returns the log and the segment to which a file belongs; undefined if it has no name of ours. */
-export function ownerOf(name: string): Omit<Kept, "folder"> | undefined {
+export function ownerOf(name: string): Omit<SegmentRef, "folder"> | undefined {
   const [, logId, segment] = /^([^-._]+)_(\d+)[-.]/.exec(name) ?? [];
   return logId === undefined ? undefined : { logId, segment: Number(segment) };
 }
@@ -85,7 +85,10 @@ export function sha256Of(bytes: string | Uint8Array): string {
 }
 
 /** Reads a manifest's text. Throws when it is damaged or of another format. */
-export function parseManifest(text: string, { logId, segment }: Omit<Kept, "folder">): SnapshotManifest {
+export function parseManifest(
+  text: string,
+  { logId, segment }: Omit<SegmentRef, "folder">,
+): SnapshotManifest {
   // The first line is the hash of the rest.
   const [sha256, json = ""] = text.split("\n");
   if (sha256 !== sha256Of(json)) throw new Error("the manifest is damaged");
@@ -97,14 +100,14 @@ export function parseManifest(text: string, { logId, segment }: Omit<Kept, "fold
   return manifest;
 }
 
-export function readManifest(of: Kept): SnapshotManifest {
-  return parseManifest(readFileSync(manifestPath(of), "utf8"), of);
+export function readManifest(ref: SegmentRef): SnapshotManifest {
+  return parseManifest(readFileSync(manifestPath(ref), "utf8"), ref);
 }
 
-export function writeDraft(of: Kept, manifest: Omit<SnapshotManifest, "format">): void {
+export function writeDraft(ref: SegmentRef, manifest: Omit<SnapshotManifest, "format">): void {
   const json = JSON.stringify({ format: FORMAT, ...manifest });
-  writeFileSync(draftPath(of, manifest.stem), `${sha256Of(json)}\n${json}`, { mode: 0o600 });
-  sync(draftPath(of, manifest.stem));
+  writeFileSync(draftPath(ref, manifest.stem), `${sha256Of(json)}\n${json}`, { mode: 0o600 });
+  sync(draftPath(ref, manifest.stem));
 }
 
 export function sync(path: string): void {

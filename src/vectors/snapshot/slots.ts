@@ -12,13 +12,13 @@ export interface Slots {
 }
 
 /** Reads the slots of a segment's vectors. A damaged file of keys is not believed: the graph's has them too. */
-export function readSlots(of: SnapshotOf, stem: string): Slots {
+export function readSlots(ref: SnapshotOf, stem: string): Slots {
   try {
-    const { keys: blocks, stem: current } = readManifest(of);
+    const { keys: blocks, stem: current } = readManifest(ref);
     if (current !== stem) throw new Error("the segment was replaced");
-    return readKeys(readFileSync(keysPath(of, stem)), blocks);
+    return readKeys(readFileSync(keysPath(ref, stem)), blocks);
   } catch {
-    return slotsIn(readGraphFile(graphPath(of, stem)).keys);
+    return slotsIn(readGraphFile(graphPath(ref, stem)).keys);
   }
 }
 

@@ -13,19 +13,19 @@ import {
 } from "node:fs";
 import { FREE_KEY, read, readGraphFile, readInto, wipeFree } from "./graph-file.js";
 import { batchIn, note, unwiped, type Wiped } from "./journal.js";
-import { placeOf } from "./keys.js";
+import { parseKey } from "./keys.js";
 import { writeKeys } from "./keys-file.js";
 import {
   draftPath,
   graphPath,
   journalPath,
-  type Kept,
   keysPath,
   manifestPath,
   nameOf,
   ROWS_FROM,
   readManifest,
   rowsPerGroup,
+  type SegmentRef,
   type SnapshotManifest,
   sha256Of,
   sync,
@@ -37,7 +37,7 @@ import {
 const HASH_CHUNK_BYTES = 1 << 22;
 
 /** A segment, and the shape of its vectors. */
-export interface SnapshotOf extends Kept {
+export interface SnapshotOf extends SegmentRef {
   readonly dimensions: number;
 }
 
@@ -46,22 +46,22 @@ export interface SnapshotOf extends Kept {
  * Returns the manifest. Only `publish` lets them take the place of the segment's files before.
  */
 export function writeSnapshot(
-  of: SnapshotOf,
+  ref: SnapshotOf,
   { after, mark }: Pick<SnapshotManifest, "after" | "mark">,
   save: (path: string) => void,
 ): Written {
-  mkdirSync(of.folder, { recursive: true, mode: 0o700 });
-  const stem = `${nameOf(of)}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
+  mkdirSync(ref.folder, { recursive: true, mode: 0o700 });
+  const stem = `${nameOf(ref)}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
   try {
-    save(graphPath(of, stem));
-    const { logId, segment, dimensions } = of;
-    const files = describe(of, stem);
-    writeDraft(of, { logId, segment, dimensions, after, mark, stem, ...files });
+    save(graphPath(ref, stem));
+    const { logId, segment, dimensions } = ref;
+    const files = describe(ref, stem);
+    writeDraft(ref, { logId, segment, dimensions, after, mark, stem, ...files });
     const { size, vectors } = files;
     return { stem, after, mark, size, vectors };
   } catch (error) {
     // After a failure, such as a full disk, the files are useless and take room.
-    for (const path of [graphPath, keysPath, draftPath]) rmSync(path(of, stem), { force: true });
+    for (const path of [graphPath, keysPath, draftPath]) rmSync(path(ref, stem), { force: true });
     throw error;
   }
 }
@@ -71,18 +71,18 @@ export type Written = Pick<SnapshotManifest, "stem" | "after" | "mark" | "size" 
 
 /** Writes the files that belong to a graph's file, and returns what the manifest says of both. */
 function describe(
-  of: SnapshotOf,
+  ref: SnapshotOf,
   stem: string,
 ): Omit<SnapshotManifest, "format" | "logId" | "segment" | "dimensions" | "after" | "mark" | "stem"> {
-  const path = graphPath(of, stem);
+  const path = graphPath(ref, stem);
   const file = readGraphFile(path);
   wipeFree(path, file);
   sync(path);
-  const keys = writeKeys(keysPath(of, stem), file.keys);
-  sync(keysPath(of, stem));
+  const keys = writeKeys(keysPath(ref, stem), file.keys);
+  sync(keysPath(ref, stem));
   const { bytes, rows, rowBytes } = file;
   const held = file.keys.filter((key) => key !== FREE_KEY);
-  const size = held.filter((key) => placeOf(key).window === 0).length;
+  const size = held.filter((key) => parseKey(key).window === 0).length;
   return { bytes, rows, rowBytes, size, vectors: held.length, keys, ...digestOf(path, file) };
 }
 
@@ -97,13 +97,13 @@ export interface Found {
  * Finds a segment's files, if they are whole, ours and of this kind: native code must not see any other, because
  * a cut file ends the process and a changed one gives wrong answers.
  */
-export function findSnapshot(of: SnapshotOf): Found | undefined {
+export function findSnapshot(ref: SnapshotOf): Found | undefined {
   try {
-    const manifest = readManifest(of);
-    if (manifest.dimensions !== of.dimensions) return undefined;
-    const path = graphPath(of, manifest.stem);
+    const manifest = readManifest(ref);
+    if (manifest.dimensions !== ref.dimensions) return undefined;
+    const path = graphPath(ref, manifest.stem);
     if (statSync(path).size !== manifest.bytes) return undefined;
-    const wiped = redo(of, manifest);
+    const wiped = redo(ref, manifest);
     const { frame, groups } = digestOf(path, manifest);
     const isWhole = frame === manifest.frame && groups.every((sha256, i) => sha256 === wiped.groups[i]);
     return isWhole ? { manifest, path, wiped } : undefined;
@@ -114,9 +114,9 @@ export function findSnapshot(of: SnapshotOf): Found | undefined {
 }
 
 /** Reads the journal, and overwrites the rows of its last batch, which may be unwiped after a crash. */
-function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
+function redo(ref: SnapshotOf, manifest: SnapshotManifest): Wiped {
   const wiped = unwiped(manifest);
-  const path = journalPath(of, manifest.stem);
+  const path = journalPath(ref, manifest.stem);
   if (!existsSync(path)) return wiped;
   let last: ReturnType<typeof batchIn>;
   for (const line of readFileSync(path, "utf8").split("\n")) {
@@ -125,7 +125,7 @@ function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
     note(wiped, batch);
     last = batch;
   }
-  const fd = openSync(graphPath(of, manifest.stem), "r+");
+  const fd = openSync(graphPath(ref, manifest.stem), "r+");
   const zeros = Buffer.alloc(manifest.rowBytes);
   for (const [slot] of last?.rows ?? []) {
     writeSync(fd, zeros, 0, zeros.length, ROWS_FROM + slot * manifest.rowBytes);
@@ -136,30 +136,30 @@ function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
 }
 
 /** Marks a segment as used, so that others are erased before it. */
-export function noteUse(of: Kept): void {
+export function noteUse(ref: SegmentRef): void {
   const now = new Date();
-  utimesSync(manifestPath(of), now, now);
+  utimesSync(manifestPath(ref), now, now);
 }
 
 /** Hashes each group of rows, and everything else in a graph's file. */
 function digestOf(
   path: string,
-  of: Pick<SnapshotManifest, "bytes" | "rows" | "rowBytes">,
+  layout: Pick<SnapshotManifest, "bytes" | "rows" | "rowBytes">,
 ): Pick<SnapshotManifest, "frame" | "groups"> {
   const fd = openSync(path, "r");
   try {
     const frame = createHash("sha256").update(read(fd, 0, ROWS_FROM));
     const groups: string[] = [];
-    const rowsTo = ROWS_FROM + of.rows * of.rowBytes;
-    const groupBytes = rowsPerGroup(of) * of.rowBytes;
-    // A million rows are a gigabyte: it is read in large pieces, into the same memory.
-    const piece = Math.max(1, Math.floor(HASH_CHUNK_BYTES / groupBytes)) * groupBytes;
-    for (const bytes of pieces(fd, { from: ROWS_FROM, to: rowsTo, piece })) {
+    const rowsTo = ROWS_FROM + layout.rows * layout.rowBytes;
+    const groupBytes = rowsPerGroup(layout) * layout.rowBytes;
+    // A million rows are a gigabyte: it is read in large chunks, into the same memory.
+    const chunkBytes = Math.max(1, Math.floor(HASH_CHUNK_BYTES / groupBytes)) * groupBytes;
+    for (const bytes of chunks(fd, { from: ROWS_FROM, to: rowsTo, chunkBytes })) {
       for (let at = 0; at < bytes.length; at += groupBytes) {
         groups.push(sha256Of(bytes.subarray(at, at + groupBytes)));
       }
     }
-    for (const bytes of pieces(fd, { from: rowsTo, to: of.bytes, piece: HASH_CHUNK_BYTES })) {
+    for (const bytes of chunks(fd, { from: rowsTo, to: layout.bytes, chunkBytes: HASH_CHUNK_BYTES })) {
       frame.update(bytes);
     }
     return { frame: frame.digest("base64"), groups };
@@ -168,12 +168,12 @@ function digestOf(
   }
 }
 
-function* pieces(
+function* chunks(
   fd: number,
-  { from, to, piece }: { from: number; to: number; piece: number },
+  { from, to, chunkBytes }: { from: number; to: number; chunkBytes: number },
 ): Generator<Buffer> {
-  const memory = Buffer.allocUnsafe(piece);
-  for (let at = from; at < to; at += piece) {
-    yield readInto(memory.subarray(0, Math.min(piece, to - at)), fd, at);
+  const memory = Buffer.allocUnsafe(chunkBytes);
+  for (let at = from; at < to; at += chunkBytes) {
+    yield readInto(memory.subarray(0, Math.min(chunkBytes, to - at)), fd, at);
   }
 }

@@ -7,7 +7,7 @@ import { aMemory, entriesOf } from "../samples.js";
 /** Size below the database's at that time. A larger file is a full disk to this process. */
 const FULL_BYTES = 300_000;
 const MORE_WRITES = 500;
-const ROOM_TIMEOUT_MS = 20_000;
+const SPACE_TIMEOUT_MS = 20_000;
 
 const { log, check, close } = await openLocal({ dataDir: process.argv[2] as string });
 const logId = "full";
@@ -28,7 +28,7 @@ const refusedMs = performance.now() - begunMs;
 const read = await entriesOf(log, { logId, from: 1, limit: kept + 9 });
 limit("unlimited");
 for (const fromMs = performance.now(); !(await isWell()); await sleep(50)) {
-  if (performance.now() - fromMs > ROOM_TIMEOUT_MS) throw new Error("it did not notice that there is room");
+  if (performance.now() - fromMs > SPACE_TIMEOUT_MS) throw new Error("it did not notice that there is room");
 }
 const after = await append(kept + 1);
 await close();

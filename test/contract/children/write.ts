@@ -16,21 +16,21 @@ async function append(): Promise<void> {
 
 /** Charges calls that store nothing, as recalls do. */
 async function charge(): Promise<void> {
-  const of = await newAccount();
+  const payer = await newAccount();
   for (let charged = 1; ; charged++) {
-    await accounts.charge(of);
-    say({ keyHash: of.keyHash, charged, storesNothing: true });
+    await accounts.charge(payer);
+    say({ keyHash: payer.keyHash, charged, storesNothing: true });
     await sleep(1);
   }
 }
 
 /** Charges calls that store something. */
 async function chargeAndAppend(): Promise<void> {
-  const [of, logId] = [await newAccount(), anLogId()];
+  const [payer, logId] = [await newAccount(), anLogId()];
   for (let charged = 1; ; charged++) {
-    await accounts.charge(of);
+    await accounts.charge(payer);
     await log.append({ logId, from: charged, entries: [aMemory()] });
-    say({ keyHash: of.keyHash, charged });
+    say({ keyHash: payer.keyHash, charged });
   }
 }
 

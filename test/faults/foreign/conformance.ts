@@ -101,7 +101,7 @@ async function checksOf(
   });
 }
 
-/** Says what passed, and why the rest did not. @throws Error */
+/** Reports what passed, and why the rest did not. @throws Error */
 function judged(checks: readonly Check[], whole: readonly string[]): string {
   const failed = checks.filter(({ status }) => status === "FAILURE");
   const passed = checks.filter(({ status }) => status === "SUCCESS");

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Caller, resultsOf } from "../../support/caller.js";
 import type { Chance } from "../../support/chance.js";
-import type { Outcome } from "../../support/doors.js";
+import type { Outcome } from "../../support/protocols.js";
 import type { Content } from "./model.js";
 import { EXTERNAL_IDS, storeRequest } from "./store-requests.js";
 

@@ -146,7 +146,7 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
       { kind: "test", field: ["common"], test: { op: "in", values: new Set([1, 0]) } },
       { kind: "test", field: ["rare"], test: { op: "gte", than: 7 } },
       { kind: "test", field: ["text"], test: { op: "contains", value: "1" } },
-      { kind: "not", of: { kind: "test", field: ["text"], test: { op: "prefix", text: "text 2" } } },
+      { kind: "not", operand: { kind: "test", field: ["text"], test: { op: "prefix", text: "text 2" } } },
       { kind: "test", field: "$created_at", test: { op: "gt", than: 100 } },
     ] as const) {
       const { sequences } = segments.select(filter, between);

@@ -110,8 +110,12 @@ function anyValue(chance: Chance, depth: number): Json {
 export function conditionOf(chance: Chance, sequences: number, depth = 0): Condition {
   const kind = chance.next();
   if (depth < 3 && kind < 0.4) {
-    const of = Array.from({ length: 1 + chance.below(3) }, () => conditionOf(chance, sequences, depth + 1));
-    return kind < 0.3 ? { kind: kind < 0.15 ? "all" : "any", of } : { kind: "not", of: of[0] as Condition };
+    const operands = Array.from({ length: 1 + chance.below(3) }, () =>
+      conditionOf(chance, sequences, depth + 1),
+    );
+    return kind < 0.3
+      ? { kind: kind < 0.15 ? "all" : "any", operands }
+      : { kind: "not", operand: operands[0] as Condition };
   }
   const field = fieldOf(chance);
   if (field === "$id") return { kind: "test", field, test: idTestOf(chance, sequences) };

@@ -1,5 +1,5 @@
 import { wordsIn } from "../../../src/index/words/text/words-in.js";
-import { placeOfWeight, WEIGHTS } from "../../../src/index/words/weights.js";
+import { WEIGHTS, weightIndexOf } from "../../../src/index/words/weights.js";
 import type { WordMatch } from "../../../src/memory/ports/index.js";
 import { run } from "./run.js";
 import type { TextRow } from "./segments.js";
@@ -37,7 +37,7 @@ export class Model {
   #gain({ counts, norm }: Memory, { word, factor }: { word: string; factor: number }): number {
     const count = counts.get(word);
     if (count === undefined) return 0;
-    const weight = WEIGHTS[placeOfWeight(count.times + count.inIdentifiers)] as number;
+    const weight = WEIGHTS[weightIndexOf(count.times + count.inIdentifiers)] as number;
     return (factor * weight * 1.9) / (weight + norm);
   }
 

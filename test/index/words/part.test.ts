@@ -38,7 +38,10 @@ function tracesOf({ arrays }: WordPart) {
   const sum = (array: Iterable<number>) => [...array].reduce((all, each) => all + each, 0);
   return {
     hashes: [...hashes].sort(),
-    ...{ counts: sum(counts), postings: sum(postings), weights: sum(weights), lengths: sum(lengths) },
+    counts: sum(counts),
+    postings: sum(postings),
+    weights: sum(weights),
+    lengths: sum(lengths),
   };
 }
 

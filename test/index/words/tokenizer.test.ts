@@ -172,13 +172,13 @@ describe("a text of 64 KiB", () => {
   test.each(Object.entries(HOSTILE))("%s takes little time, in slices", (_name, text) => {
     const longest: number[] = [];
     const whole: number[] = [];
-    // A machine that does much else may interrupt a piece, but hardly every time.
+    // A machine that does much else may interrupt a chunk, but hardly every time.
     for (let i = 0; i < 5; i++) {
-      const pieces: number[] = [];
-      const { length } = run(wordsIn(text, "memory"), (ms) => pieces.push(ms));
+      const chunks: number[] = [];
+      const { length } = run(wordsIn(text, "memory"), (ms) => chunks.push(ms));
       expect(length).toBeLessThanOrEqual(KIB_64);
-      longest.push(Math.max(...pieces));
-      whole.push(pieces.reduce((sum, ms) => sum + ms, 0));
+      longest.push(Math.max(...chunks));
+      whole.push(chunks.reduce((sum, ms) => sum + ms, 0));
     }
     // Measured: 5 ms and 32 ms at most. Work that grows with the square of a text takes over 500 ms.
     expect(Math.min(...longest)).toBeLessThan(100);

@@ -33,7 +33,7 @@ function Request({ request }: { request: AuthorizationRequest }) {
   );
 }
 
-/** Says who asks, and how much of it is known. */
+/** Shows who asks, and how much of it is known. */
 function Who({ request: { client, redirect } }: { request: AuthorizationRequest }) {
   return (
     <>
@@ -66,7 +66,7 @@ function Who({ request: { client, redirect } }: { request: AuthorizationRequest 
   );
 }
 
-/** Says what is wrong with a request, and offers to tell the application. Nobody is sent anywhere unasked. */
+/** Shows what is wrong with a request, and offers to tell the application. Nobody is sent anywhere unasked. */
 function Problem({ request: { redirect, problem, location } }: { request: AuthorizationRequest }) {
   return (
     <div className="authorize">

@@ -87,7 +87,7 @@ function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "name
   );
 }
 
-/** Tells calls apart, also those to which a caller gave one request id. */
+/** Identifies a call, also among those to which a caller gave one request id. */
 function keyOf({ requestId, startTime, method }: RecentCall): string {
   return `${requestId} ${method} ${startTime ? timestampMs(startTime) : ""}`;
 }

@@ -62,7 +62,8 @@ export function CallsPage() {
       }
     >
       <FilterFields
-        {...{ filter, keys }}
+        filter={filter}
+        keys={keys}
         onChange={(next) => {
           setSearched(PAGES_SEARCHED);
           setQuery(queryOf(next));
@@ -71,7 +72,7 @@ export function CallsPage() {
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {data && calls.length === 0 && !seeks && (
-        <Nothing {...{ isFiltered }} isErrors={filter.code === ERRORS} />
+        <Nothing isFiltered={isFiltered} isErrors={filter.code === ERRORS} />
       )}
       {calls.length > 0 && <CallTable calls={calls} nameOf={keys.nameOf} />}
       {isFiltered && hasNextPage && (

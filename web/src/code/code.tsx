@@ -32,9 +32,9 @@ function useColoured(text: string, language: Language): readonly ReactNode[] {
     import("./highlight").then(setLoaded, () => undefined);
   }, []);
   return useMemo(() => {
-    const pieces = loaded?.highlight(text, language) ?? [{ text, className: undefined }];
-    // Keys would say nothing: pieces never move.
-    return pieces.map(({ text, className }) =>
+    const tokens = loaded?.highlight(text, language) ?? [{ text, className: undefined }];
+    // Keys would say nothing: tokens never move.
+    return tokens.map(({ text, className }) =>
       className ? createElement("span", { className }, text) : text,
     );
   }, [loaded, text, language]);

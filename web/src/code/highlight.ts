@@ -9,7 +9,7 @@ import type { Language } from "./language.js";
 const LANGUAGES: Readonly<Record<Language, LanguageFn>> = { bash, json, python, typescript };
 
 /** A part of code that has one colour, or none. */
-export interface Piece {
+export interface Token {
   readonly text: string;
   /** Class of the style sheet `code.css`. */
   readonly className: string | undefined;
@@ -33,24 +33,24 @@ const ESCAPED: Readonly<Record<string, string>> = {
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
 /** Divides code into its colours. Code in a shell's here-document has the language; what surrounds it is the shell's. */
-export function highlight(code: string, language: Language): readonly Piece[] {
+export function highlight(code: string, language: Language): readonly Token[] {
   if (code.length > CHARACTERS_MAX) return [{ text: code, className: undefined }];
   const [, before, program, after] = HERE_DOCUMENT.exec(code) ?? [];
   if (before === undefined || program === undefined || after === undefined) return marked(code, language);
   return [...marked(before, "bash"), ...marked(program, language), ...marked(after, "bash")];
 }
 
-/** Reads what highlight.js marks up into pieces: the portal's policy lets no script hand HTML to the browser. */
-function marked(code: string, language: Language): readonly Piece[] {
+/** Reads what highlight.js marks up into tokens: the portal's policy lets no script hand HTML to the browser. */
+function marked(code: string, language: Language): readonly Token[] {
   const { value } = hljs.highlight(code, { language, ignoreIllegals: true });
   const classes: string[] = [];
-  const pieces: Piece[] = [];
+  const tokens: Token[] = [];
   for (const [, opened, text] of value.matchAll(MARKUP)) {
     if (opened !== undefined) classes.push(opened);
     else if (text === undefined) classes.pop();
-    else pieces.push({ text: unescaped(text), className: classes.at(-1) });
+    else tokens.push({ text: unescaped(text), className: classes.at(-1) });
   }
-  return pieces;
+  return tokens;
 }
 
 function unescaped(text: string): string {

@@ -25,7 +25,7 @@ export function KeysPage() {
   return manages ? <AllKeys /> : <Loading />;
 }
 
-/** Tells whether nobody can sign in without a key. Those of applications sign nobody in. */
+/** True if nobody can sign in without a key. Those of applications sign nobody in. */
 function isLast(key: Key, keys: readonly Key[]): boolean {
   return key.client === "" && keys.every(({ id, client }) => id === key.id || client !== "");
 }

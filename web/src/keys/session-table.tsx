@@ -36,7 +36,7 @@ export function SessionTable({ keys }: { keys: readonly Key[] }) {
             </thead>
             <tbody>
               {rows.map(({ key, session }) => (
-                <Row key={session.id} {...{ apiKey: key, session }} onEnd={() => end(session)} />
+                <Row key={session.id} apiKey={key} session={session} onEnd={() => end(session)} />
               ))}
             </tbody>
           </table>

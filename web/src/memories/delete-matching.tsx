@@ -46,7 +46,7 @@ export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
             <code className="breakable">{JSON.stringify(filter)}</code> finds. This cannot be undone. Among
             them:
           </p>
-          <Samples of={data.samples} />
+          <Samples memories={data.samples} />
         </>
       )}
     </Confirm>
@@ -54,10 +54,10 @@ export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
 }
 
 /** Shows the first of the memories that are to be deleted. */
-export function Samples({ of }: { readonly of: readonly Pick<Memory, "id" | "text">[] }) {
+export function Samples({ memories }: { readonly memories: readonly Pick<Memory, "id" | "text">[] }) {
   return (
     <ul className="problems">
-      {of.slice(0, SAMPLES_MAX).map(({ id, text }) => (
+      {memories.slice(0, SAMPLES_MAX).map(({ id, text }) => (
         <li key={id} className="clip" dir="auto">
           {text}
         </li>

@@ -41,7 +41,7 @@ export function DeleteSelected({ namespace, ids, onDeleted, onClose }: DeleteSel
             This deletes {what}: texts, metadata and vectors. This cannot be undone.
             {missing > 0 && ` ${counted(missing, "other is", "others are")} gone already.`}
           </p>
-          <Samples of={data.memories} />
+          <Samples memories={data.memories} />
           {left > SAMPLES_MAX && <p className="hint">and {left - SAMPLES_MAX} more</p>}
         </>
       )}

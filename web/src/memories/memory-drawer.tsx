@@ -27,11 +27,11 @@ export function MemoryDrawer({ namespace, memory, onDeleted, onClose }: MemoryDr
   return (
     <Dialog title="Memory" className="drawer" onClose={onClose}>
       <div className="stack">
-        <MemoryFacts {...{ namespace, memory }} />
+        <MemoryFacts namespace={namespace} memory={memory} />
         {writes && <Actions isCurrent={isCurrent} onChoose={setAction} />}
       </div>
-      {action === "edit" && <EditMemory {...{ namespace, memory }} onClose={end} />}
-      {action === "correct" && <CorrectMemory {...{ namespace, memory }} onClose={end} />}
+      {action === "edit" && <EditMemory namespace={namespace} memory={memory} onClose={end} />}
+      {action === "correct" && <CorrectMemory namespace={namespace} memory={memory} onClose={end} />}
       {action === "delete" && (
         <DeleteMemory
           namespace={namespace}

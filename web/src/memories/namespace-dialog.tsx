@@ -20,12 +20,21 @@ export interface NamespaceDialogProps {
 export function NamespaceDialog(props: NamespaceDialogProps) {
   const { namespace, dialog, chosen, selection, onClose } = props;
   const { filter, includeSuperseded } = chosen;
-  if (dialog === "import") return <ImportDialog {...{ namespace, onClose }} />;
+  if (dialog === "import") return <ImportDialog namespace={namespace} onClose={onClose} />;
   if (dialog === "delete")
-    return <DeleteNamespace {...{ namespace, onClose }} onDeleted={() => go("memories")} />;
+    return <DeleteNamespace namespace={namespace} onClose={onClose} onDeleted={() => go("memories")} />;
   if (dialog === "selected") {
     const ids = [...selection.selected];
-    return <DeleteSelected {...{ namespace, ids, onClose }} onDeleted={selection.clear} />;
+    return <DeleteSelected namespace={namespace} ids={ids} onClose={onClose} onDeleted={selection.clear} />;
   }
-  return filter && <DeleteMatching {...{ namespace, filter, includeSuperseded, onClose }} />;
+  return (
+    filter && (
+      <DeleteMatching
+        namespace={namespace}
+        filter={filter}
+        includeSuperseded={includeSuperseded}
+        onClose={onClose}
+      />
+    )
+  );
 }

@@ -44,7 +44,8 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       title={namespace}
       intro={
         <Totals
-          {...{ namespace, chosen }}
+          namespace={namespace}
+          chosen={chosen}
           onShowSuperseded={() => change({ ...listing, includeSuperseded: true })}
         />
       }
@@ -56,7 +57,10 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
     >
       <ListOptions listing={listing} onChange={change}>
         <MoreOptions
-          {...{ namespace, list, listing, columns }}
+          namespace={namespace}
+          list={list}
+          listing={listing}
+          columns={columns}
           onChange={change}
           onColumns={choose}
           onOpen={setDialog}
@@ -64,24 +68,31 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       </ListOptions>
       {question === "" ? (
         <MemoryList
-          {...{ list, listing, columns }}
+          list={list}
+          listing={listing}
+          columns={columns}
           nothing={<Nothing isFiltered={chosen.filter !== undefined} namespace={namespace} />}
           onChange={change}
           onOpen={open}
           onDelete={setDialog}
         />
       ) : (
-        <Found {...{ namespace, question, chosen, deleted }} onOpen={open} />
+        <Found namespace={namespace} question={question} chosen={chosen} deleted={deleted} onOpen={open} />
       )}
       {opened && (
         <Opened
-          {...{ namespace, id: opened, listed: list.listed }}
+          namespace={namespace}
+          id={opened}
+          listed={list.listed}
           onDeleted={() => setDeleted([...deleted, opened])}
         />
       )}
       {dialog && (
         <NamespaceDialog
-          {...{ namespace, chosen, dialog, selection: list.selection }}
+          namespace={namespace}
+          chosen={chosen}
+          dialog={dialog}
+          selection={list.selection}
           onClose={() => setDialog(undefined)}
         />
       )}
@@ -116,6 +127,7 @@ interface OpenedProps {
 function Opened({ namespace, id, listed, onDeleted }: OpenedProps) {
   const memory = listed.find((each) => each.id === id);
   const close = () => closeTo("memories", namespace);
-  if (memory) return <MemoryDrawer {...{ namespace, memory, onDeleted }} onClose={close} />;
-  return <OpenMemory {...{ namespace, id, onDeleted }} onClose={close} />;
+  if (memory)
+    return <MemoryDrawer namespace={namespace} memory={memory} onDeleted={onDeleted} onClose={close} />;
+  return <OpenMemory namespace={namespace} id={id} onDeleted={onDeleted} onClose={close} />;
 }

@@ -55,7 +55,7 @@ export function NamespacesPage() {
       {data && namespaces.length === 0 && prefix !== "" && (
         <p className="quiet">No namespace begins with this.</p>
       )}
-      {namespaces.length > 0 && <Total {...{ namespaces, isAll }} />}
+      {namespaces.length > 0 && <Total namespaces={namespaces} isAll={isAll} />}
       {namespaces.length > 0 && <NamespaceTable namespaces={namespaces} onDelete={setDeleting} />}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {deleting && (

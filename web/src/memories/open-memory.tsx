@@ -16,7 +16,9 @@ export interface OpenMemoryProps {
 export function OpenMemory({ namespace, id, onDeleted, onClose }: OpenMemoryProps) {
   const { data, error } = useQuery(memories.getMemory, { namespace, id });
   if (data?.memory) {
-    return <MemoryDrawer {...{ namespace, onDeleted, onClose }} memory={data.memory} />;
+    return (
+      <MemoryDrawer namespace={namespace} onDeleted={onDeleted} onClose={onClose} memory={data.memory} />
+    );
   }
   return (
     <Dialog title="Memory" className="drawer" onClose={onClose}>

@@ -7,6 +7,6 @@ import { OtherNamespace } from "./other-namespace";
 export function MemoriesPage({ rest: [namespace, opened] }: { rest: readonly string[] }) {
   const { namespace: only } = useRights();
   if (!namespace) return <NamespacesPage />;
-  if (only !== undefined && only !== namespace) return <OtherNamespace {...{ namespace, only }} />;
+  if (only !== undefined && only !== namespace) return <OtherNamespace namespace={namespace} only={only} />;
   return <NamespacePage key={namespace} namespace={namespace} opened={opened} />;
 }

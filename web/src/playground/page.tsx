@@ -6,15 +6,15 @@ import { closeTo } from "../route";
 import { languagesOf, useModel } from "../session/model";
 import { useRights } from "../session/rights";
 import { NAMESPACE } from "../start/samples";
-import { useKept } from "./kept";
 import { NamespaceField } from "./namespace-field";
 import { RecallPanel } from "./recall-panel";
+import { useRemembered } from "./remembered";
 import { StorePanel } from "./store-panel";
 
 /** Page of `#/playground`, `#/playground/<namespace>` and `#/playground/<namespace>/<memory>`. */
 export function PlaygroundPage({ rest: [given = "", opened] }: { rest: readonly string[] }) {
   const { writes, readsOnly, namespace: only } = useRights();
-  const [typed, setTyped] = useKept("namespace", given || NAMESPACE);
+  const [typed, setTyped] = useRemembered("namespace", given || NAMESPACE);
   // An address with a namespace opens that one.
   const [followed, setFollowed] = useState(given);
   const [deleted, setDeleted] = useState<readonly string[]>([]);
@@ -32,9 +32,9 @@ export function PlaygroundPage({ rest: [given = "", opened] }: { rest: readonly 
   ];
   return (
     <Page title="Playground" intro={intro.join(" ")}>
-      <NamespaceField {...{ namespace, only }} onChange={choose} />
+      <NamespaceField namespace={namespace} only={only} onChange={choose} />
       <div className="playground">
-        <RecallPanel {...{ namespace, deleted }} />
+        <RecallPanel namespace={namespace} deleted={deleted} />
         {writes && <StorePanel namespace={namespace} />}
         {readsOnly && (
           <KeyNote title={READ_ONLY}>It cannot store. For that, sign in with a key with full access.</KeyNote>

@@ -7,11 +7,11 @@ import { LanguageHint } from "../parts/language-hint";
 import { refresh } from "../session/refresh";
 import { useRights } from "../session/rights";
 import { AsCurl } from "./as-curl";
-import { useKept } from "./kept";
 import { parseMetadata } from "./metadata";
 import { MoreFields } from "./more-fields";
 import { LimitFields, ModeChoice, NO_LIMITS } from "./recall-options";
 import { bodyOf, NO_MORE, requestOf } from "./recall-request";
+import { useRemembered } from "./remembered";
 import { Results } from "./results";
 import { useTimed } from "./timed";
 
@@ -23,11 +23,11 @@ export interface RecallPanelProps {
 
 /** A form for a recall, and its results as a section of their own. */
 export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
-  const [query, setQuery] = useKept("query", "");
-  const [topK, setTopK] = useKept("topK", 5);
-  const [mode, setMode] = useKept<Mode>("mode", Mode.HYBRID);
-  const [limits, setLimits] = useKept("limits", NO_LIMITS);
-  const [more, setMore] = useKept("more", NO_MORE);
+  const [query, setQuery] = useRemembered("query", "");
+  const [topK, setTopK] = useRemembered("topK", 5);
+  const [mode, setMode] = useRemembered<Mode>("mode", Mode.HYBRID);
+  const [limits, setLimits] = useRemembered("limits", NO_LIMITS);
+  const [more, setMore] = useRemembered("more", NO_MORE);
   const { namespace: only } = useRights();
   const { ms, timed } = useTimed();
   const recall = useMutation(memories.recall, {
@@ -69,7 +69,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
             <LanguageHint text={query} />
           </div>
           <ModeChoice mode={mode} onChange={setMode} />
-          <LimitFields {...{ limits, mode, filter }} onChange={setLimits} />
+          <LimitFields limits={limits} mode={mode} filter={filter} onChange={setLimits} />
           <MoreFields more={more} isLimited={only !== undefined} onChange={setMore} />
           <div className="actions">
             <button type="submit" className="button-main" disabled={recall.isPending}>

@@ -21,8 +21,14 @@ export interface MoreOptions {
 }
 
 export const NO_MORE: MoreOptions = {
-  ...{ questions: "", alsoIn: "", halfLife: "", weight: "0.1" },
-  ...{ before: "", after: "", same: "", maxTokens: "" },
+  questions: "",
+  alsoIn: "",
+  halfLife: "",
+  weight: "0.1",
+  before: "",
+  after: "",
+  same: "",
+  maxTokens: "",
 };
 
 export interface RecallForm {
@@ -41,7 +47,11 @@ export function requestOf({ query, namespace, topK, mode, filter, limits, more }
   const [before, after] = [Number(more.before), Number(more.after)];
   return create(RecallRequestSchema, {
     ...(questions.length > 0 ? { queries: [query, ...questions] } : { query }),
-    ...{ namespace, topK, mode, explain: true, alsoIn: linesOf(more.alsoIn) },
+    namespace,
+    topK,
+    mode,
+    explain: true,
+    alsoIn: linesOf(more.alsoIn),
     ...(filter && { filter }),
     ...(limits.minScore !== "" && { minScore: Number(limits.minScore) }),
     ...(limits.minFit !== "" && mode === Mode.HYBRID && { minFit: Number(limits.minFit) }),

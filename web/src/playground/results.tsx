@@ -84,7 +84,7 @@ function Neighbors({ label, memories = [] }: NeighborsProps) {
   );
 }
 
-/** Says why there are no results. */
+/** Explains why there are no results. */
 function Nothing({ answer }: { answer: RecallResponse }) {
   const { considered = 0 } = answer;
   if (considered === 0) return <p className="quiet">This namespace holds no memories.</p>;
@@ -98,7 +98,7 @@ function Nothing({ answer }: { answer: RecallResponse }) {
   );
 }
 
-/** Says what the lowest fit has left out. */
+/** Shows what the lowest fit has left out. */
 function Omitted({ answer: { omitted } }: { answer: RecallResponse }) {
   if (!omitted || omitted.memories.length === 0) return null;
   const best = Math.max(...omitted.memories.map(({ fit }) => fit));

@@ -9,13 +9,13 @@ import { LanguageHint } from "../parts/language-hint";
 import { linkTo } from "../route";
 import { refresh, refreshMemories } from "../session/refresh";
 import { AsCurl } from "./as-curl";
-import { useKept } from "./kept";
 import { parseMetadata } from "./metadata";
+import { useRemembered } from "./remembered";
 import { useTimed } from "./timed";
 
 export function StorePanel({ namespace }: { namespace: string }) {
-  const [text, setText] = useKept("text", "");
-  const [json, setJson] = useKept("json", "");
+  const [text, setText] = useRemembered("text", "");
+  const [json, setJson] = useRemembered("json", "");
   const { ms, timed } = useTimed();
   const store = useMutation(memories.store, {
     onSuccess: () => {

@@ -34,7 +34,7 @@ export function CallPage({ document, call }: { document: Document; call: Call })
         </Fields>
       )}
       {/* A stream may never end, and is not shown here. */}
-      {!streams(call) && <TryIt {...{ document, call }} example={exampleOf(document, request)} />}
+      {!streams(call) && <TryIt document={document} call={call} example={exampleOf(document, request)} />}
       {bad.length > 0 && <Errors errors={bad} />}
     </>
   );
@@ -78,7 +78,9 @@ function answersOf(
 function requestFields(document: Document, { parameters, requestBody }: Call): readonly Field[] {
   const body = requestBody && resolve(document, requestBody);
   const inPlaces = parameters.map(({ name, in: place, description = "", required = false, schema }) => ({
-    ...{ name, required, description },
+    name,
+    required,
+    description,
     type: `${schema?.type ?? "string"}, in ${place}`,
   }));
   return [...inPlaces, ...fieldsOf(document, jsonMedia(body)?.schema)];

@@ -61,9 +61,13 @@ function callOf(document: Document, name: string, ways: readonly Way[]): Call {
   const rpc = ways.find(({ method, path }) => method === "post" && RPC.test(path));
   const { method, path, operation } = ways.find((way) => !RPC.test(way.path)) ?? rpc ?? (ways[0] as Way);
   const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
-  const required = parameters.flatMap(({ name: of, required, example }) => (required ? [[of, example]] : []));
+  const required = parameters.flatMap(({ name, required, example }) => (required ? [[name, example]] : []));
   return {
-    ...{ ...operation, name, method, path, parameters },
+    ...operation,
+    name,
+    method,
+    path,
+    parameters,
     rpc: rpc && RPC.exec(rpc.path)?.[1],
     request: bodyExample(document, rpc?.operation) ?? Object.fromEntries(required),
     body: bodyExample(document, operation),

@@ -2,7 +2,7 @@ import { useRights } from "../session/rights";
 import type { Call } from "./calls";
 import { type Document, resolve } from "./openapi";
 
-/** Says beforehand what the key in use may not do, as far as the call's own errors tell. */
+/** Shows beforehand what the key in use may not do, as far as the call's own errors tell. */
 export function KeyHint({ document, call }: { document: Document; call: Call }) {
   const { readsOnly, namespace } = useRights();
   const refusal = call.responses?.["403"];

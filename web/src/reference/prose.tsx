@@ -9,9 +9,9 @@ export function Prose({ text }: { text: string }) {
 }
 
 export function Inline({ text }: { text: string }) {
-  // Every second piece was between backticks.
-  return text.split("`").map((piece, index) => {
-    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a fixed text never move
-    return index % 2 === 1 ? <code key={index}>{piece}</code> : piece;
+  // Every second part was between backticks.
+  return text.split("`").map((part, index) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a fixed text never move
+    return index % 2 === 1 ? <code key={index}>{part}</code> : part;
   });
 }

@@ -47,7 +47,7 @@ export function TryIt({ document, call, example }: TryItProps) {
         {!signedIn ? (
           <p className="hint">Sign in first. Without a key, most calls answer 401.</p>
         ) : (
-          <KeyHint {...{ document, call }} />
+          <KeyHint document={document} call={call} />
         )}
         <TryFields
           parameters={call.parameters}

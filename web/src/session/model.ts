@@ -22,7 +22,7 @@ export function languagesOf({ languages }: Model): string | undefined {
 }
 
 /**
- * Tells whether a text is mostly in letters of the model's languages. In others a model sees few and poor
+ * True if a text is mostly in letters of the model's languages. In others a model sees few and poor
  * tokens, and may find any two texts alike.
  */
 export function isRead(text: string, { languages }: Model): boolean {

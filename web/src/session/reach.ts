@@ -7,7 +7,7 @@ const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
 const away = createStore(false);
 
-/** Tells whether the server could not be reached the last time. */
+/** True if the server could not be reached the last time. */
 export function useAway(): boolean {
   return useStore(away);
 }
@@ -42,7 +42,7 @@ export function awaitServer(url: string, onBack: () => void): void {
   setTimeout(attempt, PAUSES_MS[0], 1);
 }
 
-/** Tells whether the server answers, and is ready for calls. */
+/** True if the server answers, and is ready for calls. */
 async function answers(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/readyz`, { cache: "no-store" })).ok;

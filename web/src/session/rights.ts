@@ -17,8 +17,11 @@ export interface Rights {
 
 /** Permissions before the server has told them: what might be refused is not offered yet. */
 const NOT_YET: Rights = {
-  ...{ key: undefined, namespace: undefined },
-  ...{ writes: false, readsOnly: false, manages: false },
+  key: undefined,
+  namespace: undefined,
+  writes: false,
+  readsOnly: false,
+  manages: false,
 };
 /** Permissions if the server does not tell them: it refuses by itself what the key may not do. */
 const UNTOLD: Rights = { ...NOT_YET, writes: true, manages: true };

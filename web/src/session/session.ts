@@ -24,7 +24,9 @@ const KEY = "recalld.key";
 const UNSAVED = "recalld.unsaved";
 
 const session = createStore<Session>({
-  ...{ signedIn: undefined, number: 0, notice: undefined },
+  signedIn: undefined,
+  number: 0,
+  notice: undefined,
   // This survives a reload, because closing the dialog by accident must not lose the key.
   ...(read(UNSAVED) === undefined ? { key: undefined, unsaved: false } : { key: read(KEY), unsaved: true }),
 });
@@ -51,7 +53,7 @@ export function noteSignedOut(notice?: Notice): void {
 }
 
 /** Keeps a new key in this tab until its owner has saved it. */
-export function keepUnsaved(key: string): void {
+export function storeUnsaved(key: string): void {
   write(KEY, key);
   write(UNSAVED, "yes");
 }
@@ -62,24 +64,24 @@ export function showUnsaved(key: string): void {
 }
 
 /** Returns the key that a tab has kept: a new one, or one of a version that kept the key of each sign-in. */
-export function keptKey(): string | undefined {
+export function storedKey(): string | undefined {
   return read(KEY);
 }
 
 /** Removes the key from the tab. This page shows it until it is left. */
 export function markSaved(): void {
-  forgetKept();
+  forgetStoredKey();
   session.set({ ...session.get(), unsaved: false });
 }
 
-export function forgetKept(): void {
+export function forgetStoredKey(): void {
   write(KEY, undefined);
   write(UNSAVED, undefined);
 }
 
 /** Forgets all of the user. */
 export function forgetAll(notice?: Notice): void {
-  forgetKept();
+  forgetStoredKey();
   session.set({ ...session.get(), ...NO_KEY, signedIn: false, notice });
 }
 

@@ -6,19 +6,19 @@ import { awaitServer } from "./reach";
 import {
   currentSession,
   forgetAll,
-  forgetKept,
-  keepUnsaved,
-  keptKey,
+  forgetStoredKey,
   type Notice,
   noteSignedIn,
   noteSignedOut,
   showUnsaved,
+  storedKey,
+  storeUnsaved,
 } from "./session";
 
 const PATH = `${SERVICE_URL}/session`;
 const TOO_MANY = 429;
 
-/** Tells the other tabs; the browser is signed in for all of them. */
+/** Notifies the other tabs; the browser is signed in for all of them. */
 const tabs = new BroadcastChannel("recalld.session");
 
 const ELSEWHERE: Notice = {
@@ -61,14 +61,14 @@ export async function start(): Promise<void> {
  */
 export async function signIn(key: string, { stay }: { stay: boolean }): Promise<void> {
   await open(key, stay);
-  forgetKept();
+  forgetStoredKey();
   enter();
   tabs.postMessage("in");
 }
 
 /** Opens a session for a new account. Its key is shown in any case: it cannot be had again. */
 export async function signInNew(key: string): Promise<void> {
-  keepUnsaved(key);
+  storeUnsaved(key);
   try {
     await open(key, false);
     enter();
@@ -104,17 +104,17 @@ export function leave(notice?: Notice): void {
 
 /** Takes over a key that the tab has kept, once; returns whether that signed in. */
 async function takeOver(): Promise<boolean> {
-  const key = keptKey();
+  const key = storedKey();
   const { unsaved } = currentSession();
   if (key === undefined) return false;
   try {
     if (!(await isSignedIn())) await open(key, false);
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.Unauthenticated) throw error;
-    forgetKept();
+    forgetStoredKey();
     return false;
   }
-  if (!unsaved) forgetKept();
+  if (!unsaved) forgetStoredKey();
   enter();
   return true;
 }

@@ -17,7 +17,7 @@ export function FirstSteps() {
     <section className="card stack">
       <Explanation rights={rights} />
       <SampleKeyNote />
-      <QuickStart {...{ apiKey, namespace }} stores={rights.writes} />
+      <QuickStart apiKey={apiKey} namespace={namespace} stores={rights.writes} />
       <FirstCall />
     </section>
   );

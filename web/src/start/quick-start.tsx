@@ -22,7 +22,7 @@ export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: Qui
         </p>
       )}
       <SampleTabs label="Language" samples={samples} />
-      <RunHere {...{ namespace, stores }} />
+      <RunHere namespace={namespace} stores={stores} />
     </>
   );
 }

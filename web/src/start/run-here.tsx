@@ -37,7 +37,7 @@ export function RunHere({ namespace, stores }: RunHereProps) {
       </div>
       <ErrorNote error={error} />
       <div aria-live="polite" className="stack">
-        {data && <Ranked {...{ data, stores }} />}
+        {data && <Ranked data={data} stores={stores} />}
       </div>
     </div>
   );

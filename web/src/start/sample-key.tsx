@@ -10,7 +10,7 @@ export function useSampleKey(): string {
   return useSession().key ?? UNKNOWN;
 }
 
-/** Says what stands in samples for a key that the page does not know. */
+/** Text that stands in samples for a key that the page does not know. */
 export function SampleKeyNote() {
   const { signedIn, key } = useSession();
   if (key !== undefined) return null;

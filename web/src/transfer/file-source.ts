@@ -1,9 +1,9 @@
 import {
   type Line,
-  NotThatFormat,
-  OtherFormat,
+  NotThatFormatError,
+  OtherFormatError,
   type Source,
-  Unreadable,
+  UnreadableError,
 } from "../../../cli/import/imported.js";
 import { parseJson } from "../../../cli/import/readers/json.js";
 
@@ -31,7 +31,9 @@ async function* linesOf(file: Blob): AsyncGenerator<Line> {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > LINE_CHARS_MAX)
-      throw new NotThatFormat(`line ${number + lines.length + 1} has more than ${LINE_CHARS_MAX} characters`);
+      throw new NotThatFormatError(
+        `line ${number + lines.length + 1} has more than ${LINE_CHARS_MAX} characters`,
+      );
     for (const line of lines) yield { number: ++number, text: line.replace(/\r$/, "") };
   }
   if (rest !== "") yield { number: ++number, text: rest };
@@ -39,7 +41,7 @@ async function* linesOf(file: Blob): AsyncGenerator<Line> {
 
 async function jsonOf(file: Blob): Promise<unknown> {
   if (file.size > JSON_BYTES_MAX) {
-    throw new NotThatFormat(
+    throw new NotThatFormatError(
       `the file is ${file.size} bytes; the portal reads at most ${JSON_BYTES_MAX}. Use recalld import`,
     );
   }
@@ -48,11 +50,11 @@ async function jsonOf(file: Blob): Promise<unknown> {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new OtherFormat("the file is not JSON", { cause: error });
+    throw new OtherFormatError("the file is not JSON", { cause: error });
   }
 }
 
-/** Decodes a file piece by piece, without its byte order mark. @throws Unreadable if it is not UTF-8 */
+/** Decodes a file chunk by chunk, without its byte order mark. @throws UnreadableError if it is not UTF-8 */
 async function* textOf(file: Blob): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   // Not every browser can iterate over a stream.
@@ -73,6 +75,6 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array | undefined): string {
   try {
     return decoder.decode(bytes, { stream: bytes !== undefined });
   } catch (error) {
-    throw new Unreadable("the file is not UTF-8; save it as UTF-8", { cause: error });
+    throw new UnreadableError("the file is not UTF-8; save it as UTF-8", { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { type DragEvent, useState } from "react";
-import { NotThatFormat } from "../../../cli/import/imported.js";
+import { NotThatFormatError } from "../../../cli/import/imported.js";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
 import { Dialog } from "../parts/dialog";
@@ -27,7 +27,7 @@ export function ImportDialog({ namespace, onClose }: ImportDialogProps) {
         </p>
         <DropTarget isBusy={isRunning} onFile={run} />
         {progress && <Done progress={progress} isRunning={isRunning} />}
-        {error instanceof NotThatFormat ? (
+        {error instanceof NotThatFormatError ? (
           <p className="problem" role="alert">
             {error.message}
           </p>

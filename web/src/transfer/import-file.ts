@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { externalIdOf } from "../../../cli/import/external-id.js";
 import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
-import { type Imported, NotThatFormat } from "../../../cli/import/imported.js";
+import { type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
 import {
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
@@ -33,7 +33,12 @@ export interface Progress {
 }
 
 export const NOTHING: Progress = {
-  ...{ from: undefined, total: 0, done: 0, stored: 0, already: 0, refused: 0 },
+  from: undefined,
+  total: 0,
+  done: 0,
+  stored: 0,
+  already: 0,
+  refused: 0,
   problems: [],
 };
 
@@ -48,7 +53,7 @@ export interface ImportOptions {
  * of it is read and counted, then stored. Memories have the ids that the command line gives them, so that an
  * import which was stopped can be begun again, in either.
  *
- * @throws NotThatFormat if the file is of no known format, or not whole
+ * @throws NotThatFormatError if the file is of no known format, or not whole
  */
 export async function importFile(
   file: File,
@@ -104,7 +109,9 @@ export async function importFile(
 async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal) {
   const { from, read } = await readAsFound(source);
   if (from === ACCOUNT) {
-    throw new NotThatFormat("the file has several namespaces: `recalld import` stores each under its name");
+    throw new NotThatFormatError(
+      "the file has several namespaces: `recalld import` stores each under its name",
+    );
   }
   let total = 0;
   for await (const _ of read) {
@@ -120,7 +127,10 @@ function requestOf(memory: Imported) {
     expiry: { case: "expireTime" as const, value: timestampFromDate(new Date(expireTime)) },
   };
   return {
-    ...{ text, metadata, externalId: externalIdOf(memory), onConflict: OnConflict.KEEP },
+    text,
+    metadata,
+    externalId: externalIdOf(memory),
+    onConflict: OnConflict.KEEP,
     ...expiry,
     ...(eventTime !== undefined && { eventTime: timestampFromDate(new Date(eventTime)) }),
   };
@@ -132,11 +142,12 @@ function isExpired({ expireTime }: Imported): boolean {
 
 function after(progress: Progress, result: StoreBatchResult["result"], place = ""): Progress {
   if (result.case === "error") return refused(progress, `${place}: ${result.value.message}`);
-  const isKept = result.case === "stored" && result.value.outcome === Outcome.KEPT;
+  const isStored = result.case === "stored" && result.value.outcome === Outcome.KEPT;
   const { done, already, stored } = progress;
   return {
-    ...{ ...progress, done: done + 1 },
-    ...(isKept ? { already: already + 1 } : { stored: stored + 1 }),
+    ...progress,
+    done: done + 1,
+    ...(isStored ? { already: already + 1 } : { stored: stored + 1 }),
   };
 }
 

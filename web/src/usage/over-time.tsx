@@ -44,7 +44,7 @@ export function OverTime({ createdAt }: { createdAt: Timestamp | undefined }) {
       {!data && !error && <Loading />}
       {data && <Sums slots={slots} />}
       {data && slots.some(isUsed) && <Plot slots={slots} />}
-      {data && <SlotTable slots={slots} of={span === HOURLY ? "Hour" : "Day (UTC)"} />}
+      {data && <SlotTable slots={slots} unit={span === HOURLY ? "Hour" : "Day (UTC)"} />}
     </section>
   );
 }
@@ -73,7 +73,7 @@ function isUsed({ stores, recalls }: Slot): boolean {
 }
 
 /** Shows the plot's exact figures as a table, also for screen readers. */
-function SlotTable({ slots, of }: { slots: readonly Slot[]; of: string }) {
+function SlotTable({ slots, unit }: { slots: readonly Slot[]; unit: string }) {
   const used = slots.filter(isUsed).reverse();
   return (
     <details>
@@ -87,7 +87,7 @@ function SlotTable({ slots, of }: { slots: readonly Slot[]; of: string }) {
             </caption>
             <thead>
               <tr>
-                <th scope="col">{of}</th>
+                <th scope="col">{unit}</th>
                 <th scope="col">Stores</th>
                 <th scope="col">Recalls</th>
                 <th scope="col">Tokens stored</th>

@@ -28,8 +28,8 @@ export function Shares() {
       {keys.length === 0 && <p className="quiet">There were no calls since {dateTime(since)}.</p>}
       {keys.length > 0 && (
         <>
-          <ShareTable of="Key" shares={keys.map((each) => shareOfKey(each, nameOf))} />
-          <ShareTable of="Namespace" shares={namespaces.map(shareOfNamespace)} />
+          <ShareTable title="Key" shares={keys.map((each) => shareOfKey(each, nameOf))} />
+          <ShareTable title="Namespace" shares={namespaces.map(shareOfNamespace)} />
         </>
       )}
       <p className="hint">
@@ -49,13 +49,13 @@ function shareOfNamespace({ namespace, ...used }: NamespaceUsage): Share {
   return { name: namespace, href: linkTo("memories", namespace), used };
 }
 
-function ShareTable({ of, shares }: { of: string; shares: readonly Share[] }) {
+function ShareTable({ title, shares }: { title: string; shares: readonly Share[] }) {
   return (
-    <ScrollRegion label={`Usage by ${of.toLowerCase()}`}>
+    <ScrollRegion label={`Usage by ${title.toLowerCase()}`}>
       <table className="cards shares">
         <thead>
           <tr>
-            <th scope="col">{of}</th>
+            <th scope="col">{title}</th>
             {FIGURES.map((name) => (
               <th key={name} scope="col" className="number">
                 {name}

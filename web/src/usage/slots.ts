@@ -21,7 +21,9 @@ export interface Slot {
 
 export function daySlots(days: readonly DayUsage[]): Slot[] {
   return days.map(({ date, ...used }) => ({
-    ...{ key: date, name: monthAndDay(date), axis: monthAndDay(date) },
+    key: date,
+    name: monthAndDay(date),
+    axis: monthAndDay(date),
     ...used,
   }));
 }
@@ -40,8 +42,13 @@ export function hourSlots(days: readonly DayUsage[], createdAt: Timestamp | unde
     const startMs = (now - count + 1 + index) * HOUR_MS;
     const { stores = 0, recalls = 0, tokensStored = 0, tokensQueried = 0 } = used.get(startMs) ?? {};
     return {
-      ...{ key: `${startMs}`, name: dayAndHour(startMs), axis: hourOfDay(startMs) },
-      ...{ stores, recalls, tokensStored, tokensQueried },
+      key: `${startMs}`,
+      name: dayAndHour(startMs),
+      axis: hourOfDay(startMs),
+      stores,
+      recalls,
+      tokensStored,
+      tokensQueried,
     };
   });
 }

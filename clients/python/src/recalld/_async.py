@@ -264,7 +264,7 @@ class AsyncRecalld(AsyncCalls):
         give_up_after: float = GIVE_UP_AFTER,
         **request: Unpack[WatchNamespaceRequest],
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Tells every change of a namespace for as long as it is iterated over.
+        """Yields every change of a namespace for as long as it is iterated over.
 
         The first event is a heartbeat: what is stored after it will be told. A connection that breaks is
         made again, behind the last event, for `give_up_after` seconds. `contextlib.aclosing` closes the

@@ -24,12 +24,12 @@ LEFT: list[object] = []
 
 
 def process() -> Place:
-    """Tells where a client is that waits."""
+    """Tracks where a client is that waits."""
     return os.getpid(), None
 
 
 def event_loop() -> Place:
-    """Tells where a client is that awaits."""
+    """Tracks where a client is that awaits."""
     try:
         return os.getpid(), asyncio.get_running_loop()
     except RuntimeError:

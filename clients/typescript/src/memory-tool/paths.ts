@@ -37,7 +37,7 @@ export function noSuchPath(path: string): MemoryToolError {
   return new MemoryToolError(`The path ${path} does not exist. Please provide a valid path.`);
 }
 
-/** Tells whether a path is in a directory. */
+/** True if a path is in a directory. */
 export function isWithin(path: string, directory: string): boolean {
   return path.startsWith(`${directory}/`);
 }

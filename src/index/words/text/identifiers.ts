@@ -20,12 +20,12 @@ export function partsOf(word: string): readonly string[] {
   return measure === null ? [] : measure.slice(1);
 }
 
-/** Tells at once that most texts have no words that make names with signs. */
+/** Quick check: false for most texts, which have no words that make names with signs. */
 export function mayHaveSigns(text: string): boolean {
   return SIGNS.test(text);
 }
 
-/** Answers the name that a word makes with the signs at its sides, such as `AT&T`, `C++` or `.NET`, if it does. */
+/** Returns the name that a word makes with the signs at its sides, such as `AT&T`, `C++` or `.NET`, if it does. */
 export function namedBySigns(text: string, from: number, to: number): string | undefined {
   const before = text.charCodeAt(from - 1);
   const after = text.charCodeAt(to);
@@ -48,7 +48,7 @@ export class Joiner {
 
   constructor(private readonly text: string) {}
 
-  /** Takes the next word's place; answers the identifier that ended before it, if there was one. */
+  /** Takes the next word's place; returns the identifier that ended before it, if there was one. */
   next(from: number, to: number): string | undefined {
     if (this.#words > 0 && this.#isJoint(this.#to, from)) {
       this.#to = to;
@@ -66,7 +66,7 @@ export class Joiner {
     return JOINTS.has(this.text.slice(from, to));
   }
 
-  /** Answers the identifier that the last words make, if they make one. */
+  /** Returns the identifier that the last words make, if they make one. */
   end(): string | undefined {
     if (this.#words < 2) return undefined;
     const joined = this.text.slice(this.#from, this.#to);
@@ -75,7 +75,7 @@ export class Joiner {
 }
 
 /**
- * Tells whether joined words are a name rather than prose: `snake_case`, `a::b`, `someone@somewhere`, `1.2.3`,
+ * True if joined words are a name rather than prose: `snake_case`, `a::b`, `someone@somewhere`, `1.2.3`,
  * `2023-05-07`, `some/path.ts`, `file.ts`, `--dry-run`; but not `well-known`, `and/or`, `e.g` or `end.Next`.
  */
 function isIdentifier(joined: string, before: string | undefined): boolean {

@@ -24,14 +24,15 @@ const UNSEEN = /(?![\u{e0020}-\u{e007f}])[\u20e3\p{DI}\p{EMod}™℠ʻʼ]/gu;
 const POINTS = /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]/g;
 
 /** Letters that do not decompose, and how they are written where they are missing. */
+// biome-ignore format: a table, one alphabet a line
 const PLAINER: Readonly<Record<string, string>> = {
-  ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "Ae", œ: "oe", Œ: "Oe", þ: "th", Þ: "Th", ø: "o", Ø: "O" },
-  ...{ ł: "l", Ł: "L", đ: "d", Đ: "D", ð: "d", Ð: "D", ħ: "h", Ħ: "H", ŧ: "t", Ŧ: "T", ŋ: "n", Ŋ: "N" },
-  ...{ ı: "i", ɨ: "i", Ɨ: "I", ɓ: "b", Ɓ: "B", ɗ: "d", Ɗ: "D", ƙ: "k", Ƙ: "K", ƴ: "y", Ƴ: "Y" },
-  ...{ ё: "е", Ё: "Е", "♯": "#" },
+  ß: "ss", ẞ: "SS", æ: "ae", Æ: "Ae", œ: "oe", Œ: "Oe", þ: "th", Þ: "Th", ø: "o", Ø: "O",
+  ł: "l", Ł: "L", đ: "d", Đ: "D", ð: "d", Ð: "D", ħ: "h", Ħ: "H", ŧ: "t", Ŧ: "T", ŋ: "n", Ŋ: "N",
+  ı: "i", ɨ: "i", Ɨ: "I", ɓ: "b", Ɓ: "B", ɗ: "d", Ɗ: "D", ƙ: "k", Ƙ: "K", ƴ: "y", Ƴ: "Y",
+  ё: "е", Ё: "Е", "♯": "#",
   // Alefs with and without hamza or madda, and the letters that Arabic and Persian keyboards have for one.
-  ...{ "\u0622": "\u0627", "\u0623": "\u0627", "\u0625": "\u0627" },
-  ...{ "\u064a": "\u06cc", "\u0649": "\u06cc", "\u0643": "\u06a9" },
+  "\u0622": "\u0627", "\u0623": "\u0627", "\u0625": "\u0627",
+  "\u064a": "\u06cc", "\u0649": "\u06cc", "\u0643": "\u06a9",
 };
 const LETTERS = new RegExp(`[${Object.keys(PLAINER).join("")}]`, "gu");
 
@@ -42,7 +43,7 @@ export interface Normalized {
   readonly leftOut: number;
 }
 
-/** Tells whether a text is ASCII, which needs no normalisation. */
+/** True if a text is ASCII, which needs no normalisation. */
 export function isPlain(text: string): boolean {
   return PLAIN.test(text);
 }

@@ -3,7 +3,7 @@ import { isPlain, normalize } from "./normalize.js";
 import { stem } from "./stem.js";
 import { STOP_WORDS } from "./stop-words.js";
 
-/** Number of words read before other work gets its turn: about a millisecond. */
+/** Number of words read before other work may run: about a millisecond. */
 const SLICE_WORDS = 512;
 
 const inScripts = (...scripts: string[]) => scripts.map((script) => `\\p{Script=${script}}`).join("");
@@ -95,7 +95,7 @@ function readWord(word: string, named: string | undefined, words: Collected): vo
   }
 }
 
-/** Tells at once that most words have no parts: those in lower case that do not begin with a digit. */
+/** Quick check: false for most words, which have no parts: those in lower case that do not begin with a digit. */
 function mayHaveParts(word: string, lower: string): boolean {
   const first = word.charCodeAt(0);
   return word !== lower || first < A_CODE || first > PLAIN_CODE_MAX;

@@ -73,10 +73,10 @@ function cut(
   const free = tokensMax - tokensOf(JSON.stringify(rest)) - 2;
   const points = [...text];
   let [start, end] = [Math.min(centre, points.length), Math.min(centre, points.length)];
-  // It grows to both sides, by pieces that shrink where the next would be too much.
-  for (let piece = Math.max(1, free); piece >= 1; piece = Math.floor(piece / 2)) {
+  // It grows to both sides, in steps that shrink where the next would be too much.
+  for (let step = Math.max(1, free); step >= 1; step = Math.floor(step / 2)) {
     for (;;) {
-      const [from, to] = [Math.max(0, start - piece), Math.min(points.length, end + piece)];
+      const [from, to] = [Math.max(0, start - step), Math.min(points.length, end + step)];
       if (from === start && to === end) break;
       if (tokensOf(JSON.stringify(points.slice(from, to).join(""))) > free) break;
       [start, end] = [from, to];

@@ -1,6 +1,6 @@
 import { didYouMean } from "../../../suggest.js";
 import { shown } from "../../wire/json-text.js";
-import { type Ask, type Json, NAMESPACE_DEFAULT, Refusal, TOKENS, type Tool } from "./tool.js";
+import { type Ask, type Json, NAMESPACE_DEFAULT, TOKENS, type Tool, ToolError } from "./tool.js";
 import type { Scope } from "./tools.js";
 
 /** Result of a tool's call, as the protocol has it. */
@@ -25,14 +25,17 @@ export async function callTool(
     checkNames(tool, given);
     checkOthers(scope, given);
     const call = {
-      ...{ given, ask, site: scope.site, fixed: scope.namespace },
+      given,
+      ask,
+      site: scope.site,
+      fixed: scope.namespace,
       namespace: namespaceOf(scope, namespace),
       tokensMax: budgetOf(max_tokens),
     };
     const answer = await tool.run(call);
     return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: { ...answer } };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ToolError)) throw error;
     return refused(error);
   }
 }
@@ -52,8 +55,8 @@ function checkNames({ name, inputSchema: { properties } }: Tool, args: Json): vo
 }
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */
-export function refused(error: Refusal): ToolResult {
-  return { content: [{ type: "text", text: explained(error) }], isError: true };
+export function refused(error: ToolError): ToolResult {
+  return { content: [{ type: "text", text: errorText(error) }], isError: true };
 }
 
 /** Chooses the namespace: what the key or the address fixes comes before what the model says. */
@@ -61,7 +64,7 @@ function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
   if (asked !== undefined && typeof asked !== "string") throw wrong("namespace is no text");
   if (fixed === undefined) return asked ?? NAMESPACE_DEFAULT;
   if (asked === undefined || asked === fixed) return fixed;
-  throw new Refusal("permission_denied", `this connection is for the namespace ${fixed} alone`, {
+  throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
     reason: "KEY_OTHER_NAMESPACE",
   });
 }
@@ -69,7 +72,7 @@ function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
 /** Refuses other namespaces where the key or the address fixes one. */
 function checkOthers({ namespace: fixed }: Scope, { also_in: others }: Json): void {
   if (fixed === undefined || others === undefined) return;
-  throw new Refusal("permission_denied", `this connection is for the namespace ${fixed} alone`, {
+  throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
     reason: "KEY_OTHER_NAMESPACE",
   });
 }
@@ -81,11 +84,11 @@ function budgetOf(asked: unknown): number {
   throw wrong(`max_tokens must be a whole number from ${TOKENS.min} to ${TOKENS.max}`);
 }
 
-function wrong(message: string): Refusal {
-  return new Refusal("invalid_argument", message);
+function wrong(message: string): ToolError {
+  return new ToolError("invalid_argument", message);
 }
 
-function explained({ code, message, more }: Refusal): string {
+function errorText({ code, message, more }: ToolError): string {
   const { reason, retryAfterSeconds, requestId } = more;
   const advice = BY_REASON[reason ?? ""] ?? BY_CODE[code] ?? "Tell the user.";
   const wait = retryAfterSeconds === undefined ? "" : ` Wait ${retryAfterSeconds} s first.`;

@@ -42,7 +42,7 @@ export function memoriesSchema(more: JsonObject = {}, ofEach: JsonObject = {}): 
   return { type: "object", properties, required: ["memories"] };
 }
 
-/** Says how to read on; absent where everything is shown. */
+/** Advice on how to read on; absent where everything is shown. */
 export function noteOn({ memories, left_out }: { memories: readonly Json[]; left_out?: readonly string[] }): {
   note?: string;
 } {

@@ -42,7 +42,8 @@ export const recall: Tool = {
     const { results, considered } = await ask("Recall", {
       ...ORDER,
       ...given,
-      ...{ namespace, explain: true },
+      namespace,
+      explain: true,
     });
     const found = results as readonly Json[];
     if (found.length === 0) return { memories: [], note: emptyNote(namespace, considered) };
@@ -71,14 +72,14 @@ function marked(result: Json): Showable {
   return { ...shown(result), ...(fit !== undefined && fit < WEAK_BELOW && { weak: true }) };
 }
 
-/** Says of weak results that they may not answer; absent where none is weak. */
+/** Note on weak results, that they may not answer; absent where none is weak. */
 function weakNote(memories: readonly Json[]): string | undefined {
   const weak = memories.filter((memory) => memory.weak === true).length;
   if (weak === 0) return undefined;
   return `${weak === memories.length ? "all" : weak} of these are weak: they may not answer, judge by their texts`;
 }
 
-/** Says why an answer is empty. `considered` is how many memories the arguments have left out, if there are any. */
+/** Returns why an answer is empty. `considered` is how many memories the arguments have left out, if there are any. */
 function emptyNote(namespace: string, considered: unknown): string {
   if (considered === undefined) return `no memories in ${namespace} to show`;
   if (considered === 0) return `there is no namespace ${namespace} (considered: 0)`;

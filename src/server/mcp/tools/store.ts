@@ -46,7 +46,7 @@ export const store: Tool = {
     const { id, redacted } = stored;
     const answer = { id, namespace, ...(redacted !== undefined && { redacted }) };
     // The server has done what the model would be asked for.
-    if (stored.outcome === "KEPT") return { ...answer, note: KEPT_NOTE };
+    if (stored.outcome === "KEPT") return { ...answer, note: EXISTING_NOTE };
     if (stored.unread_share !== undefined) return { ...answer, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
     if (on_similar === "SUPERSEDE") return answer;
@@ -60,7 +60,7 @@ function similarIn(memories: readonly Json[], tokensMax: number) {
   return { similar, note: NOTE };
 }
 
-const KEPT_NOTE = "a memory that says the same was there: this is its id, and nothing new was stored";
+const EXISTING_NOTE = "a memory that says the same was there: this is its id, and nothing new was stored";
 const UNREAD_NOTE =
   "the server's model hardly reads this script: only a recall with the same words finds the memory surely";
 const NOTE = "similar memories existed: update the one that is outdated, forget the one that is doubled";

@@ -58,7 +58,9 @@ export interface Tool {
 }
 
 /** Error that an RPC answered. */
-export class Refusal extends Error {
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+
   constructor(
     /** Code as in the answers: `not_found`. */
     readonly code: string,

@@ -54,7 +54,10 @@ export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
       const { namespace: _, also_in: __, ...others } = tool.inputSchema.properties;
       const properties = namespace === undefined ? tool.inputSchema.properties : others;
       return {
-        ...{ name, title, description, outputSchema },
+        name,
+        title,
+        description,
+        outputSchema,
         inputSchema: { ...tool.inputSchema, properties },
         annotations: {
           readOnlyHint: !writes,

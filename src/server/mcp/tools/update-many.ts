@@ -42,7 +42,8 @@ export const updateMany: Tool = {
     const failed = (answer.failed as Json[] | undefined) ?? [];
     const more = failed.length - FAILED_MAX;
     return {
-      ...{ updated, unchanged },
+      updated,
+      unchanged,
       ...(failed.length > 0 && { failed: failed.slice(0, FAILED_MAX) }),
       ...(more > 0 && { note: `${more} other memories failed, too` }),
       ...(typeof next === "string" && next !== "" && { page_token: next }),

@@ -117,6 +117,7 @@ export class DatabaseSnapshots {
    */
   async close(): Promise<void> {
     this.#closed = true;
+    // Whoever asked for the backup gets its failure.
     await this.#running?.catch(() => {});
   }
 
@@ -139,7 +140,7 @@ export class DatabaseSnapshots {
   }
 }
 
-/** Tells whether a path exists; a dangling link does. */
+/** True if a path exists; a dangling link does. */
 function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -1,12 +1,12 @@
 import { rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
 import { FILE, openFile } from "../file.js";
 import { DRAFT, removeDraft } from "../open.js";
 import { claim } from "../owner/owner.js";
 
-/** Number of records copied before other work gets its turn. */
+/** Number of records copied before other work may run. */
 const SLICE_RECORDS = 1000;
 /** Encoding that keeps keys and values as they are. */
 const RAW = { encoding: "binary", keyEncoding: "binary" } as const;
@@ -50,7 +50,7 @@ async function copyAll(from: RootDatabase, { name, to }: { name: string; to: Roo
   let copied = 0;
   for (const { key, value } of source.getRange({})) {
     target.put(key, value);
-    if (++copied % SLICE_RECORDS === 0) await nextTurn();
+    if (++copied % SLICE_RECORDS === 0) await nextIteration();
   }
   await target.flushed;
 }

@@ -1,6 +1,14 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { FIRST_PAGE, FREE, type Meta, readHeader, TREE_BYTES, type Tree, treeIn } from "./header.js";
-import { Damage, damaged, expectLong, LONG_HEADER_BYTES, type Node, nodesOf, type Pages } from "./page.js";
+import {
+  DamageError,
+  damaged,
+  expectLong,
+  LONG_HEADER_BYTES,
+  type Node,
+  nodesOf,
+  type Pages,
+} from "./page.js";
 
 /** Bytes of a number in a list of free pages. */
 const NUMBER_BYTES = 8;
@@ -39,7 +47,7 @@ class Walk {
     this.#reached = new Uint8Array(Math.floor(Math.min(meta.lastPage, pages.count) / 8) + 1);
   }
 
-  /** Checks all trees. @throws Damage at the first page that is not what LMDB writes. */
+  /** Checks all trees. @throws DamageError at the first page that is not what LMDB writes. */
   run(): void {
     const [free, main] = this.meta.trees as [Tree, Tree];
     this.#branches(main);
@@ -107,9 +115,9 @@ class Walk {
     for (const { page, count } of freeIn(list)) {
       const last = page + count - 1;
       if (page < FIRST_PAGE || last > this.meta.lastPage)
-        throw new Damage("its list of free pages is damaged");
+        throw new DamageError("its list of free pages is damaged");
       for (let each = page; each <= last; each++) {
-        if (this.#isReached(each)) throw new Damage(`page ${each} is in use and listed as free`);
+        if (this.#isReached(each)) throw new DamageError(`page ${each} is in use and listed as free`);
       }
     }
   }
@@ -119,10 +127,11 @@ class Walk {
   }
 
   #reach(page: number, count: number): void {
-    if (page < FIRST_PAGE || page + count - 1 > this.meta.lastPage) throw new Damage(`page ${page} is none`);
-    if (page + count > this.pages.count) throw new Damage(`it ends before page ${page + count - 1}`);
+    if (page < FIRST_PAGE || page + count - 1 > this.meta.lastPage)
+      throw new DamageError(`page ${page} is none`);
+    if (page + count > this.pages.count) throw new DamageError(`it ends before page ${page + count - 1}`);
     for (let each = page; each < page + count; each++) {
-      if (this.#isReached(each)) throw new Damage(`page ${each} is used twice`);
+      if (this.#isReached(each)) throw new DamageError(`page ${each} is used twice`);
       this.#reached[each >> 3] = (this.#reached[each >> 3] ?? 0) | (1 << (each & 7));
     }
   }
@@ -149,7 +158,7 @@ class Walk {
 function* freeIn(list: Buffer): Generator<{ page: number; count: number }> {
   const count = list.byteLength < NUMBER_BYTES ? -1 : Number(list.readBigInt64LE());
   if (count < 0 || (count + 1) * NUMBER_BYTES > list.byteLength) {
-    throw new Damage("its list of free pages is damaged");
+    throw new DamageError("its list of free pages is damaged");
   }
   let block = 1;
   for (let i = 1; i <= count; i++) {
@@ -184,7 +193,7 @@ export function findDamage(path: string, { readOnly, limitMs }: CheckOptions): s
     new Walk(pages, meta, isShort ? Number.POSITIVE_INFINITY : performance.now() + limitMs).run();
     return undefined;
   } catch (error) {
-    if (error instanceof Damage) return error.message;
+    if (error instanceof DamageError) return error.message;
     throw error;
   } finally {
     closeSync(fd);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Damage, Pages } from "./page.js";
+import { DamageError, Pages } from "./page.js";
 
 /** A B+ tree, as its parent describes it. */
 export interface Tree {
@@ -48,12 +48,12 @@ const FLAGS_ALLOWED = INTEGER_KEYS | 0x400 | 0x800 | UNFLUSHED | 0x4000;
 /**
  * Reads the snapshots in a file, and returns its pages with the snapshot that LMDB will open.
  *
- * @throws Damage when a header is not what LMDB writes.
+ * @throws DamageError when a header is not what LMDB writes.
  */
 export function readHeader(fd: number, fileBytes: number, { readOnly }: { readOnly: boolean }) {
-  if (fileBytes === 0) throw new Damage("it is empty");
+  if (fileBytes === 0) throw new DamageError("it is empty");
   const start = new Pages(fd, fileBytes, META_BYTES);
-  if (fileBytes < META_BYTES) throw new Damage(`it has only ${fileBytes} bytes`);
+  if (fileBytes < META_BYTES) throw new DamageError(`it has only ${fileBytes} bytes`);
   const first = metaIn(start.read(0), 0);
   const pages = new Pages(fd, fileBytes, first.pageBytes);
   const second = metaIn(pages.read(1, META_BYTES), 1);
@@ -66,14 +66,16 @@ export function readHeader(fd: number, fileBytes: number, { readOnly }: { readOn
 
 function metaIn(page: Buffer, number: number): Meta {
   const where = `page ${number}, its header,`;
-  if (page.every((byte) => byte === 0)) throw new Damage(`${where} is all zeros`);
+  if (page.every((byte) => byte === 0)) throw new DamageError(`${where} is all zeros`);
   const isMeta = (page.readUInt16LE(FLAGS_AT) & IS_META) !== 0;
   if (!isMeta || page.readUInt32LE(HEADER_BYTES) !== MAGIC) {
-    throw new Damage(`${where} is not that of an LMDB database`);
+    throw new DamageError(`${where} is not that of an LMDB database`);
   }
   const version = page.readUInt16LE(HEADER_BYTES + 4);
   if (version !== DATA_VERSION) {
-    throw new Damage(`${where} is of LMDB's data version ${version}; this program reads ${DATA_VERSION}`);
+    throw new DamageError(
+      `${where} is of LMDB's data version ${version}; this program reads ${DATA_VERSION}`,
+    );
   }
   return snapshotIn(page, where);
 }
@@ -84,19 +86,21 @@ function snapshotIn(page: Buffer, where: string): Meta {
   const pageBytes = page.readUInt32LE(HEADER_BYTES + 24);
   const isPower = Number.isInteger(Math.log2(pageBytes));
   if (!isPower || pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) {
-    throw new Damage(`${where} names a page size of ${pageBytes} bytes`);
+    throw new DamageError(`${where} names a page size of ${pageBytes} bytes`);
   }
   if ((flags & INTEGER_KEYS) === 0 || (flags & ~FLAGS_ALLOWED) !== 0) {
-    throw new Damage(`${where} has unknown flags`);
+    throw new DamageError(`${where} has unknown flags`);
   }
   const lastPage = Number(page.readBigUInt64LE(HEADER_BYTES + 120));
   if (lastPage < FIRST_PAGE - 1 || lastPage > Number.MAX_SAFE_INTEGER / pageBytes) {
-    throw new Damage(`${where} names ${lastPage} as the last page`);
+    throw new DamageError(`${where} names ${lastPage} as the last page`);
   }
   const free = treeIn(page.subarray(HEADER_BYTES + 24), { name: FREE, lastPage });
   const main = treeIn(page.subarray(HEADER_BYTES + 24 + TREE_BYTES), { name: "main", lastPage, flags: 0 });
   return {
-    ...{ pageBytes, lastPage, trees: [free, main] },
+    pageBytes,
+    lastPage,
+    trees: [free, main],
     transaction: Number(page.readBigUInt64LE(HEADER_BYTES + 128)),
     bootId: page.readBigInt64LE(HEADER_BYTES + 136),
     unflushed: (flags & UNFLUSHED) !== 0,
@@ -106,16 +110,16 @@ function snapshotIn(page: Buffer, where: string): Meta {
 /**
  * Reads a tree's description.
  *
- * @param of `flags` are those that the tree must have; left out where they have another meaning.
+ * @param expected `flags` are those that the tree must have; left out where they have another meaning.
  */
-export function treeIn(bytes: Buffer, of: { name: string; lastPage: number; flags?: number }): Tree {
-  const { name, lastPage, flags } = of;
+export function treeIn(bytes: Buffer, expected: { name: string; lastPage: number; flags?: number }): Tree {
+  const { name, lastPage, flags } = expected;
   const depth = bytes.readUInt16LE(6);
   const root = bytes.readBigUInt64LE(40);
   const isEmpty = depth === 0;
   const inside = isEmpty ? root === NO_PAGE : root >= FIRST_PAGE && root <= lastPage;
   if (depth > DEPTH_MAX || !inside || (flags !== undefined && bytes.readUInt16LE(4) !== flags)) {
-    throw new Damage(`the root of its tree ${name} is damaged`);
+    throw new DamageError(`the root of its tree ${name} is damaged`);
   }
   const pages = Number(bytes.readBigUInt64LE(8)) + Number(bytes.readBigUInt64LE(16));
   return { name, depth, root: Number(root), pages };
@@ -137,7 +141,7 @@ function expectAlike(first: Meta, second: Meta, third: Meta | undefined): void {
   const latest = Math.max(first.transaction, second.transaction);
   const sizes = new Set([first, second, third ?? first].map(({ pageBytes }) => pageBytes));
   if (sizes.size > 1 || !alternate || (third?.transaction ?? 0) > latest) {
-    throw new Damage("its headers contradict each other");
+    throw new DamageError("its headers contradict each other");
   }
 }
 

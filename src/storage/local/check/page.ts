@@ -32,7 +32,7 @@ interface Expected {
   readonly kind: "branch" | "leaf";
 }
 
-/** Reads the nodes of a branch or leaf page. @throws Damage when it is not such a page, or not whole. */
+/** Reads the nodes of a branch or leaf page. @throws DamageError when it is not such a page, or not whole. */
 export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): Node[] {
   expectHeader(bytes, { page, transaction, flags: kind === "branch" ? IS_BRANCH : IS_LEAF });
   const lower = bytes.readUInt16LE(LOWER_AT);
@@ -46,21 +46,25 @@ export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): N
   });
 }
 
-/** Checks a long value's first page. @throws Damage when another page is found there. */
-export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
-  expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
-  if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
+/** Checks a long value's first page. @throws DamageError when another page is found there. */
+export function expectLong(
+  bytes: Buffer,
+  expected: { page: number; pages: number; transaction: number },
+): void {
+  expectHeader(bytes, { ...expected, flags: IS_OVERFLOW });
+  if (bytes.readUInt32LE(LOWER_AT) !== expected.pages) throw damaged(expected.page);
 }
 
 export const LONG_HEADER_BYTES = HEADER_BYTES;
 
-export function damaged(page: number): Damage {
-  return new Damage(`page ${page} is damaged`);
+export function damaged(page: number): DamageError {
+  return new DamageError(`page ${page} is damaged`);
 }
 
-function expectHeader(bytes: Buffer, of: { page: number; transaction: number; flags: number }): void {
-  const is = bytes.readBigUInt64LE(0) === BigInt(of.page) && bytes.readUInt16LE(FLAGS_AT) === of.flags;
-  if (!is || bytes.readBigUInt64LE(TRANSACTION_AT) > of.transaction) throw damaged(of.page);
+function expectHeader(bytes: Buffer, expected: { page: number; transaction: number; flags: number }): void {
+  const is =
+    bytes.readBigUInt64LE(0) === BigInt(expected.page) && bytes.readUInt16LE(FLAGS_AT) === expected.flags;
+  if (!is || bytes.readBigUInt64LE(TRANSACTION_AT) > expected.transaction) throw damaged(expected.page);
 }
 
 /** Reads a node; returns undefined when it does not fit the page. */
@@ -75,13 +79,19 @@ function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undef
   if (dataTo > bytes.byteLength) return undefined;
   if (kind === "leaf" && flags !== 0 && flags !== IS_LONG && flags !== IS_TREE) return undefined;
   return {
-    ...{ key: bytes.subarray(keyFrom, dataFrom), isLong, isTree: kind === "leaf" && flags === IS_TREE },
-    ...{ child: length + flags * 2 ** 32, bytes: length, data: bytes.subarray(dataFrom, dataTo) },
+    key: bytes.subarray(keyFrom, dataFrom),
+    isLong,
+    isTree: kind === "leaf" && flags === IS_TREE,
+    child: length + flags * 2 ** 32,
+    bytes: length,
+    data: bytes.subarray(dataFrom, dataTo),
   };
 }
 
 /** Damage of a database's file, in words for an operator. It never leaves this folder. */
-export class Damage extends Error {}
+export class DamageError extends Error {
+  override readonly name = "DamageError";
+}
 
 /**
  * Reads pages of an LMDB file one by one. It does not map the file: reading a mapped page that does not
@@ -99,10 +109,10 @@ export class Pages {
     return Math.floor(this.fileBytes / this.pageBytes);
   }
 
-  /** Reads a page, or its first bytes. @throws Damage when the file ends before. */
+  /** Reads a page, or its first bytes. @throws DamageError when the file ends before. */
   read(page: number, bytes = this.pageBytes): Buffer {
     const into = Buffer.allocUnsafe(bytes);
     if (readSync(this.fd, into, 0, bytes, page * this.pageBytes) === bytes) return into;
-    throw new Damage(`page ${page} lies behind the end of the file`);
+    throw new DamageError(`page ${page} lies behind the end of the file`);
   }
 }

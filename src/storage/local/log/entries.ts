@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import { Piece } from "../../../memory/pacing/bounds.js";
+import { TimeSlice } from "../../../memory/pacing/bounds.js";
 import {
   type Entry,
   type Log,
@@ -99,14 +99,14 @@ export class Entries {
     return { memories, bytes };
   }
 
-  /** Erases as many as fit into one piece of work, at least one; returns how many. */
+  /** Erases as many as fit into one time slice, at least one; returns how many. */
   eraseSome(logId: string, sequences: readonly number[]): number {
-    const piece = new Piece();
+    const timeSlice = new TimeSlice();
     let erased = 0;
     for (const sequence of sequences) {
       this.#erase([logId, sequence]);
       erased++;
-      if (piece.isOver) break;
+      if (timeSlice.isOver) break;
     }
     return erased;
   }

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
-import { inSlices, Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
+import { inSlices, SLICE_BYTES_MAX, Slice, TimeSlice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
-import { turn } from "../../../memory/pacing/turn.js";
-import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
+import { yieldToEventLoop } from "../../../memory/pacing/yield-to-event-loop.js";
 import type {
   Entry,
   Expiring,
@@ -23,6 +22,7 @@ import type {
   SupersedingOrExpiring,
   Tail,
 } from "../../../memory/ports/log.js";
+import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
 import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
 import { Entries } from "./entries.js";
 
@@ -40,7 +40,7 @@ export class LocalLog implements Log {
   readonly #entries: Entries;
   /** Latest append to each log that is not on the disk yet. */
   readonly #appending = new Map<string, Promise<number>>();
-  /** Pause after a long read, so that other work gets its turn first. */
+  /** Pause after a long read, so that other work runs first. */
   #rest: Promise<void> | undefined;
   /** Limit for waiting transactions: they run together, and nothing else runs meanwhile. */
   readonly #writes = new Budget({
@@ -64,13 +64,13 @@ export class LocalLog implements Log {
     return reading(() => this.#names.get(keyOf(scope)));
   }
 
-  async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
+  async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
     const found = await this.find(scope);
     if (found !== undefined) return found;
     return durably(this.#names, () => {
       const others = this.#names.get(keyOf(scope));
       if (others !== undefined) return others;
-      const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+      const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
       this.#name(scope, logId);
       return logId;
     });
@@ -134,9 +134,9 @@ export class LocalLog implements Log {
     for (const slice of inSlices(entries)) {
       const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
       const batch = { logId, from: from + inserted, entries: slice };
-      const kept = await this.#writes.run(bytes, () => this.#append(batch));
-      inserted += kept;
-      if (kept < slice.length) break;
+      const appended = await this.#writes.run(bytes, () => this.#append(batch));
+      inserted += appended;
+      if (appended < slice.length) break;
     }
     return inserted;
   }
@@ -156,15 +156,19 @@ export class LocalLog implements Log {
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     while (this.#rest !== undefined) await this.#rest;
     const slice = new Slice<Entry<W>>(limit);
-    const piece = new Piece();
+    const timeSlice = new TimeSlice();
     let complete = false;
     // At least one entry is read, however late this process is: a call that asks for one must get it.
-    for (let sequence = from; !complete && !slice.isFull && !(piece.isOver && sequence > from); sequence++) {
+    for (
+      let sequence = from;
+      !complete && !slice.isFull && !(timeSlice.isOver && sequence > from);
+      sequence++
+    ) {
       const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
-    if (piece.isOver) this.#restNow();
+    if (timeSlice.isOver) this.#restNow();
     return this.#settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
@@ -180,15 +184,15 @@ export class LocalLog implements Log {
     while (this.#rest !== undefined) await this.#rest;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
-    const piece = new Piece();
+    const timeSlice = new TimeSlice();
     let looked = 0;
     // At least one is read, as above.
-    while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
+    while (looked < downwards.length && !slice.isFull && !(timeSlice.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
       const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
-    if (piece.isOver) this.#restNow();
+    if (timeSlice.isOver) this.#restNow();
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
@@ -218,13 +222,13 @@ export class LocalLog implements Log {
   }
 
   async listSupersedingAndExpiring(
-    of: Parameters<Log["listSupersedingAndExpiring"]>[0],
+    request: Parameters<Log["listSupersedingAndExpiring"]>[0],
   ): Promise<SupersedingOrExpiring[]> {
-    return reading(() => this.#entries.relations.listSupersedingAndExpiring(of));
+    return reading(() => this.#entries.relations.listSupersedingAndExpiring(request));
   }
 
-  async expired(of: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
-    return reading(() => this.#entries.relations.expired(of));
+  async expired(request: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
+    return reading(() => this.#entries.relations.expired(request));
   }
 
   async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
@@ -242,7 +246,7 @@ export class LocalLog implements Log {
 
   /** Makes the next read wait until everything else has run; it holds nothing yet. */
   #restNow(): void {
-    this.#rest = (this.#rest ?? Promise.resolve()).then(turn);
+    this.#rest = (this.#rest ?? Promise.resolve()).then(yieldToEventLoop);
     const rest = this.#rest;
     void rest.then(() => {
       if (this.#rest === rest) this.#rest = undefined;

@@ -19,19 +19,19 @@ type Link = [sequence: number, how: Replacement["how"], id: string];
 export class Relations {
   /** The latest entry that replaced, superseded or deleted a memory that is not erased. */
   readonly #links: Database<Link, Key>;
-  readonly #holders: Database<number, [logId: string, externalId: string]>;
-  readonly #special: Database<Omit<SupersedingOrExpiring, "sequence">, Key>;
+  readonly #byExternalId: Database<number, [logId: string, externalId: string]>;
+  readonly #supersedingOrExpiring: Database<Omit<SupersedingOrExpiring, "sequence">, Key>;
   readonly #expiring: Database<true, [expiresAtMs: number, logId: string, sequence: number]>;
   readonly #unerased: Database<true, Key>;
 
   constructor(
     root: RootDatabase,
-    /** Tells whether a number is of a memory that is not erased. */
+    /** True if a number is of a memory that is not erased. */
     private readonly isMemory: (key: Key) => boolean,
   ) {
     this.#links = root.openDB("links", { encoding: "json" });
-    this.#holders = root.openDB("external-ids", { encoding: "json" });
-    this.#special = root.openDB("special", { encoding: "json" });
+    this.#byExternalId = root.openDB("external-ids", { encoding: "json" });
+    this.#supersedingOrExpiring = root.openDB("special", { encoding: "json" });
     this.#expiring = root.openDB("expiring", { encoding: "json" });
     this.#unerased = root.openDB("unerased", { encoding: "json" });
   }
@@ -46,7 +46,7 @@ export class Relations {
     }
     if (entry.op === "store") this.#label([logId, sequence], entry);
     if (supersedes.length > 0 || ("expiresAtMs" in entry && entry.expiresAtMs !== undefined)) {
-      this.#special.putSync([logId, sequence], specialOf(entry));
+      this.#supersedingOrExpiring.putSync([logId, sequence], supersedingOrExpiringOf(entry));
     }
   }
 
@@ -56,16 +56,16 @@ export class Relations {
     this.#links.removeSync(key);
     this.#unerased.removeSync(key);
     if (externalId !== undefined && this.findByExternalId(logId, externalId) === sequence) {
-      this.#holders.removeSync([logId, externalId]);
+      this.#byExternalId.removeSync([logId, externalId]);
     }
     if (expiresAtMs === undefined) return;
     this.#expiring.removeSync([expiresAtMs, logId, sequence]);
-    if (supersedes === undefined) this.#special.removeSync(key);
-    else this.#special.putSync(key, { supersedes });
+    if (supersedes === undefined) this.#supersedingOrExpiring.removeSync(key);
+    else this.#supersedingOrExpiring.putSync(key, { supersedes });
   }
 
   findByExternalId(logId: string, externalId: string): number | undefined {
-    return this.#holders.get([logId, externalId]);
+    return this.#byExternalId.get([logId, externalId]);
   }
 
   findReplacements(logId: string, targets: readonly number[]): Replacement[] {
@@ -81,7 +81,10 @@ export class Relations {
     limit,
   }: Parameters<Log["listSupersedingAndExpiring"]>[0]): SupersedingOrExpiring[] {
     const range = { start: [logId, from] as Key, end: [logId, Number.MAX_SAFE_INTEGER] as Key, limit };
-    return [...this.#special.getRange(range)].map(({ key, value }) => ({ sequence: key[1], ...value }));
+    return [...this.#supersedingOrExpiring.getRange(range)].map(({ key, value }) => ({
+      sequence: key[1],
+      ...value,
+    }));
   }
 
   expired({ untilMs, after, limit }: Parameters<Log["expired"]>[0]): Expiring[] {
@@ -100,7 +103,7 @@ export class Relations {
     return [...this.#unerased.getKeys({ limit })].map(([logId, sequence]) => ({ logId, sequence }));
   }
 
-  /** Links a memory to its successor, unless it is erased; tells whether it did. */
+  /** Links a memory to its successor, unless it is erased; true if it did. */
   #link(target: Key, link: Link): boolean {
     if (!this.isMemory(target)) return false;
     this.#links.putSync(target, link);
@@ -108,12 +111,12 @@ export class Relations {
   }
 
   #label([logId, sequence]: Key, { externalId, expiresAtMs }: Projected["head"]): void {
-    if (externalId !== undefined) this.#holders.putSync([logId, externalId], sequence);
+    if (externalId !== undefined) this.#byExternalId.putSync([logId, externalId], sequence);
     if (expiresAtMs !== undefined) this.#expiring.putSync([expiresAtMs, logId, sequence], true);
   }
 }
 
-function specialOf(entry: Entry<"head">): Omit<SupersedingOrExpiring, "sequence"> {
+function supersedingOrExpiringOf(entry: Entry<"head">): Omit<SupersedingOrExpiring, "sequence"> {
   const { supersedes, expiresAtMs } = entry as Projected["head"];
   return { ...(supersedes && { supersedes }), ...(expiresAtMs !== undefined && { expiresAtMs }) };
 }

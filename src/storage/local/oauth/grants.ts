@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Grant, Grants, KeptGrant } from "../../../accounts/oauth/grants.js";
+import type { Grant, Grants, StoredGrant } from "../../../accounts/oauth/grants.js";
 import { durably, reading } from "../durably.js";
 
 /** Name of the record in which the secret is kept. No code's hash is so short. */
@@ -7,7 +7,7 @@ const SECRET = "secret";
 
 /** Grants in LMDB. They live for an hour and are few, so the old ones are found by looking at all. */
 export class LocalGrants implements Grants {
-  readonly #grants: Database<KeptGrant, string>;
+  readonly #grants: Database<StoredGrant, string>;
   readonly #secrets: Database<string, string>;
 
   constructor(root: RootDatabase) {
@@ -17,9 +17,9 @@ export class LocalGrants implements Grants {
 
   secret(fresh: string): Promise<string> {
     return durably(this.#secrets, () => {
-      const kept = this.#secrets.get(SECRET);
-      if (kept === undefined) this.#secrets.putSync(SECRET, fresh);
-      return kept ?? fresh;
+      const existing = this.#secrets.get(SECRET);
+      if (existing === undefined) this.#secrets.putSync(SECRET, fresh);
+      return existing ?? fresh;
     });
   }
 
@@ -30,7 +30,7 @@ export class LocalGrants implements Grants {
     });
   }
 
-  async find(codeHash: string): Promise<KeptGrant | undefined> {
+  async find(codeHash: string): Promise<StoredGrant | undefined> {
     return reading(() => this.#living(codeHash));
   }
 
@@ -43,7 +43,7 @@ export class LocalGrants implements Grants {
     });
   }
 
-  markReplayed(codeHash: string): Promise<KeptGrant | undefined> {
+  markReplayed(codeHash: string): Promise<StoredGrant | undefined> {
     return durably(this.#grants, () => {
       const grant = this.#living(codeHash);
       if (grant?.keyId === undefined) return grant;
@@ -57,12 +57,12 @@ export class LocalGrants implements Grants {
     await durably(this.#grants, () => this.#removeIf((grant) => grant.accountId === accountId));
   }
 
-  #living(codeHash: string): KeptGrant | undefined {
+  #living(codeHash: string): StoredGrant | undefined {
     const grant = this.#grants.get(codeHash);
     return grant !== undefined && grant.keptUntilMs > Date.now() ? grant : undefined;
   }
 
-  #removeIf(isOld: (grant: KeptGrant) => boolean): void {
+  #removeIf(isOld: (grant: StoredGrant) => boolean): void {
     const old = [...this.#grants.getRange()].filter(({ value }) => isOld(value));
     for (const { key } of old) this.#grants.removeSync(key);
   }

@@ -11,7 +11,7 @@ interface OwnerRequest {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Answers requests; throws MemoryError. */
+/** Handles requests; throws MemoryError. */
 export type Answering = (request: OwnerRequest) => Promise<unknown>;
 
 interface Answer {
@@ -22,7 +22,7 @@ interface Answer {
 const MASKED = new MemoryError("internal", "the server could not do this; it is a fault of ours");
 
 /** Time to wait for an owner that is about to leave, such as an operator's command. */
-export const LEAVE_WAIT_MS = 1000;
+export const RELEASE_WAIT_MS = 1000;
 const LOOK_MS = 10;
 /** Longest pause of a process that gave way; the pauses are random, so that not all return at once. */
 const GIVE_WAY_MS_MAX = 50;
@@ -33,7 +33,7 @@ const BUSY = "busy";
 
 interface Folder {
   readonly dataDir: string;
-  /** Answers requests of other processes; when left out, it answers none. */
+  /** Handles requests of other processes; without it, none are handled. */
   readonly answer?: Answering | undefined;
 }
 
@@ -53,9 +53,9 @@ export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<
   const claimant = await Claimant.in(dataDir, answer);
   try {
     await claimant.takeOver();
-    return () => claimant.leave();
+    return () => claimant.release();
   } catch (error) {
-    await claimant.leave();
+    await claimant.release();
     throw error;
   }
 }
@@ -98,7 +98,7 @@ class Claimant {
    * others give way.
    */
   async takeOver(): Promise<void> {
-    const deadline = performance.now() + LEAVE_WAIT_MS;
+    const deadline = performance.now() + RELEASE_WAIT_MS;
     await this.#show();
     for (;;) {
       const { alive, dead } = await lookAround(this.dataDir, { but: this.#name });
@@ -114,7 +114,7 @@ class Claimant {
     }
   }
 
-  async leave(): Promise<void> {
+  async release(): Promise<void> {
     await this.#listening?.close();
     for (const path of [this.#shown, this.#hidden]) await rm(path, { force: true });
   }

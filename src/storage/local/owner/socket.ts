@@ -98,7 +98,7 @@ async function firstLineOf(connection: Socket): Promise<string | undefined> {
   return undefined;
 }
 
-/** Tells whether a live process listens on a socket file; in doubt, true. */
+/** True if a live process listens on a socket file; in doubt, true. */
 export async function answers(path: string): Promise<boolean> {
   return withAddress(path, async (address) => {
     const connection = connect(address);
@@ -120,12 +120,12 @@ export async function answers(path: string): Promise<boolean> {
  */
 async function withAddress<T>(path: string, work: (address: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= ADDRESS_BYTES_MAX) return work(path);
-  const room = await mkdtemp(join(tmpdir(), "recalld-"));
+  const folder = await mkdtemp(join(tmpdir(), "recalld-"));
   try {
-    const link = join(room, "d");
+    const link = join(folder, "d");
     await symlink(resolve(dirname(path)), link);
     return await work(join(link, basename(path)));
   } finally {
-    await rm(room, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }

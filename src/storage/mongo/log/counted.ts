@@ -4,7 +4,7 @@ import type { Measured } from "../../../memory/ports/log.js";
 /** Number of entries counted by one query: the index has about 4 MB for them. */
 const RANGE_ENTRIES = 65_536;
 /** Time for which a range's count is kept, although another process may erase entries in it. */
-const KEPT_MS = 60_000;
+const CACHE_TTL_MS = 60_000;
 /** Time limit for counting again what was counted before. */
 const REFRESH_MS = 1_000;
 /** Time limit for all counting of a call. */
@@ -19,7 +19,7 @@ interface Range {
   readonly to: number;
 }
 
-interface Kept {
+interface Cached {
   readonly measured: Measured;
   readonly atMs: number;
 }
@@ -36,7 +36,7 @@ export interface CountedOptions {
  * there.
  */
 export class Counted {
-  readonly #kept = new Map<string, Kept>();
+  readonly #cache = new Map<string, Cached>();
   readonly #count: CountedOptions["count"];
   readonly #nowMs: () => number;
   readonly #rangeEntries: number;
@@ -72,29 +72,29 @@ export class Counted {
     this.#erasures++;
     for (const sequence of sequences) {
       const from = sequence - ((sequence - 1) % this.#rangeEntries);
-      this.#kept.delete(keyOf({ logId, from }));
+      this.#cache.delete(keyOf({ logId, from }));
     }
   }
 
   async #measure(range: Range, { last, passedMs }: { last: number; passedMs: number }): Promise<Measured> {
-    const kept = this.#kept.get(keyOf(range));
-    const isYoung = kept !== undefined && this.#nowMs() - kept.atMs < KEPT_MS;
-    if (kept !== undefined && (isYoung || passedMs > REFRESH_MS)) return kept.measured;
+    const cached = this.#cache.get(keyOf(range));
+    const isYoung = cached !== undefined && this.#nowMs() - cached.atMs < CACHE_TTL_MS;
+    if (cached !== undefined && (isYoung || passedMs > REFRESH_MS)) return cached.measured;
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
     const { logId, from, to } = range;
     const erasures = this.#erasures;
     // The last range grows; entries that others append meanwhile need not be counted.
     const measured = await this.#count({ logId, from, to });
-    if (to <= last + 1 && erasures === this.#erasures) this.#keep(range, measured);
+    if (to <= last + 1 && erasures === this.#erasures) this.#cacheRange(range, measured);
     return measured;
   }
 
-  #keep(range: Range, measured: Measured): void {
+  #cacheRange(range: Range, measured: Measured): void {
     const key = keyOf(range);
-    this.#kept.delete(key);
-    this.#kept.set(key, { measured, atMs: this.#nowMs() });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > RANGES_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    this.#cache.delete(key);
+    this.#cache.set(key, { measured, atMs: this.#nowMs() });
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > RANGES_MAX && oldest !== undefined) this.#cache.delete(oldest);
   }
 }
 

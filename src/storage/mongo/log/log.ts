@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
 import { inSlices } from "../../../memory/pacing/bounds.js";
-import { FIRST_GENERATION, inGeneration } from "../../../memory/ports/generation.js";
 import {
   type Entry,
   type Expiring,
@@ -21,10 +20,11 @@ import {
   type SupersedingOrExpiring,
   type Tail,
 } from "../../../memory/ports/log.js";
+import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
 import { DUPLICATE_KEY, findOrInsert } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
-import { afterAll, idsFrom, nameId, numberId, placeOf, scopeIn, sequenceOf } from "./number.js";
+import { afterAll, idsFrom, nameId, numberId, parseNumberId, scopeIn, sequenceOf } from "./number.js";
 import { EntryReader, numbered } from "./reader.js";
 import { type EntryRecord, projectionOf, toRecord } from "./record.js";
 
@@ -74,8 +74,8 @@ export class MongoLog implements Log {
   }
 
   /** Finds a name's log or creates one; concurrent calls all get the same log. */
-  async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
-    const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+  async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
+    const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
     return (await withTimeout(findOrInsert(this.#names, { _id: nameId(scope), logId }))).logId;
   }
 
@@ -121,7 +121,7 @@ export class MongoLog implements Log {
       const first = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
       const next = await withTimeout(this.#entries.findOne(behind, first));
       if (next === null) break;
-      last = placeOf(next._id).logId;
+      last = parseNumberId(next._id).logId;
       found.push(last);
     }
     return found;
@@ -133,9 +133,9 @@ export class MongoLog implements Log {
     for (const slice of inSlices(entries)) {
       const first = from + inserted;
       const records = slice.map((entry, i) => toRecord(numberId(logId, first + i), entry));
-      const kept = await withTimeout(this.#insert(records));
-      inserted += kept;
-      if (kept < slice.length) break;
+      const appended = await withTimeout(this.#insert(records));
+      inserted += appended;
+      if (appended < slice.length) break;
     }
     return inserted;
   }
@@ -150,8 +150,8 @@ export class MongoLog implements Log {
     return record ? numbered(record, "head") : undefined;
   }
 
-  async fetch<W extends Projection>(of: Sequences & { what: W }): Promise<Fetched<W>> {
-    const { entries, rest } = await this.#reader.find(of);
+  async fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>> {
+    const { entries, rest } = await this.#reader.find(request);
     return { found: entries.filter(isMemory<W>), rest };
   }
 
@@ -191,7 +191,10 @@ export class MongoLog implements Log {
       const sequence = sequenceOf(record._id);
       const targets = (record.follows ?? []).filter((target) => asked.has(target));
       return targets.map((target) => ({
-        ...{ target, sequence, how: howOf(record, target), id: record.id ?? "" },
+        target,
+        sequence,
+        how: howOf(record, target),
+        id: record.id ?? "",
       }));
     });
   }
@@ -217,7 +220,7 @@ export class MongoLog implements Log {
     const options = { sort: { expiresAt: 1, _id: 1 }, limit, projection: { expiresAt: 1 } } as const;
     const found = await withTimeout(this.#entries.find(filter, options).toArray());
     return found.map(({ _id, expiresAt }) => ({
-      ...placeOf(_id),
+      ...parseNumberId(_id),
       expiresAtMs: Number(expiresAt?.getTime()),
     }));
   }
@@ -226,7 +229,10 @@ export class MongoLog implements Log {
     const filter = { unerased: { $exists: true } } as const;
     const options = { limit, projection: { unerased: 1 } } as const;
     const found = await withTimeout(this.#entries.find(filter, options).toArray());
-    return found.map(({ _id, unerased }) => ({ logId: placeOf(_id).logId, sequence: Number(unerased) }));
+    return found.map(({ _id, unerased }) => ({
+      logId: parseNumberId(_id).logId,
+      sequence: Number(unerased),
+    }));
   }
 
   async erase({ logId, sequences }: Sequences): Promise<void> {
@@ -298,8 +304,8 @@ export class MongoLog implements Log {
     } catch (error) {
       if (!(error instanceof MongoBulkWriteError)) throw error;
       const [first] = [error.writeErrors].flat();
-      const kept = error.result.getWriteConcernError() === undefined;
-      if (kept && first?.code === DUPLICATE_KEY) return first.index;
+      const isAcknowledged = error.result.getWriteConcernError() === undefined;
+      if (isAcknowledged && first?.code === DUPLICATE_KEY) return first.index;
       throw error;
     }
   }

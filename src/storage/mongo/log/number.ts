@@ -12,7 +12,7 @@ export function sequenceOf(id: string): number {
   return Number(id.slice(-DIGITS));
 }
 
-export function placeOf(id: string): { logId: string; sequence: number } {
+export function parseNumberId(id: string): { logId: string; sequence: number } {
   return { logId: id.split(":", 1)[0] as string, sequence: sequenceOf(id) };
 }
 

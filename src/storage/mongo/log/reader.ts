@@ -35,8 +35,8 @@ export class EntryReader {
   }
 
   /** Reads the entries with these numbers, the last ones first; `rest` are those that did not fit. */
-  find<W extends Projection>(of: Sequences & { what: W }) {
-    return this.#weighed({ ...of, most: of.sequences.length }, () => this.#find(of));
+  find<W extends Projection>(request: Sequences & { what: W }) {
+    return this.#weighed({ ...request, most: request.sequences.length }, () => this.#find(request));
   }
 
   async #read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
@@ -105,8 +105,11 @@ export class EntryReader {
   }
 
   /** Runs a read when its expected weight has room beside the others. */
-  #weighed<T>(of: { logId: string; what: Projection; most: number }, read: () => Promise<T>): Promise<T> {
-    const { logId, what, most } = of;
+  #weighed<T>(
+    request: { logId: string; what: Projection; most: number },
+    read: () => Promise<T>,
+  ): Promise<T> {
+    const { logId, what, most } = request;
     const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
     return this.#reads.run(entries * this.#weights.of(logId, what), () => withTimeout(read()));
   }

@@ -1,9 +1,9 @@
 import type { Collection, Db, Filter } from "mongodb";
-import type { Grant, Grants, KeptGrant } from "../../../accounts/oauth/grants.js";
+import type { Grant, Grants, StoredGrant } from "../../../accounts/oauth/grants.js";
 import { findOrInsert } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
 
-interface GrantRecord extends Omit<KeptGrant, "codeHash" | "keptUntilMs"> {
+interface GrantRecord extends Omit<StoredGrant, "codeHash" | "keptUntilMs"> {
   readonly _id: string;
   /** Time as a Date, so that MongoDB removes the document by itself. */
   readonly keptUntil: Date;
@@ -31,7 +31,7 @@ export class MongoGrants implements Grants {
     await withTimeout(this.#grants.insertOne({ _id: codeHash, ...grant, keptUntil: new Date(keptUntilMs) }));
   }
 
-  async find(codeHash: string): Promise<KeptGrant | undefined> {
+  async find(codeHash: string): Promise<StoredGrant | undefined> {
     return fromGrantRecord(await withTimeout(this.#grants.findOne(living(codeHash))));
   }
 
@@ -41,7 +41,7 @@ export class MongoGrants implements Grants {
     return (await withTimeout(taking)).matchedCount === 1;
   }
 
-  async markReplayed(codeHash: string): Promise<KeptGrant | undefined> {
+  async markReplayed(codeHash: string): Promise<StoredGrant | undefined> {
     const used = { ...living(codeHash), keyId: { $exists: true } };
     await withTimeout(this.#grants.updateOne(used, { $set: { replayed: true } }));
     return this.find(codeHash);
@@ -57,7 +57,7 @@ function living(codeHash: string): Filter<GrantRecord> {
   return { _id: codeHash, keptUntil: { $gt: new Date() } };
 }
 
-function fromGrantRecord(record: GrantRecord | null): KeptGrant | undefined {
+function fromGrantRecord(record: GrantRecord | null): StoredGrant | undefined {
   if (record === null) return undefined;
   const { _id, keptUntil, ...grant } = record;
   return { codeHash: _id, keptUntilMs: keptUntil.getTime(), ...grant };

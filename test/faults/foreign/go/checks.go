@@ -26,7 +26,7 @@ const (
 )
 
 type run struct {
-	door      door
+	api       apiClient
 	namespace string
 	calls     int
 }
@@ -49,7 +49,7 @@ func lives(run *run) error {
 		return err
 	}
 	stored, err := counted(run, func(ctx context.Context) (*pb.StoreResponse, error) {
-		return run.door.store(ctx, &pb.StoreRequest{Text: text, Namespace: run.namespace, Metadata: metadata}, nil)
+		return run.api.store(ctx, &pb.StoreRequest{Text: text, Namespace: run.namespace, Metadata: metadata}, nil)
 	})
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func lives(run *run) error {
 		return fmt.Errorf("recalled %v, stored %s", recalled, stored.Id)
 	}
 	got, err := counted(run, func(ctx context.Context) (*pb.GetMemoryResponse, error) {
-		return run.door.get(ctx, &pb.GetMemoryRequest{Namespace: run.namespace, Id: stored.Id})
+		return run.api.get(ctx, &pb.GetMemoryRequest{Namespace: run.namespace, Id: stored.Id})
 	})
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func lives(run *run) error {
 
 func (run *run) listedUntilForgotten(id string) error {
 	listed, err := counted(run, func(ctx context.Context) (*pb.ListMemoriesResponse, error) {
-		return run.door.list(ctx, &pb.ListMemoriesRequest{Namespace: run.namespace})
+		return run.api.list(ctx, &pb.ListMemoriesRequest{Namespace: run.namespace})
 	})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (run *run) listedUntilForgotten(id string) error {
 		return fmt.Errorf("listed %v, stored %s", listed, id)
 	}
 	all, err := counted(run, func(ctx context.Context) (*pb.ListNamespacesResponse, error) {
-		return run.door.namespaces(ctx, &pb.ListNamespacesRequest{})
+		return run.api.namespaces(ctx, &pb.ListNamespacesRequest{})
 	})
 	if err != nil {
 		return err
@@ -97,18 +97,18 @@ func (run *run) listedUntilForgotten(id string) error {
 
 func (run *run) forgotten(id string) error {
 	if _, err := counted(run, func(ctx context.Context) (*pb.DeleteMemoryResponse, error) {
-		return run.door.forget(ctx, &pb.DeleteMemoryRequest{Namespace: run.namespace, Id: id})
+		return run.api.forget(ctx, &pb.DeleteMemoryRequest{Namespace: run.namespace, Id: id})
 	}); err != nil {
 		return err
 	}
 	_, err := counted(run, func(ctx context.Context) (*pb.GetMemoryResponse, error) {
-		return run.door.get(ctx, &pb.GetMemoryRequest{Namespace: run.namespace, Id: id})
+		return run.api.get(ctx, &pb.GetMemoryRequest{Namespace: run.namespace, Id: id})
 	})
 	if err := run.expectCode(err, connect.CodeNotFound, "no memory with this id"); err != nil {
 		return err
 	}
 	_, err = counted(run, func(ctx context.Context) (*pb.DeleteNamespaceResponse, error) {
-		return run.door.drop(ctx, &pb.DeleteNamespaceRequest{Namespace: run.namespace})
+		return run.api.drop(ctx, &pb.DeleteNamespaceRequest{Namespace: run.namespace})
 	})
 	return err
 }
@@ -127,7 +127,7 @@ func retried(run *run) error {
 		}
 		stored, err := counted(run, func(ctx context.Context) (*pb.StoreResponse, error) {
 			request := &pb.StoreRequest{Text: text, Namespace: run.namespace, Metadata: metadata}
-			return run.door.store(ctx, request, header{"idempotency-key": run.namespace})
+			return run.api.store(ctx, request, header{"idempotency-key": run.namespace})
 		})
 		if err != nil {
 			return fmt.Errorf("after %d ids: %w", len(ids), err)
@@ -144,7 +144,7 @@ func tooLarge(run *run) error {
 	request := &pb.StoreRequest{Text: randomText(tooLargeBytes), Namespace: run.namespace}
 	for number := range tooLargeStores {
 		_, err := counted(run, func(ctx context.Context) (*pb.StoreResponse, error) {
-			return run.door.store(ctx, request, nil)
+			return run.api.store(ctx, request, nil)
 		})
 		if err := run.expectCode(err, connect.CodeResourceExhausted, refusal); err != nil {
 			return fmt.Errorf("store %d: %w", number, err)
@@ -158,18 +158,18 @@ func farDeadline(run *run) error {
 	run.calls++
 	ctx, stop := context.WithTimeout(context.Background(), longTimeout)
 	defer stop()
-	_, err := run.door.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace})
+	_, err := run.api.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace})
 	return err
 }
 
 func wrongField(run *run) error {
 	_, err := counted(run, func(ctx context.Context) (*pb.RecallResponse, error) {
-		return run.door.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace, TopK: proto.Int32(21)})
+		return run.api.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace, TopK: proto.Int32(21)})
 	})
 	if err := run.expectCode(err, connect.CodeInvalidArgument, "top_k"); err != nil {
 		return err
 	}
-	if _, fields := run.door.explain(err); len(fields) != 1 || fields[0] != "top_k" {
+	if _, fields := run.api.explain(err); len(fields) != 1 || fields[0] != "top_k" {
 		return fmt.Errorf("the details name %v, not top_k", fields)
 	}
 	return nil
@@ -177,7 +177,7 @@ func wrongField(run *run) error {
 
 func watched(run *run) error {
 	told, err := counted(run, func(ctx context.Context) (*watchResponse, error) {
-		return run.door.watch(ctx, &watchRequest{Service: "recalld.v1.MemoryService"})
+		return run.api.watch(ctx, &watchRequest{Service: "recalld.v1.MemoryService"})
 	})
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func watched(run *run) error {
 
 func (run *run) recall() (*pb.RecallResponse, error) {
 	return counted(run, func(ctx context.Context) (*pb.RecallResponse, error) {
-		return run.door.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace})
+		return run.api.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace})
 	})
 }
 
@@ -199,7 +199,7 @@ func (run *run) expectCode(err error, expected connect.Code, says string) error 
 	if err == nil {
 		return fmt.Errorf("answered, where %s was expected", expected)
 	}
-	if code, _ := run.door.explain(err); code != expected || !strings.Contains(err.Error(), says) {
+	if code, _ := run.api.explain(err); code != expected || !strings.Contains(err.Error(), says) {
 		return fmt.Errorf("%w, where %s was expected, with %s", err, expected, says)
 	}
 	return nil

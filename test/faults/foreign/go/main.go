@@ -15,21 +15,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: client URL KEY")
 		os.Exit(2)
 	}
-	doors, err := openDoors(os.Args[1], os.Args[2])
+	clients, err := openClients(os.Args[1], os.Args[2])
 	if err != nil {
 		fail(err)
 	}
 	calls := 0
-	for number, door := range doors {
-		run := &run{door: door, namespace: fmt.Sprintf("go %d", number)}
+	for number, api := range clients {
+		run := &run{api: api, namespace: fmt.Sprintf("go %d", number)}
 		for _, check := range checks {
 			if err := check.do(run); err != nil {
-				fail(fmt.Errorf("%s: %s: %w", door.name(), check.name, err))
+				fail(fmt.Errorf("%s: %s: %w", api.name(), check.name, err))
 			}
 		}
 		calls += run.calls
 	}
-	fmt.Printf("%d calls by %d clients of connect-go and grpc-go, each as it must be\n", calls, len(doors))
+	fmt.Printf("%d calls by %d clients of connect-go and grpc-go, each as it must be\n", calls, len(clients))
 }
 
 func fail(err error) {

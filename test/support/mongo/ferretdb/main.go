@@ -88,7 +88,7 @@ func serve(listener net.Listener, socket string) {
 	}
 }
 
-// Tells whether a message is a command that changes documents: its name is the first field, a string, of the document
+// True if a message is a command that changes documents: its name is the first field, a string, of the document
 // behind the header of 16 bytes, 4 of flags, 1 of kind and 4 of length.
 func isChange(message []byte) bool {
 	for _, name := range []string{"update", "findAndModify", "delete"} {

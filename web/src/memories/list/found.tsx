@@ -59,7 +59,7 @@ export function Found({ namespace, question, chosen, deleted, onOpen }: FoundPro
         <section className="card card-flush">
           <ol className="found" onKeyDown={moveAmong}>
             {results.map((result) => (
-              <Result key={result.id} {...{ result, strong, scale, onOpen }} />
+              <Result key={result.id} result={result} strong={strong} scale={scale} onOpen={onOpen} />
             ))}
           </ol>
         </section>
@@ -86,7 +86,7 @@ function Result({ result, strong, scale, onOpen }: ResultProps) {
           {ago(result.createdAt)}
         </span>
       </button>
-      <Rank {...{ result, strong, scale }} />
+      <Rank result={result} strong={strong} scale={scale} />
     </li>
   );
 }

@@ -95,7 +95,7 @@ function Row({ memory, hasEvents, ...props }: { memory: Memory; hasEvents: boole
       </th>
       {columns.map((key) => (
         <td key={key} data-label={key}>
-          <Value of={key} value={metadata[key]} onNarrow={onNarrow} />
+          <Value field={key} value={metadata[key]} onNarrow={onNarrow} />
         </td>
       ))}
       <td data-label="Tokens" className="number">
@@ -114,12 +114,12 @@ function Row({ memory, hasEvents, ...props }: { memory: Memory; hasEvents: boole
 }
 
 interface ValueProps extends Pick<MemoryTableProps, "onNarrow"> {
-  readonly of: string;
+  readonly field: string;
   readonly value: JsonValue | undefined;
 }
 
 /** Shows a value of the metadata. A click lists what has the same one. */
-function Value({ of, value, onNarrow }: ValueProps) {
+function Value({ field, value, onNarrow }: ValueProps) {
   if (value === undefined) return <span className="quiet">–</span>;
   if (typeof value === "object" && value !== null)
     return <code className="cell-value">{JSON.stringify(value)}</code>;
@@ -127,8 +127,8 @@ function Value({ of, value, onNarrow }: ValueProps) {
     <button
       type="button"
       className="cell-value result-text"
-      title={`Only where ${of} is this`}
-      onClick={() => onNarrow(of, value)}
+      title={`Only where ${field} is this`}
+      onClick={() => onNarrow(field, value)}
     >
       <bdi>{String(value)}</bdi>
     </button>

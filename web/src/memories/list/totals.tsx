@@ -10,7 +10,7 @@ export interface TotalsProps {
   onShowSuperseded(): void;
 }
 
-/** Says how many memories are chosen, which of the namespace's others are not, and how large it is. */
+/** Shows how many memories are chosen, which of the namespace's others are not, and how large it is. */
 export function Totals({ namespace, chosen, onShowSuperseded }: TotalsProps) {
   const { data: listed } = useQuery(memories.countMemories, { namespace, ...chosen });
   const { data: all } = useQuery(memories.countMemories, { namespace, includeSuperseded: true });

@@ -123,7 +123,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Tells whether the page is hidden, such as in a tab behind others. */
+/** True if the page is hidden, such as in a tab behind others. */
 function useHidden(): boolean {
   const [isHidden, setHidden] = useState(document.hidden);
   useEffect(() => {

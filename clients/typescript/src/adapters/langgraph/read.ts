@@ -31,7 +31,7 @@ export async function readItems({ recalld, root }: Store, path: readonly string[
   return items;
 }
 
-/** Answers operations that read items, with one list for all keys of a namespace. */
+/** Runs operations that read items, with one list for all keys of a namespace. */
 export async function readAll(store: Store, operations: readonly GetOperation[]): Promise<(Item | null)[]> {
   const keys = new Map<string, { path: readonly string[]; keys: string[] }>();
   for (const { namespace, key } of operations) {

@@ -65,7 +65,7 @@ async function storeAll(
   }
 }
 
-/** Says of an error about one memory of the call which item it is. */
+/** Adds to an error about one memory of the call which item it is. */
 function named(error: unknown, keyed: (n: number) => string): unknown {
   const [, n] = (error instanceof RecalldError && /^memories\[(\d+)\]/.exec(error.field ?? "")) || [];
   if (!(error instanceof RecalldError) || n === undefined) return error;

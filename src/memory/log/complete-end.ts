@@ -1,0 +1,24 @@
+import type { Clock } from "../pacing/clock.js";
+import type { Erasures } from "../ports/erasures.js";
+import type { Dropped, Log, Moved, Scope } from "../ports/log.js";
+
+export interface EndPorts {
+  readonly log: Log;
+  readonly erasures: Erasures;
+  readonly clock: Clock;
+}
+
+/**
+ * Completes the end of a log, in case the process that ended it died: the name points to the copy that the log moved
+ * to, or becomes free if it was dropped. Any process may repeat each step.
+ */
+export async function completeEnd(
+  { log, erasures, clock }: EndPorts,
+  { scope, logId, end }: { scope: Scope; logId: string; end: Dropped | Moved },
+): Promise<void> {
+  // Recorded before the log loses its name, so that a crash leaves no texts without a record. Every process writes
+  // the same record.
+  await erasures.begin({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
+  if (end.op === "moved") await log.rename(scope, { from: logId, to: end.to });
+  else await log.retire(scope, logId);
+}

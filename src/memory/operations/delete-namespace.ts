@@ -1,0 +1,30 @@
+import { drop } from "../erasure/drop.js";
+import type { ErasurePorts } from "../erasure/erase.js";
+import { authorizeFree } from "../input/authorize.js";
+import { scopeOf } from "../input/namespace.js";
+import type { Quota } from "../ports/quota.js";
+import { noSuchNamespace } from "./get-namespace.js";
+import type { NamespaceRequest } from "./ports.js";
+
+export interface DropRequest extends NamespaceRequest {
+  /** Required if the namespace is not empty. */
+  readonly force: boolean;
+}
+
+/**
+ * Drops a namespace and erases all of it; its name becomes free. Returns how many memories it held. Costs
+ * nothing.
+ *
+ * @throws MemoryError `not_found`; `failed_precondition` if it is not empty and `force` is not set.
+ */
+export async function deleteNamespace(
+  ports: ErasurePorts & { readonly quota: Quota },
+  request: DropRequest,
+): Promise<number> {
+  const { caller, force } = request;
+  const scope = scopeOf(request);
+  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const dropped = await drop(ports, scope, { force });
+  if (dropped === undefined) throw noSuchNamespace();
+  return dropped;
+}

@@ -1,0 +1,118 @@
+import { drop } from "../erasure/drop.js";
+import type { ErasurePorts } from "../erasure/erase.js";
+import { authorizeFree } from "../input/authorize.js";
+import { parsePrefix } from "../input/namespace.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import { endOf, measureLiving } from "./end-of.js";
+import { type ErasedSome, eraseSome } from "./erase-some.js";
+
+/** Namespaces that one call deletes, or that a dry run names, at most. */
+export const NAMESPACES_MAX = 100;
+/** Namespaces dropped or measured at a time. */
+const DROPPING_MAX = 4;
+/** Names that a dry run counts at a time. */
+const COUNT_MANY = 1_000;
+
+export interface DeleteNamespacesRequest {
+  readonly caller: Caller;
+  /** Beginning of the names; required. */
+  readonly prefix: string;
+  /** True if nothing must be deleted yet: the answer tells what would be. */
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface DeletedNamespaces extends ErasedSome {
+  /** Names of those that were deleted or, of a dry run, of those that the next call would delete. */
+  readonly namespaces: readonly string[];
+  /** Number of memories that these held. */
+  readonly memories: number;
+  /** Number of all namespaces with the prefix; only of a dry run. */
+  readonly matched?: number | undefined;
+}
+
+/** Which names a call is about: those of an account, or the one that its caller's key is for. */
+interface Meant {
+  readonly accountId: string;
+  readonly prefix: string;
+  readonly own: string | undefined;
+}
+
+/**
+ * Deletes the namespaces whose names begin with a prefix, each like `deleteNamespace` does by force, in the order
+ * of their names' bytes: up to 100 a call. It answers whether others are left: a call that broke off is finished by
+ * the next one. A key that is for one namespace deletes that one alone, and nothing if the prefix is another's.
+ * Costs nothing.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
+ * latter, some may be deleted already.
+ */
+export async function deleteNamespaces(
+  ports: ErasurePorts & { readonly quota: Quota },
+  { caller, dryRun, signal, ...request }: DeleteNamespacesRequest,
+): Promise<DeletedNamespaces> {
+  const prefix = parsePrefix(request.prefix, { required: true });
+  const { accountId, namespace: own } = caller;
+  const meant = { accountId, prefix, own };
+  // A dry run changes nothing, but only a key that may delete has a use for it.
+  await authorizeFree(ports.quota, caller, {
+    writes: true,
+    namespace: own?.startsWith(prefix) ? own : prefix,
+  });
+  const found = await namesOf(ports, meant, { after: "", limit: NAMESPACES_MAX + 1 });
+  const names = found.slice(0, NAMESPACES_MAX);
+  const hasMore = found.length > names.length;
+  if (dryRun === true) {
+    const matched = hasMore ? await countNames(ports, meant, signal) : found.length;
+    const held = await mapSome(names, DROPPING_MAX, (namespace) =>
+      measureLiving(ports.log, { accountId, namespace }),
+    );
+    const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
+    return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
+  }
+  const dropped = new Map<string, number>();
+  const erase = async (namespace: string) => {
+    const held = await drop(ports, { accountId, namespace }, { force: true });
+    if (held !== undefined) dropped.set(namespace, held);
+    return held !== undefined;
+  };
+  const { deleted, more } = await eraseSome(ports.clock, {
+    targets: names,
+    atOnce: DROPPING_MAX,
+    erase,
+    signal,
+  });
+  return {
+    deleted,
+    more: more || hasMore,
+    namespaces: names.filter((name) => dropped.has(name)),
+    memories: [...dropped.values()].reduce((sum, each) => sum + each, 0),
+  };
+}
+
+/** Lists names after the given one. */
+async function namesOf(
+  { log }: Pick<ErasurePorts, "log">,
+  { accountId, prefix, own }: Meant,
+  page: { readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  if (own !== undefined) return (await endOf(log, { accountId, namespace: own })) === undefined ? [] : [own];
+  const heads = await log.list({ accountId, prefix, ...page });
+  return heads.map(({ namespace }) => namespace);
+}
+
+/** Counts all names, some at a time. */
+async function countNames(
+  ports: Pick<ErasurePorts, "log">,
+  meant: Meant,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  for (let [count, after] = [0, ""]; ; ) {
+    signal?.throwIfAborted();
+    const names = await namesOf(ports, meant, { after, limit: COUNT_MANY });
+    count += names.length;
+    after = names.at(-1) ?? after;
+    if (names.length < COUNT_MANY) return count;
+  }
+}

@@ -1,0 +1,54 @@
+import { authorizeFree } from "../input/authorize.js";
+import { parseMemoryIds } from "../input/id.js";
+import { scopeOf } from "../input/namespace.js";
+import { byteLengthOf } from "../pacing/bounds.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Log } from "../ports/log.js";
+import type { Quota } from "../ports/quota.js";
+import { findMemories } from "../reading/fetch.js";
+import type { Shown } from "../versions/showing.js";
+import type { NamespaceRequest } from "./ports.js";
+import { PAGE_BYTES_MAX } from "./read-page.js";
+
+/** Memories read at a time: few, because the answer may have no room for them. */
+const READ_MANY = 16;
+
+export interface MemoriesRequest extends NamespaceRequest {
+  readonly ids: readonly string[];
+}
+
+export interface GotMemories {
+  /** Memories in the order of the request. */
+  readonly memories: readonly Shown[];
+  /** Ids that no memory has. */
+  readonly missing: readonly string[];
+  /** Ids that the answer has no room for. */
+  readonly remaining: readonly string[];
+}
+
+/** Finds several memories by their ids, also superseded ones, up to the bytes that an answer may have. Costs nothing. */
+export async function getMemories(
+  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  { caller, ...request }: MemoriesRequest,
+): Promise<GotMemories> {
+  const scope = scopeOf({ caller, ...request });
+  const ids = parseMemoryIds(request.ids);
+  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
+  const logId = await log.find(scope);
+  if (logId === undefined) return { memories: [], missing: ids, remaining: [] };
+  const memories: Shown[] = [];
+  const missing: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < ids.length; at += READ_MANY) {
+    const some = ids.slice(at, at + READ_MANY);
+    const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
+    for (const [i, id] of some.entries()) {
+      if (bytes >= PAGE_BYTES_MAX) return { memories, missing, remaining: ids.slice(at + i) };
+      const memory = found.get(id);
+      if (memory === undefined) missing.push(id);
+      else memories.push(memory);
+      bytes += memory === undefined ? 0 : byteLengthOf(memory);
+    }
+  }
+  return { memories, missing, remaining: [] };
+}

@@ -1,0 +1,89 @@
+import { parsePrefix } from "../input/namespace.js";
+import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
+import { mapSome } from "../pacing/map-some.js";
+import { isEnd, type Log, type Measured, type NamespaceHead, type Scope } from "../ports/log.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import { endOf, measureLiving } from "./end-of.js";
+
+/** Maximum number of namespaces measured at a time. */
+const MEASURING_MAX = 4;
+/** Maximum number of lists read for one page: some names may be of namespaces that are being dropped. */
+const ROUNDS_MAX = 10;
+
+export interface ListNamespacesRequest {
+  readonly caller: Caller;
+  readonly pageSize?: number | undefined;
+  /** Empty means the first page. */
+  readonly pageToken: string;
+  /** Beginning of the names; empty means all namespaces. */
+  readonly prefix?: string | undefined;
+}
+
+export interface Namespace extends Measured {
+  readonly namespace: string;
+}
+
+/**
+ * Lists the namespaces that the caller's key may access, ordered by their names' bytes. Costs nothing.
+ *
+ * @throws MemoryError `invalid_argument` also for the token of another prefix.
+ */
+export async function listNamespaces(
+  { quota, log }: { quota: Quota; log: Log },
+  { caller, ...request }: ListNamespacesRequest,
+): Promise<Page<Namespace>> {
+  const limit = parsePageSize(request.pageSize);
+  const prefix = parsePrefix(request.prefix ?? "");
+  let after = placeIn(prefix, request.pageToken);
+  await quota.verify(caller);
+  const { accountId } = caller;
+  if (caller.namespace !== undefined) {
+    const items = caller.namespace.startsWith(prefix) ? await only(log, caller) : [];
+    return { items, nextPageToken: "" };
+  }
+  const items: Namespace[] = [];
+  for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
+    const asked = limit - items.length;
+    // One more than the page holds, to know whether others follow.
+    const heads = await log.list({ accountId, after, prefix, limit: asked + 1 });
+    const shown = heads.slice(0, asked);
+    items.push(...(await measureAll(log, { accountId, heads: shown })));
+    after = shown.at(-1)?.namespace ?? after;
+    if (heads.length <= asked) return { items, nextPageToken: "" };
+  }
+  return { items, nextPageToken: pageToken(["namespaces", after, ...(prefix === "" ? [] : [prefix])]) };
+}
+
+function placeIn(prefix: string, token: string): string {
+  const [after = "", asked = ""] = parsePageToken(token, ["namespaces", prefix === "" ? 1 : 2]) ?? [
+    "",
+    prefix,
+  ];
+  if (asked !== prefix) throw badToken();
+  return after;
+}
+
+/** Lists the one namespace that the caller's key is for. */
+async function only(log: Log, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
+  const measured = await measureLiving(log, { accountId, namespace });
+  return measured === undefined ? [] : [{ namespace, ...measured }];
+}
+
+async function measureAll(
+  log: Log,
+  { accountId, heads }: { accountId: string; heads: readonly NamespaceHead[] },
+): Promise<Namespace[]> {
+  const measured = await mapSome(heads, MEASURING_MAX, async ({ namespace, logId }) => {
+    const living = await livingOf(log, { accountId, namespace }, logId);
+    return living === undefined ? undefined : { namespace, ...(await log.measure({ logId: living })) };
+  });
+  return measured.filter((each) => each !== undefined);
+}
+
+/** Finds the log to measure for a name; undefined if it holds nothing yet, or is being dropped. */
+async function livingOf(log: Log, scope: Scope, listed: string): Promise<string | undefined> {
+  const end = (await log.last(listed))?.entry;
+  if (end === undefined || !isEnd(end)) return end && listed;
+  // The log has ended, and its name may belong to another log by now.
+  return (await endOf(log, scope))?.logId;
+}

@@ -1,0 +1,61 @@
+import { matches } from "../filter/matches.js";
+import type { Namespaces } from "../log/namespaces.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Filter } from "../ports/condition.js";
+import type { Selection } from "../ports/index.js";
+import type { Log, Scope, Sequenced } from "../ports/log.js";
+import type { Quota } from "../ports/quota.js";
+import { fetchAll } from "../reading/fetch.js";
+import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
+
+/** Memories that match a filter, and the log that has them. */
+export interface Matching {
+  readonly logId: string;
+  readonly selection: Selection;
+}
+
+/** Ports of the calls that read a namespace, with a filter or without. */
+export interface ReadingPorts {
+  readonly quota: Quota;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly namespaces: Namespaces;
+}
+
+interface Selecting {
+  readonly filter: Filter;
+  readonly includeSuperseded: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
+export function selectIn(
+  { namespaces }: Pick<ReadingPorts, "namespaces">,
+  scope: Scope,
+  { filter, ...options }: Selecting,
+): Promise<Matching | undefined> {
+  return namespaces.reading(scope, async ({ replica }) => {
+    await replica.current();
+    const selection = await replica.searching((search) => search.select(filter, options));
+    return { logId: replica.logId, selection };
+  });
+}
+
+interface Reading extends Omit<ShowingOptions, "log"> {
+  readonly sequences: Float64Array;
+  readonly filter: Filter;
+}
+
+/** Reads those of some memories that are still shown and match, in the order of their numbers. */
+export async function readMatching(
+  log: Parameters<typeof fetchAll>[0] & ShowingOptions["log"],
+  { sequences, filter, ...showing }: Reading,
+): Promise<Sequenced<Shown>[]> {
+  const all: Sequenced<Shown>[] = [];
+  const { logId } = showing;
+  for await (const some of fetchAll(log, { logId, sequences: [...sequences], what: "text" })) {
+    const matching = some.filter(({ entry }) => matches(filter.condition, entry));
+    all.push(...(await shownOf({ log, ...showing }, matching)));
+  }
+  return all.sort((a, b) => a.sequence - b.sequence);
+}

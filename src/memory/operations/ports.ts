@@ -1,0 +1,38 @@
+import type { Idempotency } from "../idempotency/idempotency.js";
+import type { Namespaces } from "../log/namespaces.js";
+import type { ModelVersions } from "../models/model-versions.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import type { CallStep, StepTimer } from "../ports/step-timer.js";
+import type { OnSecret } from "../secrets/handle-secrets.js";
+
+/** Order of results: by meaning alone, or by meaning and words together. */
+export type RecallMode = "cosine" | "hybrid";
+
+export interface Ports {
+  readonly modelVersions: ModelVersions;
+  readonly quota: Quota;
+  readonly namespaces: Namespaces;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+  /** Order of a recall that asks for none; by meaning alone if left out. */
+  readonly recallMode?: RecallMode | undefined;
+  /** Action of a store or an update that names none; it stores what looks like a secret if left out. */
+  readonly onSecret?: OnSecret | undefined;
+  /** Maximum number of results of a recall; 20 if left out. */
+  readonly topKMax?: number | undefined;
+}
+
+/** Request about one namespace of the caller's account. */
+export interface NamespaceRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+}
+
+/** Request that costs calls. */
+export interface PaidRequest extends NamespaceRequest {
+  readonly signal?: AbortSignal | undefined;
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
+  readonly deadlineMs?: number | undefined;
+  readonly timer?: StepTimer<CallStep> | undefined;
+}

@@ -1,0 +1,80 @@
+import { byteLengthOf } from "../pacing/bounds.js";
+import { isMemory, type Log, type Sequenced } from "../ports/log.js";
+import { fetchAll } from "../reading/fetch.js";
+import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
+import type { LogEnd } from "./end-of.js";
+
+/** Entries per read, and reads per page: there may be many deleted entries between two memories. */
+const READ_MANY = 128;
+const READS_MAX = 50;
+/** Bytes after which an answer ends, with the memory that reaches them, so that every answer is bounded. */
+export const PAGE_BYTES_MAX = 1_048_576;
+
+export interface PageOf extends LogEnd, Omit<ShowingOptions, "log"> {
+  /** Number at which the page before has ended; undefined for the first page. */
+  readonly place: number | undefined;
+  readonly size: number;
+}
+
+export interface PageRead {
+  readonly items: Shown[];
+  /** Number at which the next page continues; undefined if nothing is left. */
+  readonly next: number | undefined;
+}
+
+/** Reads up to `size` memories with numbers below `place`, newest first. */
+export async function newest(log: Log, { last, place, size, ...showing }: PageOf): Promise<PageRead> {
+  const items: Shown[] = [];
+  let bytes = 0;
+  let before = place ?? last + 1;
+  for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
+    const from = Math.max(1, before - (reads === 0 ? size : READ_MANY));
+    for await (const { sequence, entry } of backwards(log, { showing, from, before })) {
+      items.push(entry);
+      bytes += byteLengthOf(entry);
+      if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: above(1, sequence) };
+    }
+    before = from;
+  }
+  return { items, next: above(1, before) };
+}
+
+/** Reads up to `size` memories from the number `place` on, oldest first. */
+export async function oldest(log: Log, { last, place = 1, size, ...showing }: PageOf): Promise<PageRead> {
+  const items: Shown[] = [];
+  let bytes = 0;
+  let from = place;
+  for (let reads = 0; from <= last && reads < READS_MAX; reads++) {
+    const limit = Math.min(last - from + 1, reads === 0 ? size : READ_MANY);
+    const { entries } = await log.read({ logId: showing.logId, from, limit, what: "text" });
+    // The log had these numbers a moment ago: it was erased meanwhile.
+    if (entries.length === 0) return { items, next: undefined };
+    for (const { sequence, entry } of await shownOf({ log, ...showing }, entries.filter(isMemory))) {
+      from = sequence + 1;
+      items.push(entry);
+      bytes += byteLengthOf(entry);
+      if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: upTo(last, from) };
+    }
+    from = (entries.at(-1)?.sequence ?? last) + 1;
+  }
+  return { items, next: upTo(last, from) };
+}
+
+function above(lowest: number, number: number): number | undefined {
+  return number > lowest ? number : undefined;
+}
+
+function upTo(highest: number, number: number): number | undefined {
+  return number <= highest ? number : undefined;
+}
+
+async function* backwards(
+  log: Log,
+  { showing, from, before }: { showing: Omit<ShowingOptions, "log">; from: number; before: number },
+): AsyncGenerator<Sequenced<Shown>> {
+  const sequences = Array.from({ length: before - from }, (_, i) => from + i);
+  const { logId } = showing;
+  for await (const some of fetchAll(log, { logId, sequences, what: "text" })) {
+    yield* await shownOf({ log, ...showing }, some);
+  }
+}

@@ -1,0 +1,374 @@
+import { parseFilter } from "../filter/parse.js";
+import { authorize } from "../input/authorize.js";
+import { parseFields, type ResultField } from "../input/fields.js";
+import { parseMinFit, parseMinScore } from "../input/floors.js";
+import type { JsonObject } from "../input/json-object.js";
+import { parseMaxTokens } from "../input/max-tokens.js";
+import { scopesOf } from "../input/namespace.js";
+import { parseRecency, type Recency, type RecencyRequest } from "../input/recency.js";
+import { parseTopK, TOP_K_MAX } from "../input/top-k.js";
+import { countShown } from "../log/counting.js";
+import { mapSome } from "../pacing/map-some.js";
+import { type Filter, narrowed } from "../ports/condition.js";
+import type { Embedding } from "../ports/embedder.js";
+import type { Log, Scope } from "../ports/log.js";
+import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
+import { vectorsOf } from "../ports/windows.js";
+import { RECENCY_CANDIDATES } from "../search/recency.js";
+import { rank, rankInTime } from "../search/score.js";
+import type { PlacedOptions, Search } from "../search/search.js";
+import { shownOf } from "../versions/showing.js";
+import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import { fill } from "./recall/fill.js";
+import { bestOf, type Found } from "./recall/found.js";
+import { findLike, without } from "./recall/like.js";
+import { type NeighborsFields, parseNeighbors } from "./recall/parse-neighbors.js";
+import { parseQuestion, type QuestionFields } from "./recall/question.js";
+import { withinQuota } from "./within-quota.js";
+
+/** A memory that was left out of an answer because it fits the query too little. */
+interface Omitted {
+  readonly id: string;
+  readonly score: number;
+  readonly words: number;
+  readonly fit: number;
+}
+
+interface Candidate {
+  readonly entry: { readonly id: string };
+  readonly score: number;
+  /** Share of the query's words; undefined in an order by meaning alone. */
+  readonly words?: number | undefined;
+}
+
+/** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
+export const SPARE_CANDIDATES = 8;
+
+/** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
+const FOUND_AT_ONCE = 80;
+
+export interface RecallRequest extends PaidRequest, QuestionFields {
+  readonly topK?: number | undefined;
+  /** Order of the results; the one that the service is set to if left out. */
+  readonly mode?: RecallMode | undefined;
+  /** Filter of the memories that may be found; see docs/filters.md. */
+  readonly filter?: JsonObject | undefined;
+  /** Instants that the memories must have happened after and before, in milliseconds since 1970. */
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  /** True if each result must say why it stands where it does. */
+  readonly explain?: boolean | undefined;
+  /** Lowest cosine that a result may have. */
+  readonly minScore?: number | undefined;
+  /** Lowest fit that a result may have; only in the mode `hybrid`. */
+  readonly minFit?: number | undefined;
+  /** How much the age of memories counts; not at all if left out. */
+  readonly recency?: RecencyRequest | undefined;
+  /** True if memories that others superseded are wanted, too. */
+  readonly includeSuperseded?: boolean | undefined;
+  /** Names of the fields that results are answered with; all if left out. */
+  readonly fields?: readonly string[] | undefined;
+  /** Tokens that the texts of the results may have together. */
+  readonly maxTokens?: number | undefined;
+  /** Other namespaces to search as well. */
+  readonly alsoIn?: readonly string[] | undefined;
+  /** Memories that are wanted with each result, because they were created just before or after it. */
+  readonly neighbors?: NeighborsFields | undefined;
+}
+
+export interface Recalled {
+  /** Best first. */
+  readonly results: readonly Found[];
+  /** Tokens of the whole query, special tokens not counted. */
+  readonly queryTokens: number;
+  /** Fields of the results to answer with; all if undefined. */
+  readonly fields?: ReadonlySet<ResultField> | undefined;
+  /** Number of memories in the namespace; only if a floor or a filter has left all of them out, or none exists. */
+  readonly considered?: number | undefined;
+  /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
+  readonly omitted?: readonly Omitted[] | undefined;
+  /** True if the answer has no room for all that was found. */
+  readonly shortened?: boolean | undefined;
+}
+
+type RecallPorts = Ports & { readonly log: Log };
+
+/**
+ * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
+ * embedding, catching up with the log and looking for words run beside each other.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`; `not_found`
+ * if there is no memory `likeId`.
+ */
+export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
+  const { caller, timer = NO_TIMINGS } = request;
+  const { texts, isList, likeId } = parseQuestion(request);
+  const [scope, ...others] = scopesOf(request);
+  const topK = parseTopK(request.topK, ports.topKMax);
+  const maxTokens = parseMaxTokens(request.maxTokens);
+  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
+  const minScore = parseMinScore(request.minScore);
+  const minFit = parseMinFit(request.minFit, mode);
+  const recency = parseRecency(request.recency, ports.clock.wallMs());
+  const fields = parseFields(request.fields);
+  const neighbors = parseNeighbors(request.neighbors);
+  const filter = narrowed(parseFilter(request.filter), request);
+  // All of them before anything else: what the caller may not read leaves no trace.
+  for (const { namespace } of [scope, ...others]) {
+    await authorize(ports.quota, caller, { writes: false, namespace });
+  }
+
+  const calls = Math.max(1, texts.length);
+  const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
+  return withinQuota(charging, async ({ paid, signal }) => {
+    const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
+    const embed = (modelVersion: ModelVersion, text: string) =>
+      timer.time("embed", (onBegin) => {
+        const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
+        return ports.modelVersions.embed(modelVersion, { ...asked, text, field: "query", signal, onBegin });
+      });
+    const queriesIn = queriesBy((modelVersion) => {
+      if (like === undefined) return texts.map((text) => ({ text, embedding: embed(modelVersion, text) }));
+      const { text, embedding } = like;
+      const isStored = modelVersion === like.modelVersion;
+      return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
+    });
+    const searching = {
+      ...{
+        topK,
+        mode,
+        explain,
+        minScore,
+        recency,
+        includeSuperseded,
+        timer,
+        queriesIn,
+        isList,
+        paid,
+        signal,
+      },
+      filter: likeId === undefined ? filter : without(filter, likeId),
+    };
+    const { found, logs } = await searchAll(ports, [scope, ...others], searching);
+    const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
+    const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
+    await paid;
+    const { results: fit, omitted } = fitting(found, { minFit, explain });
+    // A plain answer always has room.
+    const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
+    const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
+    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
+    const tokens = embedded.map((each) => each.tokens);
+    const answer = { ...filled, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
+    const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
+    const considered =
+      fit.length > 0
+        ? undefined
+        : await countConsidered(ports, { logs, isNarrowed, includeSuperseded, signal });
+    // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
+    signal.throwIfAborted();
+    const { namespace } = scope;
+    for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
+    return { ...answer, ...(considered !== undefined && { considered }) };
+  });
+}
+
+/** A query, by the model of some logs. */
+interface Query {
+  readonly text: string;
+  readonly embedding: Promise<Embedding>;
+}
+
+/** Makes the queries once for each model version that is met. */
+function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
+  const made = new Map<ModelVersion, readonly Query[]>();
+  return (modelVersion: ModelVersion): readonly Query[] => {
+    const known = made.get(modelVersion);
+    if (known !== undefined) return known;
+    const queries = make(modelVersion);
+    // The log's end decides first: a log that has moved does not need its model any more.
+    for (const { embedding } of queries) embedding.catch(() => {});
+    made.set(modelVersion, queries);
+    return queries;
+  };
+}
+
+interface Searching {
+  readonly topK: number;
+  readonly mode: RecallMode;
+  readonly explain: boolean;
+  readonly minScore: number | undefined;
+  readonly recency: Recency | undefined;
+  readonly includeSuperseded: boolean;
+  readonly filter: Filter | undefined;
+  readonly timer: StepTimer<CallStep>;
+  readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
+  /** True if results say which of the queries they fit. */
+  readonly isList: boolean;
+  readonly paid: Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A log that was searched. */
+interface Searched {
+  readonly namespace: string;
+  readonly logId: string;
+  /** Number of memories in its index. */
+  readonly size: number;
+  readonly queries: readonly Query[];
+}
+
+/** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
+async function searchAll(
+  ports: RecallPorts,
+  scopes: readonly [Scope, ...Scope[]],
+  searching: Searching,
+): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
+  const [scope, ...others] = scopes;
+  if (others.length === 0) {
+    const one = await searchIn(ports, scope, searching);
+    return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
+  }
+  const { topK } = searching;
+  let found: readonly Found[] = [];
+  const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
+  const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
+    const one = await searchIn(ports, { accountId, namespace }, searching);
+    if (one === undefined) return [];
+    found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
+    return [one.log];
+  });
+  return { found, logs: logs.flat() };
+}
+
+/** Searches a namespace for each of the queries; undefined if it does not exist. */
+function searchIn(
+  ports: RecallPorts,
+  scope: Scope,
+  { topK, mode, explain, minScore, recency, includeSuperseded, filter, timer, ...searching }: Searching,
+): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
+  const { paid, signal } = searching;
+  return ports.namespaces.reading(scope, async ({ replica }) => {
+    // Queries are embedded by the model of the log that is searched, so two models never meet.
+    const queries = searching.queriesIn(modelVersionOf(replica.logId));
+    const current = timer.time("catch_up", () => replica.current());
+    await Promise.all([current, paid]);
+    const ordered = await replica.searching(async (search) => {
+      const among = filter && (await search.select(filter, { includeSuperseded, signal, timer }));
+      const asked = { among, includeSuperseded, timer };
+      const found: Found[][] = [];
+      for (const { text, embedding } of queries) {
+        const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
+        const wordMatches =
+          mode === "hybrid" ? search.matchWords({ ...asked, text, wanted: matchesMax }) : undefined;
+        // It is awaited below; a failure of the embedding is reported first.
+        wordMatches?.catch(() => {});
+        const vectors = vectorsOf(await embedding);
+        const query = { ...asked, vectors, wanted: topK, explain, minScore, recency, signal };
+        found.push(
+          await (wordMatches ? byBoth(search, { ...query, wordMatches }) : byMeaning(search, query)),
+        );
+      }
+      const [first = []] = found;
+      if (!searching.isList) return first;
+      const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
+      return bestOf(named, topK);
+    });
+    const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
+    return { found, log: { namespace: scope.namespace, logId: replica.logId, size: replica.size, queries } };
+  });
+}
+
+/**
+ * Counts the memories that an empty answer has left out; undefined if none were. Of a namespace that does not exist
+ * it is 0, so that a typo is noticed.
+ */
+async function countConsidered(
+  ports: RecallPorts,
+  {
+    logs,
+    isNarrowed,
+    ...counting
+  }: {
+    readonly logs: readonly Searched[];
+    readonly isNarrowed: boolean;
+    readonly includeSuperseded: boolean;
+    readonly signal: AbortSignal;
+  },
+): Promise<number | undefined> {
+  if (logs.length === 0) return 0;
+  if (!isNarrowed) return undefined;
+  let considered = 0;
+  for (const { logId, size } of logs) {
+    if (size > 0) considered += await countShown(ports, { logId, ...counting });
+  }
+  return considered > 0 ? considered : undefined;
+}
+
+interface Ordering extends PlacedOptions {
+  readonly explain: boolean;
+}
+
+async function byMeaning(
+  search: Search,
+  { explain, wanted, minScore = 0, recency, ...query }: Omit<Ordering, "wordMatches">,
+): Promise<Found[]> {
+  if (recency !== undefined) {
+    const scored = await search.nearestInTime({ ...query, wanted, minScore, recency });
+    return rankInTime(scored, { recency, limit: wanted, minScore }).map(({ recency, ...each }) => {
+      const explanation = { rank: each.score + recency, weight: 0, matched: [], recency };
+      return { ...each, rank: explanation.rank, ...(explain && { explanation }) };
+    });
+  }
+  const scored = await search.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
+  const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
+  if (!explain) return ranked;
+  return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
+}
+
+async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<Found[]> {
+  const { weight, placed } = await search.placed(query);
+  return placed.map(({ share, matched, rank, recency, ...each }) => {
+    const fit = fitOf({ score: each.score, words: share });
+    const explanation = { rank, weight, matched, fit, ...(recency !== undefined && { recency }) };
+    return { ...each, rank, words: share, ...(explain && { explanation }) };
+  });
+}
+
+/** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
+async function withSuccessors(
+  { log, clock }: RecallPorts,
+  logId: string,
+  results: readonly Found[],
+): Promise<Found[]> {
+  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+  const shown = await shownOf(showing, results);
+  const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
+  return results
+    .filter(({ sequence }) => bySequence.has(sequence))
+    .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
+}
+
+/**
+ * Fit of a memory to a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
+ * memories, so one floor serves all namespaces.
+ */
+export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">): number {
+  return score + words / 2;
+}
+
+/** Leaves out the results that do not fit, and says which if reasons were asked for. */
+function fitting<F extends Candidate>(
+  results: readonly F[],
+  { minFit, explain }: { minFit: number | undefined; explain: boolean },
+): { results: readonly F[]; omitted?: readonly Omitted[] } {
+  if (minFit === undefined) return { results };
+  const fits = (each: F) => fitOf(each) >= minFit;
+  const omitted = results.filter((each) => !fits(each)).map(omit);
+  return { results: results.filter(fits), ...(explain && { omitted }) };
+}
+
+function omit({ entry, score, words = 0 }: Candidate): Omitted {
+  return { id: entry.id, score, words, fit: fitOf({ score, words }) };
+}

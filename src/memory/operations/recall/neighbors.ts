@@ -1,0 +1,143 @@
+import { isObject, type Json } from "../../input/json-object.js";
+import { canonicalMetadata } from "../../input/metadata.js";
+import type { Clock } from "../../pacing/clock.js";
+import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
+import { findMemories } from "../../reading/fetch.js";
+import type { Shown } from "../../versions/showing.js";
+import { byCreation } from "./found.js";
+import type { Neighbors } from "./parse-neighbors.js";
+
+/**
+ * Entries of the log on each side of a memory among which its neighbors are looked for: at first few, and if they are
+ * not enough, many. Entries stand in the order in which they were written, which is nearly that of `created_at`: a
+ * text is embedded in between.
+ */
+const ENTRIES_FEW = 32;
+const ENTRIES_MANY = 256;
+/** Maximum number of reads, and entries per read, to find where an updated memory was first. */
+const PROBES_MAX = 48;
+const PROBE_ENTRIES = 64;
+/** Memories looked up at a time. */
+const LOOK_UP_MANY = 8;
+
+/** Ports and place of a look for neighbors. */
+export interface NeighborsOf {
+  readonly log: Log;
+  readonly clock: Pick<Clock, "wallMs">;
+  readonly logId: string;
+  readonly includeSuperseded: boolean;
+}
+
+/** Memories created before and after another, each the oldest first. */
+export interface Beside {
+  readonly before: readonly Shown[];
+  readonly after: readonly Shown[];
+}
+
+/** Finds the memories created just before and after another one of a log. */
+export async function findNeighbors(
+  context: NeighborsOf,
+  memory: Sequenced<Projected["text"]>,
+  wanted: Neighbors,
+): Promise<Beside> {
+  const { log, logId } = context;
+  const { sequence, entry } = memory;
+  const place =
+    entry.replaces === undefined ? sequence : await placeAt({ log, logId }, sequence, entry.createdAtMs);
+  for (const entries of [ENTRIES_FEW, ENTRIES_MANY]) {
+    const { created, isAll } = await createdAround({ log, logId }, place, entries);
+    const [before, after] = [
+      created.filter((each) => byCreation(each, entry) < 0).reverse(),
+      created.filter((each) => byCreation(each, entry) > 0),
+    ];
+    const isLike = likeness(entry, wanted.same);
+    const found = {
+      before: (await shownOf(context, before, { count: wanted.before, isLike })).reverse(),
+      after: await shownOf(context, after, { count: wanted.after, isLike }),
+    };
+    const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
+    if (isEnough || isAll || entries === ENTRIES_MANY) return found;
+  }
+  return { before: [], after: [] };
+}
+
+type Created = Pick<Projected["head"], "id" | "createdAtMs">;
+type Reads = Pick<NeighborsOf, "log" | "logId">;
+
+/** Lists the memories whose first versions were written around a place, deleted ones too, by when they were created. */
+async function createdAround(
+  { log, logId }: Reads,
+  place: number,
+  entries: number,
+): Promise<{ created: Created[]; isAll: boolean }> {
+  const created: Created[] = [];
+  const [first, end] = [Math.max(1, place - entries), place + entries + 1];
+  for (let from = first; from < end; ) {
+    const tail = await log.read({ logId, from, limit: end - from, what: "head" });
+    for (const { entry } of tail.entries) {
+      if ((entry.op === "store" || entry.op === "erased") && entry.replaces === undefined)
+        created.push(entry);
+    }
+    from = (tail.entries.at(-1)?.sequence ?? end) + 1;
+    if (tail.complete) return { created: created.sort(byCreation), isAll: first === 1 };
+  }
+  return { created: created.sort(byCreation), isAll: false };
+}
+
+/** Reads the present versions of the first `count` memories that may be shown and are alike, in their order. */
+async function shownOf(
+  { includeSuperseded, ...context }: NeighborsOf,
+  created: readonly Created[],
+  { count, isLike }: { count: number; isLike: (entry: Shown) => boolean },
+): Promise<Shown[]> {
+  const shown: Shown[] = [];
+  for (let at = 0; at < created.length && shown.length < count; at += LOOK_UP_MANY) {
+    const ids = created.slice(at, at + LOOK_UP_MANY).map(({ id }) => id);
+    const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
+    for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
+      if (entry.supersededBy !== undefined && !includeSuperseded) continue;
+      if (shown.length < count && isLike(entry)) shown.push(entry);
+    }
+  }
+  return shown;
+}
+
+/** Finds the first number up to `last` whose entry was written at a time or later, by halving. */
+async function placeAt({ log, logId }: Reads, last: number, atMs: number): Promise<number> {
+  let [low, high] = [1, last];
+  for (let probes = 0; low < high && probes < PROBES_MAX; ) {
+    const middle = Math.floor((low + high) / 2);
+    let writtenMs: number | undefined;
+    // Tombstones have no time: the next entry that has one stands for them.
+    for (let from = middle; writtenMs === undefined && from < high && probes < PROBES_MAX; probes++) {
+      const limit = from === middle ? 1 : Math.min(PROBE_ENTRIES, high - from);
+      const { entries } = await log.read({ logId, from, limit, what: "head" });
+      writtenMs = entries.map(({ entry }) => writtenAt(entry)).find((time) => time !== undefined);
+      from = (entries.at(-1)?.sequence ?? high) + 1;
+    }
+    if (writtenMs === undefined || writtenMs >= atMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function writtenAt(entry: Entry<"head">): number | undefined {
+  if (entry.op !== "store" && entry.op !== "erased") return undefined;
+  return entry.updatedAtMs ?? entry.createdAtMs;
+}
+
+/** Returns a test for the same value at a place of the metadata; nothing there is a value, too. */
+function likeness(memory: Shown, keys: readonly string[] | undefined): (entry: Shown) => boolean {
+  if (keys === undefined) return () => true;
+  const value = valueAt(memory.metadata, keys);
+  return ({ metadata }) => valueAt(metadata, keys) === value;
+}
+
+function valueAt(metadata: string, keys: readonly string[]): string | undefined {
+  let value: Json | undefined = JSON.parse(metadata) as Json;
+  for (const key of keys) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value === undefined ? undefined : canonicalMetadata(JSON.stringify(value));
+}

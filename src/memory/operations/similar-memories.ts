@@ -1,0 +1,150 @@
+import type { Similar } from "../idempotency/idempotency.js";
+import type { Replica } from "../log/replica.js";
+import type { Log, Sequenced, Stored } from "../ports/log.js";
+import type { CallStep, StepTimer } from "../ports/step-timer.js";
+import { vectorsOf } from "../ports/windows.js";
+import { likeness, rank, scoreOf } from "../search/score.js";
+import { LogAdvancedError, type LogView } from "../versions/condition.js";
+import { type CurrentVersion, currentVersionOf } from "../versions/current-version.js";
+import { SPARE_CANDIDATES } from "./recall.js";
+
+/** Maximum number of similar memories that a store lists. */
+const LISTED_MAX = 3;
+/** Memories that a search is asked for: the version that is replaced is not listed. */
+const WANTED = LISTED_MAX + 1;
+/** The same if one of them is to be found that is like the new memory as a whole, and still there then. */
+const WANTED_TO_DECIDE = 16;
+/** Candidates that are held: others store while this one waits. */
+const HELD_MAX = 64;
+/** Entries read at a time. */
+const READ_MAX = 64;
+
+interface SimilarTo {
+  readonly log: Log;
+  /** The memory that is about to be stored. */
+  readonly memory: Stored;
+  /** Lowest score of a similar memory. */
+  readonly above: number;
+  /** True if the store depends on them; else they are only listed. */
+  readonly decides: boolean;
+  /** Ids of memories on which it does not depend, because it supersedes them in any case. */
+  readonly except: readonly string[];
+  readonly timer: StepTimer<CallStep>;
+  readonly signal: AbortSignal;
+}
+
+interface SimilarMemory extends Similar {
+  readonly sequence: number;
+  /** How much the whole texts are alike; `score` is that of their most similar parts. */
+  readonly likeness: number;
+}
+
+/**
+ * Memories that are like one that is about to be stored. A search finds those that are in the log by then; what
+ * others append later is compared when the store is decided, so that of two stores at once the second finds the
+ * first.
+ */
+export class SimilarMemories {
+  #found: SimilarMemory[] = [];
+  /** Number of the last entry that was compared. */
+  #until = 0;
+  /** True if the search may have left some out. */
+  #isCut = false;
+
+  private constructor(
+    private readonly replica: Replica,
+    private readonly to: SimilarTo,
+  ) {}
+
+  static async search(replica: Replica, to: SimilarTo): Promise<SimilarMemories> {
+    const similar = new SimilarMemories(replica, to);
+    await similar.#search();
+    return similar;
+  }
+
+  /** The most similar of those that were compared, best first, without the memory's own older version. */
+  listedBeside(own: string | undefined): readonly Similar[] {
+    const others = this.#found.filter(({ id }) => id !== own);
+    const best = others.sort((a, b) => b.score - a.score || a.sequence - b.sequence);
+    return best.slice(0, LISTED_MAX).map(({ id, text, score }) => ({ id, text, score }));
+  }
+
+  /**
+   * Finds the memory that is most like the new one and stands in the log before a number; undefined if there is
+   * none.
+   *
+   * @throws LogAdvancedError
+   */
+  async mostSimilar(view: LogView): Promise<CurrentVersion | undefined> {
+    await this.#readUntil(view);
+    const { above, except } = this.to;
+    const alike = this.#found.filter(({ id, likeness }) => likeness >= above && !except.includes(id));
+    alike.sort((a, b) => b.likeness - a.likeness || a.sequence - b.sequence);
+    let isGone = false;
+    for (const { id, sequence } of alike) {
+      const current = await currentVersionOf(view, id);
+      if (current?.sequence === sequence && current.supersededBy === undefined) return current;
+      // It was deleted, superseded or replaced; a later version has an entry of its own.
+      this.#found = this.#found.filter((each) => each.sequence !== sequence);
+      isGone = true;
+    }
+    if (!isGone || !this.#isCut) return undefined;
+    await this.#search();
+    throw new LogAdvancedError();
+  }
+
+  async #search(): Promise<void> {
+    const { memory, above, decides, timer, signal } = this.to;
+    const wanted = decides ? WANTED_TO_DECIDE : WANTED;
+    await timer.time("catch_up", () => this.replica.current());
+    // Before the search, which may see more: what is compared twice does no harm.
+    this.#until = this.replica.applied;
+    const vectors = vectorsOf(memory);
+    const query = { vectors, wanted, limit: wanted + SPARE_CANDIDATES, timer, signal };
+    const ranked = rank(await this.replica.searching((search) => search.nearest(query)), wanted);
+    const near = ranked.filter(({ score }) => score >= above);
+    this.#isCut = near.length === wanted;
+    this.#found = near.map(({ sequence, entry: { id, text }, score }) => {
+      return { id, text, score, sequence, likeness: 0 };
+    });
+    if (!decides) return;
+    this.#found = [];
+    await this.#compare(near.map(({ sequence }) => sequence));
+  }
+
+  /** Compares memories whose vectors the search has released. */
+  async #compare(sequences: readonly number[]): Promise<void> {
+    const { logId } = this.replica;
+    for (let rest = sequences; rest.length > 0; ) {
+      const some = await this.to.log.fetch({ logId, sequences: rest, what: "all" });
+      for (const each of some.found) this.#take(each);
+      rest = some.rest;
+    }
+  }
+
+  /** Compares the entries that were appended after the search. */
+  async #readUntil({ log, logId, from }: LogView): Promise<void> {
+    while (this.#until + 1 < from) {
+      const first = this.#until + 1;
+      const limit = Math.min(READ_MAX, from - first);
+      const { entries } = await log.read({ logId, from: first, limit, what: "all" });
+      const last = entries.at(-1);
+      if (last === undefined) throw new LogAdvancedError();
+      for (const { sequence, entry } of entries) if (entry.op === "store") this.#take({ sequence, entry });
+      this.#until = last.sequence;
+    }
+  }
+
+  #take({ sequence, entry }: Sequenced<Stored>): void {
+    const { memory, above } = this.to;
+    if (entry.opId === memory.opId) return;
+    const [own, its] = [vectorsOf(memory), vectorsOf(entry)];
+    const score = scoreOf(own, its);
+    if (score < above || this.#found.some((each) => each.sequence === sequence)) return;
+    const { id, text } = entry;
+    this.#found.push({ id, text, score, sequence, likeness: likeness(own, its) });
+    if (this.#found.length <= HELD_MAX) return;
+    this.#found.sort((a, b) => b.likeness - a.likeness || a.sequence - b.sequence).pop();
+    this.#isCut = true;
+  }
+}

@@ -1,0 +1,293 @@
+import { invalid, MemoryError } from "../../errors.js";
+import type { ErasurePorts } from "../erasure/erase.js";
+import { parseFilter } from "../filter/parse.js";
+import { parseRemoved, without } from "../filter/removed-paths.js";
+import { authorizeFree } from "../input/authorize.js";
+import { IDS_MAX, parseMemoryIds } from "../input/id.js";
+import type { JsonObject } from "../input/json-object.js";
+import { canonicalMetadata, parseMetadata } from "../input/metadata.js";
+import { scopeOf } from "../input/namespace.js";
+import { badToken, pageToken, parsePageToken, parsePlace } from "../input/page.js";
+import { merged } from "../input/update-mask.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Filter } from "../ports/condition.js";
+import type { Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
+import type { Quota } from "../ports/quota.js";
+import { findMemories } from "../reading/fetch.js";
+import { noSuchMemory } from "../versions/current-version.js";
+import { etagOf } from "../versions/etag.js";
+import type { Shown } from "../versions/showing.js";
+import { digestOf } from "./digest.js";
+import { readMatching, selectIn } from "./matching.js";
+import type { NamespaceRequest } from "./ports.js";
+import { appendVersion, BYTES_PER_TOKEN } from "./update.js";
+
+/** Memories that one call changes or fails to change at most. */
+const UPDATED_MAX = IDS_MAX;
+/** Memories read at a time, with their texts. */
+const READ_MANY = 32;
+/** Versions appended at a time: they share writes. */
+const WRITING_MAX = 8;
+/** Time after which no further memories are read; a call may take 30 seconds. */
+const BEGIN_MS_MAX = 15_000;
+/** Memories that a dry run shows at most. */
+const SAMPLES_MAX = 20;
+/** Codes of errors that are about one memory, and not about the call. */
+const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
+
+export interface UpdateMemoriesRequest extends NamespaceRequest {
+  /** Ids of the memories, or none if there is a filter. */
+  readonly ids: readonly string[];
+  /** Filter of the memories; see docs/filters.md. */
+  readonly filter?: JsonObject | undefined;
+  /** JSON merge patch of the metadata of each. */
+  readonly metadata?: JsonObject | undefined;
+  /** Paths removed from the metadata of each, before the patch is applied. */
+  readonly remove: readonly string[];
+  /** True if nothing must be changed yet: the answer tells what would be. */
+  readonly dryRun?: boolean | undefined;
+  /** Empty begins. */
+  readonly pageToken: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each version with about as many bytes as it writes. What it throws ends the writing. */
+  readonly onFreeWrite?: ((bytes: number) => void) | undefined;
+}
+
+export interface UpdatedMemories {
+  readonly updated: number;
+  /** Number of memories that had this metadata already. */
+  readonly unchanged: number;
+  readonly failed: readonly Failed[];
+  /** Empty if nothing is left. */
+  readonly nextPageToken: string;
+  /** Matches of a filter, and some of them as they would be, the oldest; only of a dry run. */
+  readonly dry?: { readonly matched: number; readonly samples: readonly Shown[] } | undefined;
+}
+
+interface Failed {
+  readonly id: string;
+  readonly error: MemoryError;
+}
+
+type Change = (old: JsonObject) => JsonObject;
+
+interface Wanted {
+  /** Memories by their ids, in place of a filter. */
+  readonly ids: readonly string[];
+  readonly filter?: Filter | undefined;
+  readonly change: Change;
+  /** The request without its page token: a token continues no other one. */
+  readonly asked: string;
+}
+
+interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "signal" | "onFreeWrite"> {
+  readonly scope: Scope;
+  readonly logId: string;
+  /** Number of the entry, or place among the ids, to begin with, from 1 on. */
+  readonly place: number;
+}
+
+/**
+ * Changes the metadata of several memories, by their ids or by a filter, each like `updateMemory`; texts and
+ * vectors stay. A memory whose metadata is so already is not written: to repeat a call that broke off changes
+ * nothing twice, and pages end although each change makes a new entry that the filter matches. Costs nothing.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied`, `resource_exhausted` if the
+ * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
+ */
+export async function updateMemories(
+  ports: ErasurePorts & { readonly quota: Quota },
+  { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
+): Promise<UpdatedMemories> {
+  const scope = scopeOf({ caller, ...request });
+  const wanted = parse(request);
+  const token = parsePageToken(request.pageToken, ["updates", 3]);
+  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  if (request.dryRun === true) return dryRun(ports, scope, { ...wanted, signal });
+  const logId = await ports.log.find(scope);
+  if (logId === undefined) {
+    if (token !== undefined) throw badToken();
+    const failed = wanted.ids.map((id) => ({ id, error: noSuchMemory() }));
+    return { updated: 0, unchanged: 0, failed, nextPageToken: "" };
+  }
+  const place = token === undefined ? 1 : placeIn(logId, wanted, token);
+  const updating = new Update(ports, { ...wanted, scope, logId, place, signal, onFreeWrite });
+  return updating.run();
+}
+
+function parse({
+  ids,
+  filter: given,
+  metadata,
+  remove,
+  dryRun = false,
+}: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>): Wanted {
+  const patch = metadata ?? {};
+  // Alone it must keep the bounds, so that it is refused before anything is read.
+  parseMetadata(patch);
+  const removed = parseRemoved(remove);
+  if (Object.keys(patch).length === 0 && removed.length === 0) {
+    throw invalid("metadata", "is missing, and so is remove: there is nothing to update");
+  }
+  const change: Change = (old) => merged(without(old, removed), patch);
+  const parts = [canonicalMetadata(JSON.stringify(patch)), remove];
+  if (given === undefined) {
+    if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
+    const parsed = parseMemoryIds(ids);
+    return { ids: parsed, change, asked: JSON.stringify([...parts, parsed]) };
+  }
+  if (ids.length > 0) throw invalid("filter", "cannot be used with ids");
+  const filter = parseFilter(given);
+  // A filter that was made without its condition must not change everything.
+  if (filter === undefined) throw invalid("filter", "is empty; it must have a condition");
+  return { ids: [], filter, change, asked: JSON.stringify([...parts, filter.key]) };
+}
+
+function placeIn(logId: string, { asked }: Wanted, [base, place, digest]: string[]): number {
+  if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
+  return parsePlace(place);
+}
+
+async function dryRun(
+  ports: ErasurePorts,
+  scope: Scope,
+  { filter, change, signal }: Wanted & { readonly signal: AbortSignal | undefined },
+): Promise<UpdatedMemories> {
+  const none = { updated: 0, unchanged: 0, failed: [], nextPageToken: "" };
+  if (filter === undefined) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
+  const shown = { filter, includeSuperseded: false };
+  const matching = await selectIn(ports, scope, { ...shown, signal });
+  if (matching === undefined) return { ...none, dry: { matched: 0, samples: [] } };
+  const { logId, selection } = matching;
+  const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
+  const reading = { ...shown, logId, sequences, nowMs: ports.clock.wallMs() };
+  const samples = (await readMatching(ports.log, reading)).map(({ entry }) => ({
+    ...entry,
+    metadata: JSON.stringify(change(JSON.parse(entry.metadata) as JsonObject)),
+  }));
+  return { ...none, dry: { matched: selection.size, samples } };
+}
+
+/** One call's work on the memories that are meant. */
+class Update {
+  #updated = 0;
+  #unchanged = 0;
+  readonly #failed: Failed[] = [];
+  /** True if another has changed a memory meanwhile: its new version comes later in the log. */
+  #missed = false;
+  /** What the key's rate refused. */
+  #refused: unknown;
+
+  constructor(
+    private readonly ports: ErasurePorts,
+    private readonly request: Updating,
+  ) {}
+
+  async run(): Promise<UpdatedMemories> {
+    const { logId, asked } = this.request;
+    const next = await (this.request.filter === undefined
+      ? this.#runIds()
+      : this.#runFilter(this.request.filter));
+    this.request.signal?.throwIfAborted();
+    if (this.#refused !== undefined && this.#updated === 0) throw this.#refused;
+    const nextPageToken =
+      next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
+    return {
+      updated: this.#updated,
+      unchanged: this.#unchanged,
+      failed: this.#failed,
+      nextPageToken,
+    };
+  }
+
+  /** Returns the place of the first id that is left, counted from 1. */
+  async #runIds(): Promise<number | undefined> {
+    const { ids, place, logId } = this.request;
+    const { log, clock } = this.ports;
+    const read = async (some: readonly string[]) => {
+      const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
+      for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
+      return [...found.values()];
+    };
+    const left = await this.#inParts(ids.slice(place - 1), read);
+    return left === 0 ? undefined : ids.length - left + 1;
+  }
+
+  /** Returns the number of the first match that is left. */
+  async #runFilter(filter: Filter): Promise<number | undefined> {
+    const { scope, signal, place } = this.request;
+    const shown = { filter, includeSuperseded: false };
+    const matching = await selectIn(this.ports, scope, { ...shown, signal });
+    if (matching === undefined) return undefined;
+    const { logId, selection } = matching;
+    const sequences = selection.between(place, Number.MAX_SAFE_INTEGER);
+    const read = async (some: readonly number[]) => {
+      const reading = { ...shown, logId, sequences: Float64Array.from(some) };
+      const found = await readMatching(this.ports.log, { ...reading, nowMs: this.ports.clock.wallMs() });
+      // Since the search, another may have made a version of it that matches, too.
+      if (found.length < some.length) this.#missed = true;
+      return found.map(({ entry }) => entry);
+    };
+    const left = await this.#inParts([...sequences], read);
+    if (left > 0) return sequences[sequences.length - left];
+    return this.#missed ? (sequences.at(-1) ?? 0) + 1 : undefined;
+  }
+
+  /** Updates what is meant, part by part; returns how many of the last are left. */
+  async #inParts<T>(all: readonly T[], read: (some: readonly T[]) => Promise<Shown[]>): Promise<number> {
+    const { clock } = this.ports;
+    const endMs = clock.nowMs() + BEGIN_MS_MAX;
+    for (let at = 0; at < all.length; ) {
+      const free = UPDATED_MAX - this.#updated - this.#failed.length;
+      if (free <= 0 || clock.nowMs() > endMs || this.request.signal?.aborted) return all.length - at;
+      const some = all.slice(at, at + Math.min(READ_MANY, free));
+      await this.#updateAll(await read(some));
+      // Those of the part that were changed are found unchanged by the next call.
+      if (this.#refused !== undefined) return all.length - at;
+      at += some.length;
+    }
+    return 0;
+  }
+
+  async #updateAll(memories: readonly Shown[]): Promise<void> {
+    const errors: unknown[] = [];
+    await mapSome(memories, WRITING_MAX, async (memory) => {
+      if (errors.length > 0 || this.#refused !== undefined || this.request.signal?.aborted) return;
+      await this.#update(memory).catch((error) => errors.push(error));
+    });
+    // Those that had begun have ended.
+    if (errors.length > 0) throw errors[0];
+  }
+
+  async #update(memory: Shown): Promise<void> {
+    const { scope, change, asked, filter, onFreeWrite } = this.request;
+    const { id } = memory;
+    const before = canonicalMetadata(memory.metadata);
+    const after = JSON.stringify(change(JSON.parse(memory.metadata) as JsonObject));
+    if (canonicalMetadata(after) === before) {
+      this.#unchanged += 1;
+      return;
+    }
+    try {
+      onFreeWrite?.(memory.tokens * BYTES_PER_TOKEN);
+    } catch (error) {
+      this.#refused ??= error;
+      return;
+    }
+    // Another version may not match the filter any more.
+    const etag = filter === undefined ? undefined : etagOf(memory);
+    const wanted = { text: undefined, expiresAtMs: undefined, metadata: change, asked };
+    try {
+      await appendVersion(this.ports, { scope, id, etag, wanted }, async () => undefined);
+      this.#updated += 1;
+    } catch (error) {
+      if (!(error instanceof MemoryError)) throw error;
+      if (filter !== undefined && error.code !== "invalid_argument") {
+        if (error.code === "aborted") this.#missed = true;
+        else if (!OWN_CODES.includes(error.code)) throw error;
+      } else if (OWN_CODES.includes(error.code)) this.#failed.push({ id, error });
+      else throw error;
+    }
+  }
+}

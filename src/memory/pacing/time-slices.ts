@@ -1,0 +1,32 @@
+import { TimeSlice } from "./bounds.js";
+import type { Clock } from "./clock.js";
+
+/** Runs work that yields often, and lets other work run whenever it has held the main thread for long enough. */
+export async function inTimeSlices<T>(work: Generator<void, T>, clock: Pick<Clock, "yield">): Promise<T> {
+  let timeSlice = new TimeSlice();
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (!timeSlice.isOver) continue;
+    await clock.yield();
+    timeSlice = new TimeSlice();
+  }
+}
+
+/** Works on each item as `inTimeSlices` does; returns the results in order. */
+export function mapInTimeSlices<T, R>(
+  items: readonly T[],
+  clock: Pick<Clock, "yield">,
+  work: (item: T, i: number) => R,
+): Promise<R[]> {
+  return inTimeSlices(eachOf(items, work), clock);
+}
+
+function* eachOf<T, R>(items: readonly T[], work: (item: T, i: number) => R): Generator<void, R[]> {
+  const results: R[] = [];
+  for (const [i, item] of items.entries()) {
+    results.push(work(item, i));
+    yield;
+  }
+  return results;
+}

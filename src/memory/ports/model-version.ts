@@ -1,0 +1,27 @@
+/**
+ * A model version of a database: the vectors of one model. It is part of a log's id: the first model's
+ * logs are named `<random>`, a later model's `<random>x<model version>`. A log and its copies in other
+ * model versions share the random part, and their entries share their numbers.
+ */
+export type ModelVersion = string;
+
+/** Model version of a database's first model. */
+export const FIRST_MODEL_VERSION: ModelVersion = "";
+
+/** Separator: no hexadecimal digit, and without meaning in file names and database keys. */
+const MARK = "x";
+
+export function modelVersionOf(logId: string): ModelVersion {
+  return logId.split(MARK)[1] ?? FIRST_MODEL_VERSION;
+}
+
+/** Returns the id of the same log in another model version. */
+export function inModelVersion(logId: string, modelVersion: ModelVersion): string {
+  const base = baseOf(logId);
+  return modelVersion === FIRST_MODEL_VERSION ? base : `${base}${MARK}${modelVersion}`;
+}
+
+/** Returns the part of a log's id that it shares with its copies. */
+export function baseOf(logId: string): string {
+  return logId.split(MARK, 1)[0] as string;
+}

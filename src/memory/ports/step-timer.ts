@@ -1,0 +1,25 @@
+export const CALL_STEPS = [
+  "charge",
+  "refund",
+  "embed",
+  "append",
+  "catch_up",
+  "words",
+  "filter",
+  "search",
+  "fetch",
+] as const;
+export type CallStep = (typeof CALL_STEPS)[number];
+/** Steps of work that all calls on a namespace share. */
+export const SHARED_STEPS = ["write", "read", "restore", "seal"] as const;
+export type SharedStep = (typeof SHARED_STEPS)[number];
+export type Step = CallStep | SharedStep;
+
+/** The port to the timing of steps. It passes the work's outcome on unchanged. */
+export interface StepTimer<S extends Step = Step> {
+  /** @param work may call its argument when it has waited and begins */
+  time<T>(step: S, work: (onBegin: () => void) => Promise<T>): Promise<T>;
+}
+
+const ignore = () => {};
+export const NO_TIMINGS: StepTimer = { time: (_step, work) => work(ignore) };

@@ -1,0 +1,206 @@
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
+import { Namespaces } from "../../src/memory/log/namespaces.js";
+import type { ModelVersions } from "../../src/memory/models/model-versions.js";
+import type { Clock } from "../../src/memory/pacing/clock.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Indexes } from "../../src/memory/ports/index.js";
+import type { Appended, Log, Lost, Scope, Sequenced, Stored } from "../../src/memory/ports/log.js";
+import type { Quota } from "../../src/memory/ports/quota.js";
+import type { VectorIndex, Vectors } from "../../src/memory/ports/vectors.js";
+import { rank } from "../../src/memory/search/score.js";
+import { openLocal } from "../../src/storage/local/open.js";
+import type { Storage } from "../../src/storage/storage.js";
+import type { Usearch } from "../../src/vectors/usearch.js";
+import { aMemory } from "../contract/samples.js";
+import { openUsearch } from "../vectors/built.js";
+import type { Point } from "../vectors/clouds.js";
+import { oneModelVersion } from "./models.js";
+import { type PlainIndex, plainIndex } from "./plain-index.js";
+import { unsavedIndexes } from "./unsaved-indexes.js";
+
+export const DIMENSIONS = 16;
+export const CALLER = { accountId: "acc_1", keyHash: "hash", access: "full" } as const;
+export const scopeOf = (namespace: string): Scope => ({ accountId: CALLER.accountId, namespace });
+
+export const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-memory-"));
+
+export interface TestServiceOptions {
+  readonly dataDir?: string;
+  readonly clock?: Clock;
+  readonly dimensions?: number;
+  /** Number of rows, and of newest rows, above which they are sealed in files. */
+  readonly tailRowsMax?: number;
+}
+
+/** A local database, with the domains of any number of processes over it, one after another. */
+export class TestService {
+  readonly dataDir: string;
+  readonly #domains: Domain[] = [];
+
+  private constructor(
+    readonly storage: Storage,
+    private readonly options: TestServiceOptions & { readonly dataDir: string },
+  ) {
+    this.dataDir = options.dataDir;
+  }
+
+  static async open(options: TestServiceOptions = {}): Promise<TestService> {
+    const dataDir = options.dataDir ?? newFolder();
+    return new TestService(await openLocal({ dataDir }), { ...options, dataDir });
+  }
+
+  get vectors(): Usearch {
+    const { dimensions = DIMENSIONS, tailRowsMax = 100 } = this.options;
+    return openUsearch({
+      dimensionsOf: () => dimensions,
+      exactRowsMax: tailRowsMax,
+      tailRowsMax,
+      sealingShare: Number.POSITIVE_INFINITY,
+      snapshotsDir: join(this.dataDir, "snapshots"),
+    });
+  }
+
+  hasSnapshot(logId: string): boolean {
+    return existsSync(join(this.dataDir, "snapshots", `${logId}_0.json`));
+  }
+
+  /** Makes the domain of a process that has just started. */
+  domain(changes: DomainOptions = {}): Domain {
+    const { clock = systemClock } = this.options;
+    const domain = new Domain({ storage: this.storage, vectors: this.vectors, clock, ...changes });
+    this.#domains.push(domain);
+    return domain;
+  }
+
+  /** Writes memories straight into a namespace's log. */
+  async write(namespace: string, entries: readonly Appended[]): Promise<string> {
+    const { log } = this.storage;
+    const logId = await log.create(scopeOf(namespace));
+    const last = (await log.last(logId))?.sequence ?? 0;
+    for (let i = 0; i < entries.length; i += 500) {
+      await log.append({ logId, from: last + 1 + i, entries: entries.slice(i, i + 500) });
+    }
+    return logId;
+  }
+
+  async close(): Promise<void> {
+    for (const domain of this.#domains) await domain.namespaces.close();
+    await this.storage.close();
+  }
+}
+
+export interface DomainOptions {
+  readonly log?: Log;
+  readonly vectors?: Vectors;
+  readonly indexes?: Indexes;
+  readonly indexMemoryBytesMax?: number;
+  readonly clock?: Clock;
+  readonly modelVersions?: ModelVersions;
+}
+
+/** Domain of one process. */
+export class Domain {
+  readonly namespaces: Namespaces;
+  readonly ports: ErasurePorts & { readonly quota: Quota };
+  readonly log: Log;
+  readonly troubles: unknown[] = [];
+  readonly lost: Sequenced<Lost>[] = [];
+
+  constructor({
+    storage,
+    vectors,
+    indexes = unsavedIndexes().indexes,
+    clock,
+    log = storage.log,
+    indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
+    modelVersions = oneModelVersion(DIMENSIONS),
+  }: DomainOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
+    this.log = log;
+    const { erasures, calls } = storage;
+    this.namespaces = new Namespaces({
+      log,
+      modelVersions,
+      erasures,
+      vectors,
+      indexes,
+      clock,
+      recent: storage.recent,
+      indexMemoryBytesMax,
+      onLost: (_, what) => this.lost.push(what),
+      onTrouble: (error) => this.troubles.push(error),
+    });
+    const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
+    const { namespaces } = this;
+    const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
+    this.ports = { log, vectors, indexes, clock, namespaces, quota, modelVersions, erasures, eraseCalls };
+  }
+
+  async append(namespace: string, memory: Stored): Promise<void> {
+    const appending = { memoryIn: async () => memory, authenticate: async () => {}, idempotent: false };
+    await this.namespaces.append(scopeOf(namespace), appending);
+  }
+
+  /** Returns the ids of the nearest memories, best first; undefined if the namespace does not exist. */
+  recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
+    return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
+      await replica.current();
+      const query = { vectors: [vector], limit: limit + 8 };
+      const found = rank(await replica.searching((search) => search.nearest(query)), limit);
+      return found.map(({ entry }) => entry.id);
+    });
+  }
+
+  size(namespace: string): Promise<number | undefined> {
+    return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
+      await replica.current();
+      return replica.size;
+    });
+  }
+}
+
+/** Makes a memory of a vector. Its number identifies it. */
+export function memoryOf(
+  { sequence, vector }: Pick<Point, "sequence" | "vector">,
+  given: Partial<Stored> = {},
+): Stored {
+  return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
+}
+
+/** Makes indexes that only remember. It lists those opened with their log. */
+export function plainVectors(change: (logId: string, nth: number) => Parameters<typeof plainIndex>[0]) {
+  const opened: { logId: string; index: PlainIndex }[] = [];
+  const discarded: string[] = [];
+  const vectors: Vectors = {
+    measureRecall: async () => ({ found: 0, compared: 0 }),
+    open: (logId) => {
+      const nth = opened.filter((one) => one.logId === logId).length;
+      const index = plainIndex(change(logId, nth));
+      opened.push({ logId, index });
+      return index;
+    },
+    openInMemory: () => plainIndex(),
+    discard: async (logId) => void discarded.push(logId),
+    stored: async () => [],
+    markOf: async () => undefined,
+    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
+    wipe: async () => {},
+    holds: async () => [],
+  };
+  return { vectors, opened, discarded };
+}
+
+/** Makes the port of one index of vectors. */
+export function vectorsWith(index: VectorIndex): Vectors {
+  return { ...plainVectors(() => ({})).vectors, open: () => index };
+}
+
+/** Waits until a condition holds. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; !(await holds()); i++) {
+    if (i > 1000) throw new Error("it never came to be so");
+    await systemClock.sleep(10);
+  }
+}
