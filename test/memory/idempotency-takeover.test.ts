@@ -19,7 +19,7 @@ import {
   vector,
   writing,
 } from "./idempotent-stores.js";
-import { CALLER, memoryOf, scopeOf } from "./room.js";
+import { appendTo, CALLER, memoryOf } from "./room.js";
 
 describe("a store whose owner died", () => {
   const beforeAppend = (reached: () => void) => writing("x", { before: endsAt(reached) });
@@ -118,7 +118,7 @@ describe("a store whose owner died", () => {
       write: async ({ memoryId: id, confirm }) => {
         const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
         const memoryIn = () => confirm().then(() => entry);
-        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+        await appendTo(stalled.namespaces, "a", { memoryIn, idempotent: true });
         return entry;
       },
       undo: async () => {},

@@ -8,7 +8,7 @@ import {
 import type { Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { House, memoryOf, type Room, scopeOf } from "./room.js";
+import { appendTo, House, memoryOf, type Room, scopeOf } from "./room.js";
 
 export const OWNER_TIMEOUT_MS = 30_000;
 
@@ -60,7 +60,7 @@ export const writing = (
       await confirmed?.();
       return entry;
     };
-    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+    await appendTo(room.namespaces, "a", { memoryIn, idempotent: true });
     written.push(text);
     await after?.();
     return entry;

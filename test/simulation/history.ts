@@ -1,5 +1,5 @@
 import { MemoryError } from "../../src/errors.js";
-import type { BatchResult } from "../../src/memory/calls/several/batch.js";
+import type { BatchResult } from "../../src/memory/calls/several/store-batch.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import { generationOf } from "../../src/memory/ports/generation.js";

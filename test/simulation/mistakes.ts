@@ -27,7 +27,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key appends without asking whether the memory was there before",
     seed: 496,
-    changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
+    changes: [["memory/calls/write.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
@@ -119,7 +119,11 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a store is embedded by the newest model, whichever log it goes to",
     changes: [
-      ["memory/calls/store.ts", "await embed(generation);", "await embed(namespaces.generationOf(scope));"],
+      [
+        "memory/calls/write.ts",
+        "generation === of.generation ? of.embedded : await this.#embed(group, { generation, signal })",
+        "of.embedded",
+      ],
     ],
   },
   {
@@ -181,8 +185,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/namespaces.ts",
-        "append(conditional, { once: idempotent })",
-        "append(conditional, { once: false })",
+        "appendAll(entries, { once: idempotent })",
+        'appendAll(entries, { once: idempotent && !entries.some((each) => "decide" in each) })',
       ],
     ],
   },
@@ -250,8 +254,8 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store that keeps what is there stays paid",
     changes: [
       [
-        "memory/calls/store.ts",
-        'if (!isPaid(answered, storeOptions)) await steps.time("refund", () => quota.refund(caller));',
+        "memory/calls/write.ts",
+        'if (unpaid > 0) await steps.time("refund", () => quota.refund(caller, unpaid));',
         "",
       ],
     ],
@@ -282,7 +286,7 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 25,
     changes: [
       [
-        "memory/calls/store-if.ts",
+        "memory/calls/store-item.ts",
         "const supersedes = [...conditions.supersedes, alike.entry.id];",
         "const supersedes = conditions.supersedes;",
       ],

@@ -10,9 +10,8 @@ import {
   type StoreResponseSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError } from "../../errors.js";
-import type { BatchResult } from "../../memory/calls/several/batch.js";
 import { ofItem } from "../../memory/calls/several/of-item.js";
-import type { BatchMemory } from "../../memory/calls/several/store-batch.js";
+import type { BatchMemory, BatchResult } from "../../memory/calls/several/store-batch.js";
 import type { Answered, StoreOutcome } from "../../memory/calls/store.js";
 import type { OnSimilar, StoreOptionsRequest } from "../../memory/calls/store-options.js";
 import type { Expiry } from "../../memory/input/expiry.js";
