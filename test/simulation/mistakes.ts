@@ -26,7 +26,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    seed: 496,
+    seed: 106,
     changes: [["memory/calls/write.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
@@ -181,7 +181,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 21,
+    seed: 117,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -278,7 +278,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that keeps a similar memory does not look at what came after its search",
-    seed: 31,
+    seed: 137,
     changes: [["memory/calls/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
   },
   {
