@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
-import { Namespaces } from "../../src/memory/log/namespaces.js";
+import { type Appending, Namespaces } from "../../src/memory/log/namespaces.js";
 import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
@@ -139,8 +139,7 @@ export class Domain {
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {
-    const appending = { memoryIn: async () => memory, authenticate: async () => {}, idempotent: false };
-    await this.namespaces.append(scopeOf(namespace), appending);
+    await appendTo(this.namespaces, namespace, { memoryIn: async () => memory, idempotent: false });
   }
 
   /** Returns the ids of the nearest memories, best first; undefined if the namespace does not exist. */
@@ -159,6 +158,23 @@ export class Domain {
       return replica.size;
     });
   }
+}
+
+/** Appends one memory, whose error is thrown. */
+export async function appendTo(
+  namespaces: Namespaces,
+  namespace: string,
+  { memoryIn, idempotent }: { memoryIn: () => Promise<Stored>; idempotent: boolean },
+): Promise<void> {
+  const settled: Appending["settled"] = new Map();
+  const entriesIn = async () => [await memoryIn()];
+  await namespaces.append(scopeOf(namespace), {
+    entriesIn,
+    authenticate: async () => {},
+    idempotent,
+    settled,
+  });
+  for (const outcome of settled.values()) if (outcome.status === "rejected") throw outcome.reason;
 }
 
 /** Makes a memory of a vector. Its number identifies it. */

@@ -4,7 +4,7 @@ import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";
-import { CALLER, memoryOf, scopeOf } from "./domain.js";
+import { appendTo, CALLER, memoryOf } from "./domain.js";
 import {
   aProcess,
   asked,
@@ -118,11 +118,7 @@ describe("a store whose owner died", () => {
       write: async ({ memoryId: id, confirm }) => {
         const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
         const memoryIn = () => confirm().then(() => entry);
-        await stalled.namespaces.append(scopeOf("a"), {
-          memoryIn,
-          authenticate: async () => {},
-          idempotent: true,
-        });
+        await appendTo(stalled.namespaces, "a", { memoryIn, idempotent: true });
         return entry;
       },
       undo: async () => {},

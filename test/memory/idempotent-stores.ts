@@ -8,7 +8,7 @@ import {
 import type { Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
+import { appendTo, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
 
 export const OWNER_TIMEOUT_MS = 30_000;
 
@@ -60,11 +60,7 @@ export const writing = (
       await confirmed?.();
       return entry;
     };
-    await domain.namespaces.append(scopeOf("a"), {
-      memoryIn,
-      authenticate: async () => {},
-      idempotent: true,
-    });
+    await appendTo(domain.namespaces, "a", { memoryIn, idempotent: true });
     written.push(text);
     await after?.();
     return entry;

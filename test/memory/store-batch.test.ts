@@ -22,9 +22,9 @@ async function storeWithFailure(nth: number) {
   const { ports, namespaces } = service.domain();
   let appends = 0;
   const failing = withChanges(namespaces, {
-    appendAll: async (...args) => {
+    append: async (...args) => {
       if (++appends === nth) throw unavailable("lost");
-      return namespaces.appendAll(...args);
+      return namespaces.append(...args);
     },
   });
   const { claims, log } = service.storage;

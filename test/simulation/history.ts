@@ -1,6 +1,6 @@
 import { MemoryError } from "../../src/errors.js";
 import { Pins } from "../../src/memory/models/pin.js";
-import type { BatchResult } from "../../src/memory/operations/batch.js";
+import type { BatchResult } from "../../src/memory/operations/store-batch.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import { type Entry, forgottenBy, isEnd } from "../../src/memory/ports/log.js";
 import { modelVersionOf } from "../../src/memory/ports/model-version.js";

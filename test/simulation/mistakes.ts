@@ -25,8 +25,8 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    seed: 496,
-    changes: [["memory/operations/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
+    seed: 106,
+    changes: [["memory/operations/write.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
@@ -113,9 +113,9 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store is embedded by the newest model, whichever log it goes to",
     changes: [
       [
-        "memory/operations/store.ts",
-        "await embed(modelVersion);",
-        "await embed(namespaces.modelVersionOf(scope));",
+        "memory/operations/write.ts",
+        "modelVersion === of.modelVersion ? of.embedded : await this.#embed(group, { modelVersion, signal })",
+        "of.embedded",
       ],
     ],
   },
@@ -173,12 +173,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 56,
+    seed: 117,
     changes: [
       [
         "memory/log/namespaces.ts",
-        "append(conditional, { idempotent })",
-        "append(conditional, { idempotent: false })",
+        "appendAll(entries, { idempotent })",
+        'appendAll(entries, { idempotent && !entries.some((each) => "decide" in each) })',
       ],
     ],
   },
@@ -250,8 +250,8 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 12,
     changes: [
       [
-        "memory/operations/store.ts",
-        'if (!isPaid(answered, storeOptions)) await timer.time("refund", () => quota.refund(caller));',
+        "memory/operations/write.ts",
+        'if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));',
         "",
       ],
     ],
@@ -270,7 +270,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that keeps a similar memory does not look at what came after its search",
-    seed: 31,
+    seed: 137,
     changes: [["memory/operations/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
   },
   {
@@ -278,7 +278,7 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 25,
     changes: [
       [
-        "memory/operations/store-if.ts",
+        "memory/operations/store-item.ts",
         "const supersedes = [...conditions.supersedes, alike.entry.id];",
         "const supersedes = conditions.supersedes;",
       ],

@@ -32,35 +32,19 @@ export interface NamespacesOptions extends MaintenanceOptions {
   onLost?(logId: string, lost: Sequenced<Lost>): void;
 }
 
-/** A memory to append. */
+/** Entries to append together. */
 export interface Appending {
-  /** Makes the memory for the log's model version; called again if the namespace gets another log. */
-  memoryIn(modelVersion: ModelVersion): Promise<Stored>;
-  /** Refuses callers whose account was closed. */
-  authenticate(): Promise<void>;
-  /** True if another attempt may have stored the same memory before. */
-  readonly idempotent: boolean;
-}
-
-/** Memories to append together. */
-export interface AppendingAll extends Pick<Appending, "authenticate" | "idempotent"> {
   /**
-   * Makes the memories, or the conditions under which they are appended, for the log's model version; called
+   * Makes the entries for the namespace's present log, or the conditions under which they are appended; called
    * again if the namespace gets another log.
    */
-  memoriesIn(modelVersion: ModelVersion): Promise<readonly (Stored | Conditional)[]>;
+  entriesIn(replica: Replica): Promise<readonly (Stored | Conditional)[]>;
+  /** Refuses callers whose account was closed; left out for changes that create no namespace. */
+  authenticate?: (() => Promise<void>) | undefined;
+  /** True if another attempt may have appended the same entries before. */
+  readonly idempotent: boolean;
   /** Outcomes by the operations' ids; those of which are known are not appended again. */
   readonly settled: Map<string, PromiseSettledResult<Changed>>;
-}
-
-/** A change that depends on what the namespace holds. */
-export interface Changing {
-  /** Makes the condition for the namespace's present log; called again if the namespace gets another log. */
-  conditionFor(replica: Replica): Promise<Conditional>;
-  /** Refuses callers whose account was closed; left out for a change that creates no namespace. */
-  authenticate?(): Promise<void>;
-  /** True if another attempt may have made the same change before. */
-  readonly idempotent: boolean;
 }
 
 /** Outcome of a change: the entry as the log has it, or the memory that made it needless. */
@@ -116,57 +100,30 @@ export class Namespaces {
   }
 
   /**
-   * Appends a memory that is made for the namespace's model version, and creates the namespace if needed.
-   * Returns the entry as the log has it. Errors as `Appender.append`.
-   */
-  async append(scope: Scope, { memoryIn, authenticate, idempotent }: Appending): Promise<Entry<"head">> {
-    const work = async ({ replica, appender }: Open) => {
-      await this.#ensureCapacity(replica);
-      const memory = await memoryIn(modelVersionOf(replica.logId));
-      return appender.append(memory, { idempotent });
-    };
-    return (await this.#following(scope, this.#creating(scope, authenticate), work)) as Entry<"head">;
-  }
-
-  /**
-   * Appends memories like `append`, in their order. Each has an outcome of its own, which `settled` has when
+   * Appends entries in their order, and creates the namespace if needed; returns false if it does not exist and
+   * they create none. Each has an outcome of its own, with errors as `Appender.append`, which `settled` has when
    * this ends, also by an error.
    */
-  async appendAll(
-    scope: Scope,
-    { memoriesIn, authenticate, idempotent, settled }: AppendingAll,
-  ): Promise<void> {
-    await this.#following(scope, this.#creating(scope, authenticate), async ({ replica, appender }) => {
+  async append(scope: Scope, { entriesIn, authenticate, idempotent, settled }: Appending): Promise<boolean> {
+    const find = () => this.#options.log.find(scope);
+    const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
+    const appended = await this.#following(scope, resolve, async ({ replica, appender }) => {
       await this.#ensureCapacity(replica);
-      const all = await memoriesIn(modelVersionOf(replica.logId));
-      const memories = all.filter(({ opId }) => !settled.has(opId));
+      const entries = (await entriesIn(replica)).filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
-      const appended = appender.appendAll(memories, { idempotent });
-      const changes = appended.map(async (each): Promise<Changed> => ({ logId, existing: await each }));
-      let sealed: unknown;
+      const existing = appender.appendAll(entries, { idempotent });
+      const changes = existing.map(async (each): Promise<Changed> => ({ logId, existing: await each }));
+      let ended: unknown;
       for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
         // What the log's end has kept out goes to the name's next log.
         if (outcome.status === "rejected" && outcome.reason instanceof LogEndedError)
-          sealed ??= outcome.reason;
-        else settled.set((memories[i] as Stored | Conditional).opId, outcome);
+          ended ??= outcome.reason;
+        else settled.set((entries[i] as Stored | Conditional).opId, outcome);
       }
-      if (sealed !== undefined) throw sealed;
+      if (ended !== undefined) throw ended;
+      return true;
     });
-  }
-
-  /**
-   * Makes a change that the namespace's memories may refuse; undefined if the namespace does not exist, and the
-   * change creates none. Errors as `Appender.append`.
-   */
-  change(scope: Scope, { conditionFor, authenticate, idempotent }: Changing): Promise<Changed | undefined> {
-    const find = () => this.#options.log.find(scope);
-    const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
-    return this.#following(scope, resolve, async ({ replica, appender }) => {
-      await this.#ensureCapacity(replica);
-      const conditional = await conditionFor(replica);
-      const existing = await appender.append(conditional, { idempotent });
-      return { logId: replica.logId, existing };
-    });
+    return appended === true;
   }
 
   /** Guesses the model version that a memory will be appended in. */

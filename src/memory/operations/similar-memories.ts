@@ -30,7 +30,7 @@ interface SimilarTo {
   /** Ids of memories on which it does not depend, because it supersedes them in any case. */
   readonly except: readonly string[];
   readonly timer: StepTimer<CallStep>;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
 }
 
 interface SimilarMemory extends Similar {

@@ -2,38 +2,44 @@ import { invalid } from "../../errors.js";
 import {
   type Answered,
   type Attempt,
-  parseIdempotencyKey,
+  deletedSince,
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
 import { authorize } from "../input/authorize.js";
-import { parseTimeOfYears } from "../input/event-time.js";
-import { memoryIdsLike, newMemoryId } from "../input/id.js";
+import { memoryIdsLike } from "../input/id.js";
 import { canonicalMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
+import { mapSome } from "../pacing/map-some.js";
 import { mapInTimeSlices } from "../pacing/time-slices.js";
 import type { Kept } from "../ports/claims.js";
 import type { Scope } from "../ports/log.js";
-import type { Redacted } from "../secrets/handle-secrets.js";
-import { type ContentsRequest, parseContents } from "../secrets/parse-contents.js";
-import type { BatchItem, BatchResult } from "./batch.js";
+import { findMemories } from "../reading/fetch.js";
 import { ofItem } from "./of-item.js";
 import type { PaidRequest } from "./ports.js";
-import type { StoreIfPorts } from "./store-if.js";
-import { parseStoreOptions, type StoreOptionsRequest } from "./store-options.js";
-import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
+import type { StoreOutcome } from "./store.js";
+import {
+  answerByOptions,
+  answerOf,
+  asMemory,
+  type MemoryRequest,
+  type ParsedMemory,
+  parseMemory,
+  storeItem,
+} from "./store-item.js";
+import { LOOKING_MAX, type Result, type WritePorts, write } from "./write.js";
 
 export const BATCH_MAX = 256;
 
 /** One memory of a batch. A batch lists no similar memories. */
-export interface BatchMemory extends Omit<StoreOptionsRequest, "similarAbove">, ContentsRequest {
-  readonly eventAtMs?: number | undefined;
-}
+export type BatchMemory = Omit<MemoryRequest, "similarAbove">;
 
 export interface StoreBatchRequest extends PaidRequest {
   readonly memories: readonly BatchMemory[];
   /** Calls with the same key store the same memories once. */
   readonly idempotencyKey?: string | undefined;
 }
+
+export type BatchResult = Result<Answered> & Partial<Pick<StoreOutcome, "unreadShare" | "redacted">>;
 
 export interface StoredBatch {
   /** A result for each memory, in the order of the request. */
@@ -48,134 +54,130 @@ export interface StoredBatch {
  *
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
-export async function storeBatch(ports: StoreIfPorts, request: StoreBatchRequest): Promise<StoredBatch> {
-  const { caller } = request;
+export async function storeBatch(ports: WritePorts, request: StoreBatchRequest): Promise<StoredBatch> {
+  const { caller, signal, deadlineMs, timer, idempotencyKey } = request;
   const scope = scopeOf(request);
-  const parsed = await parseMemories(request.memories, ports);
+  const memories = await parseMemories(request.memories, ports);
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const write = async (attempt?: Attempt) => {
-    const ids = memoryIdsLike(attempt?.memoryId ?? newMemoryId(), parsed.length);
-    const items = parsed.map((each, i) => ({ ...each, id: ids[i] as string }));
-    const written = await writeBatch(ports, { ...request, scope, items, attempt });
-    const { namespace } = scope;
-    for (const { tokens } of written.fresh) ports.quota.count(caller, { namespace, call: "store", tokens });
-    return written;
-  };
-  const told = (stored: StoredBatch) => tellOf(ports, stored, parsed);
-  if (request.idempotencyKey === undefined)
-    return told({ results: (await write()).results, replayed: false });
-  const stored = await storeIdempotently(ports, {
-    ...request,
-    idempotencyKey: request.idempotencyKey,
-    scope,
-    parsed,
-    write,
+  const numbered = (id: string) =>
+    memoryIdsLike(id, memories.length).map((id, i) => ({ ...(memories[i] as ParsedMemory), id }));
+  const { results, replayed } = await write(ports, {
+    ...{ caller, scope, signal, deadlineMs, timer, idempotencyKey, creates: true },
+    content: () => contentOf(memories, ports),
+    itemsFor: (id) => {
+      const taken = new Set<string>();
+      return numbered(id).map((memory) => {
+        const item = storeItem(ports, memory);
+        const externalId = memory.storeOptions?.conditions.externalId ?? "";
+        // What is there now says nothing to a memory if one before it has the same external id.
+        if (taken.has(externalId)) delete item.look;
+        if (externalId !== "") taken.add(externalId);
+        return item;
+      });
+    },
+    findStored: (attempt) => findStored(ports, { scope, memories: numbered(attempt.memoryId), attempt }),
+    answerOf: (results, attempt) => claimAnswer(results, attempt),
+    replay: async ({ id, kept }) => {
+      const found = await findWritten(ports, { scope, memories: numbered(id), kept });
+      return numbered(id).map(({ id }) => found.get(id) ?? { error: deletedSince() });
+    },
   });
-  return told(stored);
-}
-
-/** Adds which texts the model can hardly read, and what was redacted. */
-async function tellOf(
-  { modelVersions, clock }: StoreIfPorts,
-  { results, replayed }: StoredBatch,
-  parsed: readonly Parsed[],
-): Promise<StoredBatch> {
-  const told = await mapInTimeSlices(results, clock, (result, i) => {
-    const { text = "", redacted } = parsed[i] ?? {};
-    return "stored" in result
-      ? { ...result, unreadShare: modelVersions.unreadShare(text), redacted }
-      : result;
+  const told = results.map((result, i): BatchResult => {
+    const { unreadShare, redacted } = memories[i] as ParsedMemory;
+    return "stored" in result ? { ...result, unreadShare, redacted } : result;
   });
   return { results: told, replayed };
 }
 
-interface Parsed extends Omit<BatchItem, "id"> {
-  readonly redacted?: Redacted | undefined;
-}
-
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
-async function parseMemories(
-  memories: readonly BatchMemory[],
-  { clock, onSecret }: Pick<StoreIfPorts, "clock" | "onSecret">,
-): Promise<Parsed[]> {
+async function parseMemories(memories: readonly BatchMemory[], ports: WritePorts): Promise<ParsedMemory[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
   if (memories.length > BATCH_MAX) {
     throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
   }
-  const nowMs = clock.wallMs();
-  return mapInTimeSlices(memories, clock, (memory, i) =>
-    ofItem(`memories[${i}]`, () => ({
-      ...parseContents(memory, { onSecret }),
-      eventAtMs: parseTimeOfYears("event_time", memory.eventAtMs),
-      storeOptions: parseStoreOptions(memory, nowMs),
-    })),
+  return mapInTimeSlices(memories, ports.clock, (memory, i) =>
+    ofItem(`memories[${i}]`, () => parseMemory(memory, ports)),
   );
 }
 
-interface Keyed extends Pick<StoreBatchRequest, "caller"> {
-  readonly idempotencyKey: string;
-  readonly scope: Scope;
-  readonly parsed: readonly Parsed[];
-  write(attempt: Attempt): Promise<Written>;
-}
-
-/** Stores a batch for an idempotency key. What could not be stored is tried again by the next call with it. */
-async function storeIdempotently(
-  ports: StoreIfPorts,
-  { caller, scope, parsed, write, ...request }: Keyed,
-): Promise<StoredBatch> {
-  const { quota, idempotency, clock } = ports;
-  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
-  // A replay is not charged, so no charge proves that the key lives.
-  await quota.verify(caller);
-  const content = await mapInTimeSlices(parsed, clock, ({ text, metadata }) => [
+async function contentOf(memories: readonly ParsedMemory[], { clock }: WritePorts): Promise<string[]> {
+  const content = await mapInTimeSlices(memories, clock, ({ text, metadata }) => [
     text,
     canonicalMetadata(metadata),
   ]);
-  const askedOptions = parsed.map(({ storeOptions }) => storeOptions?.asked ?? null);
-  const times = parsed.map(({ eventAtMs }) => eventAtMs ?? null);
+  const askedOptions = memories.map(({ storeOptions }) => storeOptions?.asked ?? null);
+  const times = memories.map(({ eventAtMs }) => eventAtMs ?? null);
   const more = [
     ...(askedOptions.some((each) => each !== null) ? [JSON.stringify(askedOptions)] : []),
     ...(times.some((each) => each !== null) ? [`event_time ${JSON.stringify(times)}`] : []),
   ];
-  const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], isBatch: true };
-  let written: Written | undefined;
-  const attempted = async (attempt: Attempt): Promise<Answered> => {
-    written = await write(attempt);
-    const stored = written.results.flatMap((result) => ("stored" in result ? [result.stored] : []));
-    const [first] = stored;
-    if (first === undefined || stored.length < parsed.length) {
-      throw new UnfinishedBatchError([...new Set([...attempt.stored, ...placesWritten(written.results)])]);
-    }
-    const { tokens, createdAtMs } = first;
-    const kept = keptOf(stored);
-    return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
-  };
-  try {
-    // What an attempt has stored stays paid, even if its answer cannot be kept: another attempt finds it, and
-    // pays nothing.
-    const { answered, replayed } = await idempotency.run(asked, { write: attempted, undo: async () => {} });
-    if (!replayed && written !== undefined) return { results: written.results, replayed };
-    const ids = memoryIdsLike(answered.id, parsed.length);
-    const items = ids.map((id, i) => ({ id, storeOptions: parsed[i]?.storeOptions }));
-    const known = await knownOf(ports, scope, { items, kept: answered.kept });
-    return { results: ids.map((id) => resultOfKnown(known.get(id))), replayed: true };
-  } catch (error) {
-    if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
-    return { results: written.results, replayed: false };
-  }
+  return ["batch", ...content.flat(), ...more];
 }
 
-/** Lists the places of what is in the log by this batch: what was kept is another's. */
-function placesWritten(results: readonly BatchResult[]): number[] {
-  return results.flatMap((result, place) =>
-    "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [],
-  );
-}
-
-/** Lists the memories that a batch kept. */
-function keptOf(stored: readonly Answered[]): Kept[] {
-  return stored.flatMap(({ id, tokens, createdAtMs, outcome, etag = "" }, place) =>
+/** Makes what a claim keeps. What could not be stored is tried again by the next call with the key. */
+function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): Answered {
+  const stored = results.flatMap((result) => ("stored" in result ? [result.stored] : []));
+  const kept = stored.flatMap(({ id, tokens, createdAtMs, outcome, etag = "" }, place) =>
     outcome === "KEPT" ? [{ place, id, tokens, createdAtMs, etag }] : [],
   );
+  const [first] = stored;
+  if (first !== undefined && stored.length === results.length) {
+    const { tokens, createdAtMs } = first;
+    return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
+  }
+  // What was kept is another's.
+  const places = results.flatMap((result, place) =>
+    "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [],
+  );
+  throw new UnfinishedBatchError([...new Set([...attempt.stored, ...places])]);
+}
+
+interface Attempted {
+  readonly scope: Scope;
+  readonly memories: readonly (ParsedMemory & { readonly id: string })[];
+  /** Memories that the batch found there. */
+  readonly kept?: readonly Kept[] | undefined;
+}
+
+/** Finds what earlier attempts have stored. What they told of, and the log does not hold, was dropped since. */
+async function findStored(
+  ports: WritePorts,
+  { attempt, ...of }: Attempted & { attempt: Attempt },
+): Promise<Map<string, Result<Answered>>> {
+  const found = await findWritten(ports, of);
+  for (const { id } of attempt.stored.flatMap((place) => of.memories[place] ?? [])) {
+    if (!found.has(id)) found.set(id, { error: deletedSince() });
+  }
+  return found;
+}
+
+/** Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. */
+async function findWritten(
+  { log, clock }: WritePorts,
+  { scope, memories, kept = [] }: Attempted,
+): Promise<Map<string, Result<Answered>>> {
+  const logId = await log.find(scope);
+  if (logId === undefined) return new Map();
+  const numbers = await log.findByOperation({ logId, opIds: memories.map(({ id }) => id) });
+  const answers = new Map<string, Answered>();
+  for (const { place, ...answer } of kept)
+    answers.set(memories[place]?.id ?? "", { ...answer, outcome: "KEPT" });
+  await mapSome(memories, LOOKING_MAX, async ({ id, storeOptions }) => {
+    const from = numbers.get(id);
+    if (storeOptions === undefined || from === undefined) return;
+    // It may be the next version of another memory.
+    const [written] = (await log.read({ logId, from, limit: 1, what: "head" })).entries;
+    // The last version of a memory that it stored may be another operation's.
+    if (written !== undefined)
+      answers.set(id, answerByOptions({ ...asMemory(written.entry), opId: id }, { id }));
+  });
+  const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
+  for (const { id } of kept) ids.add(id);
+  const found = await findMemories({ log, clock }, { logId, ids: [...ids], what: "head" });
+  const resultOf = (id: string): Result<Answered> => {
+    const answer = answers.get(id);
+    const memory = found.get(answer?.id ?? id);
+    return memory === undefined ? { error: deletedSince() } : { stored: answer ?? answerOf(memory) };
+  };
+  return new Map([...numbers.keys(), ...answers.keys()].map((id) => [id, resultOf(id)]));
 }

@@ -3,7 +3,7 @@ import type { ErasurePorts } from "../erasure/erase.js";
 import { parseFilter } from "../filter/parse.js";
 import { parseRemoved, without } from "../filter/removed-paths.js";
 import { authorizeFree } from "../input/authorize.js";
-import { IDS_MAX, parseMemoryIds } from "../input/id.js";
+import { IDS_MAX, newMemoryId, parseMemoryIds } from "../input/id.js";
 import type { JsonObject } from "../input/json-object.js";
 import { canonicalMetadata, parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
@@ -21,7 +21,8 @@ import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
 import { readMatching, selectIn } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";
-import { appendVersion, BYTES_PER_TOKEN } from "./update.js";
+import { BYTES_PER_TOKEN, updateItem } from "./update.js";
+import { writeItems } from "./write.js";
 
 /** Memories that one call changes or fails to change at most. */
 const UPDATED_MAX = IDS_MAX;
@@ -81,7 +82,7 @@ interface Wanted {
   readonly asked: string;
 }
 
-interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "signal" | "onFreeWrite"> {
+interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signal" | "onFreeWrite"> {
   readonly scope: Scope;
   readonly logId: string;
   /** Number of the entry, or place among the ids, to begin with, from 1 on. */
@@ -112,7 +113,7 @@ export async function updateMemories(
     return { updated: 0, unchanged: 0, failed, nextPageToken: "" };
   }
   const place = token === undefined ? 1 : placeIn(logId, wanted, token);
-  const updating = new Update(ports, { ...wanted, scope, logId, place, signal, onFreeWrite });
+  const updating = new Update(ports, { ...wanted, caller, scope, logId, place, signal, onFreeWrite });
   return updating.run();
 }
 
@@ -180,7 +181,7 @@ class Update {
   #refused: unknown;
 
   constructor(
-    private readonly ports: ErasurePorts,
+    private readonly ports: ErasurePorts & { readonly quota: Quota },
     private readonly request: Updating,
   ) {}
 
@@ -261,7 +262,7 @@ class Update {
   }
 
   async #update(memory: Shown): Promise<void> {
-    const { scope, change, asked, filter, onFreeWrite } = this.request;
+    const { caller, scope, change, asked, filter, onFreeWrite } = this.request;
     const { id } = memory;
     const before = canonicalMetadata(memory.metadata);
     const after = JSON.stringify(change(JSON.parse(memory.metadata) as JsonObject));
@@ -279,7 +280,8 @@ class Update {
     const etag = filter === undefined ? undefined : etagOf(memory);
     const wanted = { text: undefined, expiresAtMs: undefined, metadata: change, asked };
     try {
-      await appendVersion(this.ports, { scope, id, etag, wanted }, async () => undefined);
+      const item = updateItem(this.ports, { opId: newMemoryId(), scope, id, etag, wanted });
+      await writeItems(this.ports, { caller, scope, items: [item], creates: false });
       this.#updated += 1;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;

@@ -1,29 +1,23 @@
 import { invalid } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
-import { type Attempt, parseIdempotencyKey } from "../idempotency/idempotency.js";
-import { authorize, authorizeFree } from "../input/authorize.js";
+import { authorize } from "../input/authorize.js";
 import { parseTimeOfYears } from "../input/event-time.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
-import { newMemoryId, parseMemoryId } from "../input/id.js";
+import { parseMemoryId } from "../input/id.js";
 import type { JsonObject } from "../input/json-object.js";
 import { parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { type Mask, merged, parseMask, withKeys } from "../input/update-mask.js";
-import type { Replica } from "../log/replica.js";
 import { weightOf } from "../pacing/bounds.js";
-import type { Embedding } from "../ports/embedder.js";
 import type { Scope, Stored } from "../ports/log.js";
-import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
-import { NO_TIMINGS } from "../ports/step-timer.js";
 import { findMemory } from "../reading/fetch.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
 import type { Shown } from "../versions/showing.js";
-import type { PaidRequest, Ports } from "./ports.js";
-import { unlessWritten } from "./store-if.js";
-import { withinQuota } from "./within-quota.js";
+import type { PaidRequest } from "./ports.js";
+import { type Item, type WritePorts, writeOne } from "./write.js";
 
 export interface UpdateRequest extends PaidRequest {
   readonly id: string;
@@ -60,8 +54,6 @@ export interface Updated {
   readonly redacted?: Redacted | undefined;
 }
 
-type UpdatePorts = Ports & ErasurePorts;
-
 /**
  * Updates one memory. Once this resolves, every later recall finds the new text, and the old one is erased.
  * A new text costs one call, because it is embedded; other updates cost nothing.
@@ -69,19 +61,27 @@ type UpdatePorts = Ports & ErasurePorts;
  * @throws MemoryError `not_found`, `aborted` if the etag is another, `failed_precondition` if the memory was
  * superseded, and as `store`.
  */
-export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): Promise<Updated> {
-  const { caller } = request;
+export async function updateMemory(ports: WritePorts, request: UpdateRequest): Promise<Updated> {
+  const { caller, signal, deadlineMs, timer, idempotencyKey, onFreeWrite, etag } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
   const { redacted, ...wanted } = parseChanges(request, ports);
-  const action = { writes: true, namespace: scope.namespace };
-  if (wanted.text === undefined) await authorizeFree(ports.quota, caller, action);
-  else await authorize(ports.quota, caller, action);
-  const write = (attempt?: Attempt) => writeVersion(ports, { ...request, scope, id, wanted, attempt });
-  const { memory, replayed } = await runIdempotently(ports, { ...request, scope, id, wanted }, write);
-  if (!replayed && wanted.text !== undefined)
-    ports.quota.count(caller, { namespace: scope.namespace, call: "store", tokens: memory.tokens });
-  return { memory, replayed, redacted };
+  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const { stored, replayed } = await writeOne<Shown>(ports, {
+    ...{ caller, scope, signal, deadlineMs, timer, idempotencyKey, creates: false },
+    content: () => ["UpdateMemory", id, wanted.asked, "", ""],
+    itemFor: (opId) => ({
+      ...updateItem(ports, { opId, scope, id, etag, wanted }),
+      look: async (view) => {
+        const { entry } = await updatable(view, { id, etag: etag || undefined });
+        if (wanted.text === undefined) onFreeWrite?.(entry.tokens * BYTES_PER_TOKEN);
+        return undefined;
+      },
+    }),
+    answerOf: ({ tokens, createdAtMs }) => ({ id, tokens, createdAtMs }),
+    replay: () => expectMemory(ports, scope, id),
+  });
+  return { memory: stored, replayed, redacted };
 }
 
 interface Wanted extends Omit<Changes, "text"> {
@@ -92,7 +92,7 @@ interface Wanted extends Omit<Changes, "text"> {
 
 function parseChanges(
   request: UpdateRequest,
-  { clock, onSecret = "store" }: Pick<UpdatePorts, "clock" | "onSecret">,
+  { clock, onSecret = "store" }: Pick<WritePorts, "clock" | "onSecret">,
 ): Wanted & Pick<Updated, "redacted"> {
   const { expiry, eventAtMs, merges = false, etag = "", onSecret: how = onSecret } = request;
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
@@ -138,115 +138,44 @@ function metadataChange(
   return keys.length === 0 ? undefined : (old) => withKeys(old, given, keys);
 }
 
-interface Writing extends Omit<UpdateRequest, "text" | "metadata" | "mask"> {
-  readonly scope: Scope;
-  readonly wanted: Wanted;
-  readonly attempt?: Attempt | undefined;
-}
-
-/** Runs an update, with an idempotency key only once. */
-async function runIdempotently(
-  { idempotency, quota, log, clock }: UpdatePorts,
-  { caller, scope, id, wanted, idempotencyKey: key }: Writing,
-  write: (attempt?: Attempt) => Promise<Shown>,
-): Promise<Updated> {
-  if (key === undefined) return { memory: await write(), replayed: false };
-  const idempotencyKey = parseIdempotencyKey(key);
-  // A replay is not charged, so no charge proves that the key lives.
-  await quota.verify(caller);
-  const asked = { scope, idempotencyKey, content: ["UpdateMemory", id, wanted.asked, "", ""] };
-  let written: Shown | undefined;
-  const outcome = await idempotency.run(asked, {
-    write: async (attempt) => {
-      written = await write(attempt);
-      return { id, tokens: written.tokens, createdAtMs: written.createdAtMs };
-    },
-    undo: async () => {
-      if (wanted.text !== undefined) await quota.refund(caller);
-    },
-  });
-  const memory = outcome.replayed ? await findMemory({ log, clock }, scope, id) : written;
-  if (memory === undefined) throw noSuchMemory();
-  return { memory, replayed: outcome.replayed };
-}
-
-async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown> {
-  const { caller, wanted, timer = NO_TIMINGS } = writing;
-  const { quota } = ports;
-  const tokens = await check(ports, writing);
-  const { text } = wanted;
-  if (text === undefined) {
-    writing.onFreeWrite?.(tokens * BYTES_PER_TOKEN);
-    return appendVersion(ports, writing, async () => undefined);
-  }
-  return withinQuota({ quota, caller, timer, signal: writing.signal }, async ({ paid, signal }) => {
-    const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
-    const embed = (modelVersion: ModelVersion) =>
-      timer.time("embed", (onBegin) =>
-        ports.modelVersions.embed(modelVersion, { ...asked, signal, onBegin }),
-      );
-    return appendVersion(ports, writing, async (modelVersion) => {
-      const [embedded] = await Promise.all([embed(modelVersion), paid]);
-      signal.throwIfAborted();
-      return { ...embedded, text };
-    });
-  });
-}
-
-/** Refuses an update that cannot be made before anything is charged or embedded; returns the memory's tokens. */
-async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: Writing): Promise<number> {
-  const logId = await log.find(scope);
-  if (logId === undefined) throw noSuchMemory();
-  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
-  const current = await unlessWritten(view, attempt, () => updatable(view, { id, etag: etag || undefined }));
-  return current?.entry.tokens ?? 0;
-}
-
 /**
- * Appends the next version of a memory and erases the one before.
+ * Makes what is written for an update: the next version of a memory. The one before is erased.
  *
  * @throws MemoryError as `decideUpdate`
  */
-export async function appendVersion(
+export function updateItem(
   ports: ErasurePorts,
   {
+    opId,
     scope,
     id,
     etag,
     wanted,
-    attempt,
-    timer = NO_TIMINGS,
-  }: Pick<Writing, "scope" | "id" | "etag" | "wanted" | "attempt" | "timer">,
-  textIn: (modelVersion: ModelVersion) => Promise<(Embedding & { text: string }) | undefined>,
-): Promise<Shown> {
-  const { namespaces, clock, log } = ports;
-  const opId = attempt?.memoryId ?? newMemoryId();
-  const nowMs = clock.wallMs();
-  let written: Stored | undefined;
-  const conditionFor = async ({ logId }: Replica) => {
-    const text = await textIn(modelVersionOf(logId));
-    await attempt?.confirm();
-    const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };
-    return {
-      opId,
-      bytes: text === undefined ? wanted.asked.length : weightOf({ op: "store", ...text } as Stored),
-      decide: async (view: { log: typeof log; logId: string; from: number }) => {
-        const decision = await decideUpdate({ ...view, nowMs }, update);
-        written = decision.entry;
-        return decision;
-      },
-    };
+  }: { opId: string; scope: Scope; id: string; etag: string | undefined; wanted: Wanted },
+): Item<Shown> {
+  return {
+    ...{ id: opId, text: wanted.text, isPaid: () => true },
+    entryIn: ({ embedding, nowMs }) => {
+      const text = embedding && { ...embedding, text: wanted.text ?? "" };
+      const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };
+      return {
+        opId,
+        bytes: text === undefined ? wanted.asked.length : weightOf({ op: "store", ...text } as Stored),
+        decide: (view) => decideUpdate({ ...view, nowMs }, update),
+      };
+    },
+    answer: async ({ logId, existing }, made) => {
+      if ("replaces" in existing && existing.replaces !== undefined) {
+        await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
+      }
+      // Another attempt with the same key may have written it.
+      return made?.opId === existing.opId ? made : expectMemory(ports, scope, id);
+    },
   };
-  const changed = await timer.time("append", () =>
-    namespaces.change(scope, { conditionFor, idempotent: attempt !== undefined }),
-  );
-  if (changed === undefined) throw noSuchMemory();
-  const { logId, existing } = changed;
-  if ("replaces" in existing && existing.replaces !== undefined) {
-    await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
-  }
-  // Another attempt with the same key may have written it.
-  const memory = written?.opId === existing.opId ? written : await findMemory({ log, clock }, scope, id);
+}
+
+async function expectMemory({ log, clock }: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
+  const memory = await findMemory({ log, clock }, scope, id);
   if (memory === undefined) throw noSuchMemory();
   return memory;
 }

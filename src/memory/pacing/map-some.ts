@@ -9,6 +9,6 @@ export async function mapSome<T, R>(
   const worker = async () => {
     for (const [i, item] of rest) results[i] = await work(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   return results;
 }

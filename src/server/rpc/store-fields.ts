@@ -11,10 +11,9 @@ import {
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError } from "../../errors.js";
 import type { Expiry } from "../../memory/input/expiry.js";
-import type { BatchResult } from "../../memory/operations/batch.js";
 import { ofItem } from "../../memory/operations/of-item.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
-import type { BatchMemory } from "../../memory/operations/store-batch.js";
+import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
 import type { OnSimilar, StoreOptionsRequest } from "../../memory/operations/store-options.js";
 import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
 import type { OnConflict } from "../../memory/versions/deciding-stores.js";
@@ -55,10 +54,7 @@ function onSimilarOf(value: Similarity_OnSimilar | undefined): OnSimilar | undef
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
   return memories.map(({ text, metadata, onSecret, ...asked }, i) =>
     ofItem(`memories[${i}]`, () => ({
-      text,
-      metadata,
-      eventAtMs: eventAtMsOf(asked),
-      onSecret: onSecretOf(onSecret),
+      ...{ text, metadata, eventAtMs: eventAtMsOf(asked), onSecret: onSecretOf(onSecret) },
       ...storeOptionsOf(asked),
     })),
   );
@@ -121,9 +117,7 @@ function storedItem(
   { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
 ) {
   return {
-    id,
-    tokens,
-    createdAt: timestampFromMs(createdAtMs),
+    ...{ id, tokens, createdAt: timestampFromMs(createdAtMs) },
     ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
     ...(etag !== undefined && { etag }),
     ...(unreadShare !== undefined && { unreadShare }),

@@ -1,0 +1,445 @@
+import { MemoryError } from "../../errors.js";
+import type { ErasurePorts } from "../erasure/erase.js";
+import {
+  type Answered,
+  type Attempt,
+  parseIdempotencyKey,
+  UnfinishedBatchError,
+} from "../idempotency/idempotency.js";
+import { newMemoryId } from "../input/id.js";
+import type { Changed } from "../log/namespaces.js";
+import type { Replica } from "../log/replica.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Embedding } from "../ports/embedder.js";
+import type { Scope, Stored } from "../ports/log.js";
+import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Quota } from "../ports/quota.js";
+import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
+import type { Conditional, LogView } from "../versions/condition.js";
+import { noSuchMemory } from "../versions/current-version.js";
+import { errorOfItem } from "./of-item.js";
+import type { PaidRequest, Ports } from "./ports.js";
+import { withinQuota } from "./within-quota.js";
+
+/** Maximum number of items of a batch that are looked up at a time. */
+export const LOOKING_MAX = 8;
+/** Memories that are appended together, and the bytes of their texts: vectors take up to 25 times as many. */
+const GROUP_MAX = 64;
+const GROUP_BYTES_MAX = 262_144;
+/** Texts of one batch that the model has at a time: others of the account wait behind no more. */
+const EMBEDDING_MAX = 16;
+/** Share of a batch's time after which no text is begun, and share within which those begun must be done. */
+const BEGIN_SHARE = 0.75;
+const EMBED_SHARE = 0.9;
+/** Codes of errors that are about one memory, and not about the call. */
+const OWN_CODES = ["unavailable", "resource_exhausted", "already_exists", "not_found", "failed_precondition"];
+
+export type WritePorts = Ports & ErasurePorts;
+
+/** A memory to write: a new one, or the next version of one. `A` is its answer. */
+export interface Item<A> {
+  /** Id of the operation, and of the memory if it is a new one. */
+  readonly id: string;
+  /** The text to embed, which costs a call; undefined if the vectors stay. */
+  readonly text: string | undefined;
+  /**
+   * Looks, before anything is charged or embedded, whether the memory is there already: the answer then. Left out
+   * if the write depends on nothing.
+   *
+   * @throws MemoryError if the namespace's memories do not allow the write.
+   */
+  look?(view: LogView): Promise<A | undefined>;
+  /** Makes the entry, or the condition under which it is appended; called again for another log. */
+  entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
+  /** Makes the answer from the entry that the log has; `made` is the last one that this attempt made. */
+  answer(changed: Changed, made: Stored | undefined): Promise<A>;
+  /** True if the answer costs the call that the text was charged for. */
+  isPaid(answer: A): boolean;
+}
+
+interface EntryContext {
+  readonly replica: Replica;
+  /** Of the item's text, by the model of the log. */
+  readonly embedding: Embedding | undefined;
+  readonly nowMs: number;
+  readonly timer: StepTimer<CallStep>;
+  readonly signal: AbortSignal | undefined;
+}
+
+export type Result<A> = { readonly stored: A } | { readonly error: MemoryError };
+
+interface Writing<A> extends Omit<PaidRequest, "namespace"> {
+  readonly scope: Scope;
+  /** True if the namespace is created; false if only what is there can be changed. */
+  readonly creates: boolean;
+  /**
+   * Only of a batch: finds what earlier attempts have stored, by the items' ids. Each memory of a batch has an
+   * error of its own, and is paid for by the attempt that has stored it.
+   */
+  findStored?(attempt: Attempt): Promise<ReadonlyMap<string, Result<A>>>;
+}
+
+interface Items<A> extends Writing<A> {
+  readonly items: readonly Item<A>[];
+  /** Absent if no other attempt can write the same. */
+  readonly attempt?: Attempt | undefined;
+}
+
+interface Written<A> {
+  /** A result for each item, in order. */
+  readonly results: readonly Result<A>[];
+  /** Those that this attempt has paid for. */
+  readonly paid: readonly A[];
+}
+
+interface Write<A> extends Writing<A> {
+  /** Calls with the same key write once. */
+  readonly idempotencyKey?: string | undefined;
+  /** Makes the content by which two requests with one key are compared. */
+  content(): readonly string[] | Promise<readonly string[]>;
+  /** Makes the items of an attempt, the first of them with this id. */
+  itemsFor(id: string): readonly Item<A>[];
+  /** Makes what the key keeps of the results. @throws UnfinishedBatchError */
+  answerOf(results: readonly Result<A>[], attempt: Attempt): Answered;
+  /** Makes the results again from what the key kept. */
+  replay(answered: Answered): Promise<readonly Result<A>[]>;
+}
+
+interface WriteOne<A> extends Omit<Write<A>, "findStored" | "itemsFor" | "answerOf" | "replay"> {
+  itemFor(id: string): Item<A>;
+  answerOf(stored: A): Answered;
+  replay(answered: Answered): Promise<A>;
+}
+
+/** Writes one memory: a batch of one, whose error is thrown. */
+export async function writeOne<A extends { readonly tokens: number }>(
+  ports: WritePorts,
+  { itemFor, answerOf, replay, ...request }: WriteOne<A>,
+): Promise<{ stored: A; replayed: boolean }> {
+  const { results, replayed } = await write<A>(ports, {
+    ...request,
+    itemsFor: (id) => [itemFor(id)],
+    answerOf: (results) => answerOf(onlyOf(results)),
+    replay: async (answered) => [{ stored: await replay(answered) }],
+  });
+  return { stored: onlyOf(results), replayed };
+}
+
+function onlyOf<A>([result]: readonly Result<A>[]): A {
+  if (result === undefined || "error" in result) throw result?.error;
+  return result.stored;
+}
+
+/**
+ * Writes memories: claims the key, charges, embeds, appends, and keeps the answer for calls with the same key.
+ *
+ * @throws MemoryError as `writeItems`, and as `Idempotency.run` if there is a key.
+ */
+export async function write<A extends { readonly tokens: number }>(
+  ports: WritePorts,
+  request: Write<A>,
+): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
+  const { caller, scope, findStored } = request;
+  const { quota, idempotency } = ports;
+  const count = ({ paid }: Written<A>) => {
+    const call = { namespace: scope.namespace, call: "store" } as const;
+    for (const { tokens } of paid) quota.count(caller, { ...call, tokens });
+  };
+  const attempted = async (attempt?: Attempt) =>
+    writeItems(ports, { ...request, items: request.itemsFor(attempt?.memoryId ?? newMemoryId()), attempt });
+  if (request.idempotencyKey === undefined) {
+    const written = await attempted();
+    count(written);
+    return { results: written.results, replayed: false };
+  }
+  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
+  // A replay is not charged, so no charge proves that the key lives.
+  await quota.verify(caller);
+  const several = findStored !== undefined;
+  const asked = { scope, idempotencyKey, content: await request.content(), several };
+  let written: Written<A> | undefined;
+  const work = {
+    write: async (attempt: Attempt) => {
+      written = await attempted(attempt);
+      if (several) count(written);
+      return request.answerOf(written.results, attempt);
+    },
+    // What an attempt at a batch has stored stays paid, even if its answer cannot be kept: another attempt finds
+    // it, and pays nothing.
+    undo: async () => {
+      const calls = several ? 0 : (written?.paid.length ?? 0);
+      if (calls > 0) await quota.refund(caller, calls);
+    },
+  };
+  try {
+    const { answered, replayed } = await idempotency.run(asked, work);
+    if (replayed || written === undefined) return { results: await request.replay(answered), replayed: true };
+    if (!several) count(written);
+  } catch (error) {
+    if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
+  }
+  return { results: written.results, replayed: false };
+}
+
+/**
+ * Charges, embeds and appends what is not there yet. What cannot be written has an error in its place and costs
+ * nothing; if nothing can be written, the call has the error of the first.
+ *
+ * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
+ */
+export async function writeItems<A>(
+  ports: ErasurePorts & { readonly quota: Quota },
+  batch: Items<A>,
+): Promise<Written<A>> {
+  const { caller, items, attempt, signal, timer = NO_TIMINGS, findStored } = batch;
+  const { quota } = ports;
+  const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
+  const existing = new Map(stored);
+  await lookUp(ports, batch, existing);
+  const left = items.filter(({ id }) => !existing.has(id));
+  const writer = new Writer(ports, { ...batch, items: left });
+  const results = () => items.map(({ id }) => existing.get(id) ?? writer.resultOf(id));
+  const run = async (charge: { paid?: Promise<void>; signal: AbortSignal | undefined }) => {
+    await writer.run(charge.paid, charge.signal);
+    const [first, ...others] = results();
+    if (stored?.size || first === undefined || !("error" in first)) return;
+    if (others.some((other) => "stored" in other)) return;
+    throw findStored === undefined ? first.error : errorOfItem("memories[0]", first.error);
+  };
+  const calls = left.filter(({ text }) => text !== undefined).length;
+  if (calls === 0) await run({ signal });
+  else {
+    await withinQuota({ quota, caller, timer, signal, calls, kept: () => writer.paid.length }, run);
+    const unpaid = calls - writer.paid.length;
+    if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
+  }
+  return { results: results(), paid: writer.paid };
+}
+
+/** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
+async function lookUp<A>(
+  { quota, log, clock }: ErasurePorts & { readonly quota: Quota },
+  { caller, scope, items, attempt, creates }: Items<A>,
+  results: Map<string, Result<A>>,
+): Promise<void> {
+  const looking = items.filter(({ id, look }) => look !== undefined && !results.has(id));
+  if (looking.length === 0) return;
+  const logId = await log.find(scope);
+  if (logId === undefined && creates) return;
+  // No charge has proved that the key lives.
+  await quota.verify(caller);
+  if (logId === undefined) throw noSuchMemory();
+  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+  // Asked after a look: an entry that it has found is written by then.
+  const isOurs = async (id: string) =>
+    attempt !== undefined && (await log.findByOperation({ logId, opIds: [id] })).size > 0;
+  const lookAt = async ({ id, look }: Item<A>) => {
+    try {
+      const stored = await look?.(view);
+      return stored !== undefined && (await isOurs(id)) ? undefined : stored;
+    } catch (error) {
+      if (await isOurs(id)) return undefined;
+      throw error;
+    }
+  };
+  await mapSome(looking, LOOKING_MAX, async (item) => {
+    try {
+      const stored = await lookAt(item);
+      if (stored !== undefined) results.set(item.id, { stored });
+    } catch (error) {
+      results.set(item.id, { error: itemError(error) });
+    }
+  });
+}
+
+/** Embeds items group by group; each group is appended while the next one is embedded. */
+class Writer<A> {
+  /** Answers that this attempt has to pay for. */
+  readonly paid: A[] = [];
+  readonly #results = new Map<string, Result<A>>();
+  /** Entries that this attempt has written or tried to write, by their items' ids. */
+  readonly #made = new Map<string, Stored>();
+  readonly #timer: StepTimer<CallStep>;
+  /** Times by `Clock.nowMs` at which the last text may begin, and must be done. */
+  readonly #beginUntilMs: number;
+  readonly #embedUntilMs: number;
+
+  constructor(
+    private readonly ports: ErasurePorts & { readonly quota: Quota },
+    private readonly batch: Items<A>,
+  ) {
+    const { items, deadlineMs = Number.POSITIVE_INFINITY, timer = NO_TIMINGS } = batch;
+    const nowMs = ports.clock.nowMs();
+    const untilMs = (share: number) => (items.length > 1 ? nowMs + (deadlineMs - nowMs) * share : deadlineMs);
+    this.#beginUntilMs = untilMs(BEGIN_SHARE);
+    this.#embedUntilMs = untilMs(EMBED_SHARE);
+    this.#timer = timer;
+  }
+
+  /** The result of one of them, after the run. */
+  resultOf(id: string): Result<A> {
+    return this.#results.get(id) as Result<A>;
+  }
+
+  /** Writes all of them. An error is that of those it leaves out, or is thrown if none was stored before it. */
+  async run(paid: Promise<void> | undefined, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#runAll(paid, signal);
+    } catch (error) {
+      if (![...this.#results.values()].some((result) => "stored" in result)) throw error;
+      const left = this.batch.items.filter(({ id }) => !this.#results.has(id));
+      for (const { id } of left) this.#results.set(id, { error: itemError(error) });
+    }
+  }
+
+  async #runAll(paid: Promise<void> | undefined, signal: AbortSignal | undefined): Promise<void> {
+    let appending: Promise<void> = Promise.resolve();
+    try {
+      for (const group of inGroups(this.batch.items)) {
+        const modelVersion = this.ports.namespaces.modelVersionOf(this.batch.scope);
+        const embedded = await this.#embed(group, { modelVersion, signal });
+        await appending;
+        await paid;
+        // If it is too late for the caller, it is too late for the log.
+        signal?.throwIfAborted();
+        appending = this.#append(group, { embedded, modelVersion, signal });
+        // It is awaited below, when the next group is embedded.
+        appending.catch(() => {});
+      }
+    } finally {
+      // What reaches the log is paid for, even if the caller has stopped waiting.
+      await appending;
+    }
+  }
+
+  /** Embeds the texts of a group; undefined for those without a text, and for those that have an error now. */
+  async #embed(
+    group: readonly Item<A>[],
+    { modelVersion, signal }: { modelVersion: ModelVersion; signal: AbortSignal | undefined },
+  ): Promise<(Embedding | undefined)[]> {
+    if (group.every(({ text }) => text === undefined)) return [];
+    const { caller, deadlineMs } = this.batch;
+    const untilMs = deadlineMs === undefined ? undefined : this.#embedUntilMs;
+    const asked = {
+      field: "text",
+      owner: caller.accountId,
+      deadlineMs: untilMs,
+      ...(signal && { signal }),
+    } as const;
+    return this.#timer.time("embed", (onBegin) =>
+      mapSome(group, EMBEDDING_MAX, async ({ id, text }) => {
+        if (text === undefined) return undefined;
+        try {
+          if (this.ports.clock.nowMs() > this.#beginUntilMs) throw tooLate();
+          return await this.ports.modelVersions.embed(modelVersion, { ...asked, text, onBegin });
+        } catch (error) {
+          this.#results.set(id, { error: itemError(error) });
+          return undefined;
+        }
+      }),
+    );
+  }
+
+  async #append(
+    group: readonly Item<A>[],
+    of: {
+      embedded: (Embedding | undefined)[];
+      modelVersion: ModelVersion;
+      signal: AbortSignal | undefined;
+    },
+  ): Promise<void> {
+    const { caller, scope, attempt, creates } = this.batch;
+    const { namespaces, quota, clock } = this.ports;
+    const { signal } = of;
+    const isReady = ({ text }: Item<A>, embedding: Embedding | undefined) =>
+      text === undefined || embedding !== undefined;
+    // A namespace comes into being with a memory only.
+    if (!group.some((item, i) => isReady(item, of.embedded[i]))) return;
+    const settled = new Map<string, PromiseSettledResult<Changed>>();
+    const nowMs = clock.wallMs();
+    const entriesIn = async (replica: Replica) => {
+      const modelVersion = modelVersionOf(replica.logId);
+      // The namespace may have moved to another model meanwhile.
+      const embedded =
+        modelVersion === of.modelVersion ? of.embedded : await this.#embed(group, { modelVersion, signal });
+      await attempt?.confirm();
+      const entries: (Stored | Conditional)[] = [];
+      for (const [i, item] of group.entries()) {
+        const embedding = embedded[i];
+        if (!isReady(item, embedding)) continue;
+        const context = { replica, embedding, nowMs, timer: this.#timer, signal };
+        entries.push(this.#noting(item, await item.entryIn(context)));
+      }
+      return entries;
+    };
+    const authenticate = creates ? () => quota.verify(caller) : undefined;
+    const appending = { entriesIn, authenticate, idempotent: attempt !== undefined, settled };
+    try {
+      const isThere = await this.#timer.time("append", () => namespaces.append(scope, appending));
+      if (!isThere) throw noSuchMemory();
+    } finally {
+      for (const item of group) await this.#note(item, settled.get(item.id));
+    }
+  }
+
+  /** Notes what is made of an item, now or when its condition is decided. */
+  #noting({ id }: Item<A>, entry: Stored | Conditional): Stored | Conditional {
+    if (!("decide" in entry)) {
+      this.#made.set(id, entry);
+      return entry;
+    }
+    const decide: Conditional["decide"] = async (view) => {
+      const decision = await entry.decide(view);
+      if ("entry" in decision) this.#made.set(id, decision.entry as Stored);
+      return decision;
+    };
+    return { ...entry, decide };
+  }
+
+  async #note(item: Item<A>, outcome: PromiseSettledResult<Changed> | undefined): Promise<void> {
+    if (outcome === undefined) return;
+    const { id, text } = item;
+    try {
+      if (outcome.status === "rejected") throw outcome.reason;
+      const made = this.#made.get(id);
+      const stored = await item.answer(outcome.value, made);
+      this.#results.set(id, { stored });
+      const isBatch = this.batch.findStored !== undefined;
+      if (text === undefined || !item.isPaid(stored)) return;
+      if (!isBatch || isSame(outcome.value.existing, made)) this.paid.push(stored);
+    } catch (error) {
+      this.#results.set(id, { error: itemError(error) });
+    }
+  }
+}
+
+/** True if the log has what this attempt made. Another one, which slept, has paid for an entry with another time. */
+function isSame(existing: Changed["existing"], made: Stored | undefined): boolean {
+  const { opId, createdAtMs, updatedAtMs } = existing as Partial<Stored>;
+  return opId === made?.opId && createdAtMs === made?.createdAtMs && updatedAtMs === made?.updatedAtMs;
+}
+
+/** The error of one item. @throws anything that is not about this item, or a fault of the server */
+function itemError(reason: unknown): MemoryError {
+  if (reason instanceof MemoryError && OWN_CODES.includes(reason.code)) return reason;
+  throw reason;
+}
+
+/** Divides items into groups, in order; the last of a group may exceed its size. */
+function* inGroups<A>(items: readonly Item<A>[]): Iterable<Item<A>[]> {
+  let group: Item<A>[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    group.push(item);
+    bytes += Buffer.byteLength(item.text ?? "");
+    if (group.length < GROUP_MAX && bytes < GROUP_BYTES_MAX) continue;
+    yield group;
+    [group, bytes] = [[], 0];
+  }
+  if (group.length > 0) yield group;
+}
+
+function tooLate(): MemoryError {
+  const message = "there is no time left for this text; send it again, with fewer others";
+  return new MemoryError("unavailable", message, { reason: "MODEL_BUSY", retryAfterMs: 1000 });
+}
