@@ -265,7 +265,7 @@ it("what would wait too long is turned away before it is charged, and readiness 
   try {
     const caller = await signUp(busy.url);
     // The model reads some hundred tokens for each.
-    const texts = Array.from({ length: 900 }, (_, n) => `${n} ${"the lake is deep and cold ".repeat(25)}`);
+    const texts = Array.from({ length: 900 }, (_, n) => `${n} ${"the lake is deep and cold ".repeat(12)}`);
     const ready: number[] = [];
     const answers = Promise.all(texts.map((text) => caller.store({ text, namespace: "n" })));
     for (let look = 0; look < 10; look++) ready.push((await fetch(`${busy.url}/readyz`)).status);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import {
   changesIn,
   OpenWatch,
@@ -12,7 +12,7 @@ import {
   type Told,
 } from "../support/streams.js";
 
-// Whole servers start here, on machines that may be busy with others.
+// A whole server starts here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PROTOCOLS = streamProtocolsOf("http://127.0.0.1:1").map(({ name }) => name);
@@ -22,11 +22,10 @@ let protocols: StreamProtocol[];
 let ana: Caller;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   protocols = streamProtocolsOf(server.url);
   ana = await signUp(server.url);
 });
-afterAll(() => server.stop());
 
 /** Takes the position of the present, and leaves the watch. */
 async function positionNow(told: AsyncIterable<Told>): Promise<string> {

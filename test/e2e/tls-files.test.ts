@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect as connectTls } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { RENEWAL_LOOK_MS } from "../../src/server/port/tls.js";
+import { openTls, RENEWAL_LOOK_MS } from "../../src/server/port/tls.js";
 import { certificates } from "../support/certificates.js";
 import { runUntilExit, startServer } from "../support/server.js";
 
@@ -16,61 +16,36 @@ beforeAll(() => {
   writeFileSync(file("empty"), "");
 });
 
-describe("a start says what is wrong with", () => {
+describe("what is wrong is said of", () => {
   it.each([
     [
       "a certificate that is not there",
       "none",
       "a.key",
-      /^recalld: TLS_CERT \S*none cannot be read: there is no such file\n$/,
+      /^TLS_CERT \S*none cannot be read: there is no such file$/,
     ],
-    [
-      "a key that is not there",
-      "a.crt",
-      "none",
-      /^recalld: TLS_KEY \S*none cannot be read: there is no such file\n$/,
-    ],
-    ["a folder", "", "a.key", /^recalld: TLS_CERT \S* cannot be read: it is a folder\n$/],
-    [
-      "a certificate that is text",
-      "text",
-      "a.key",
-      /^recalld: TLS_CERT \S*text does not hold a certificate in PEM\n$/,
-    ],
-    [
-      "a certificate that is a key",
-      "a.key",
-      "a.key",
-      /^recalld: TLS_CERT \S* does not hold a certificate in PEM\n$/,
-    ],
-    [
-      "an empty certificate",
-      "empty",
-      "a.key",
-      /^recalld: TLS_CERT \S* does not hold a certificate in PEM\n$/,
-    ],
+    ["a key that is not there", "a.crt", "none", /^TLS_KEY \S*none cannot be read: there is no such file$/],
+    ["a folder", "", "a.key", /^TLS_CERT \S* cannot be read: it is a folder$/],
+    ["a certificate that is text", "text", "a.key", /^TLS_CERT \S*text does not hold a certificate in PEM$/],
+    ["a certificate that is a key", "a.key", "a.key", /^TLS_CERT \S* does not hold a certificate in PEM$/],
+    ["an empty certificate", "empty", "a.key", /^TLS_CERT \S* does not hold a certificate in PEM$/],
     [
       "a key that is text",
       "a.crt",
       "text",
-      /^recalld: TLS_KEY \S*text does not hold a key without a passphrase in PEM\n$/,
+      /^TLS_KEY \S*text does not hold a key without a passphrase in PEM$/,
     ],
-    [
-      "an empty key",
-      "a.crt",
-      "empty",
-      /^recalld: TLS_KEY \S* does not hold a key without a passphrase in PEM\n$/,
-    ],
-    [
-      "another's key",
-      "a.crt",
-      "b.key",
-      /^recalld: TLS_KEY \S*b.key is not the key of TLS_CERT's certificate\n$/,
-    ],
+    ["an empty key", "a.crt", "empty", /^TLS_KEY \S* does not hold a key without a passphrase in PEM$/],
+    ["another's key", "a.crt", "b.key", /^TLS_KEY \S*b.key is not the key of TLS_CERT's certificate$/],
   ])("%s", async (_, cert, key, says) => {
-    const env = { DATA_DIR: folder, PORT: "0", TLS_CERT: file(cert), TLS_KEY: file(key) };
+    const opening = openTls({ certFile: file(cert), keyFile: file(key) }, { onRenewed() {}, onTrouble() {} });
+    await expect(opening).rejects.toThrow(says);
+  });
+
+  it("them in one line, at a start, which ends", async () => {
+    const env = { DATA_DIR: folder, PORT: "0", TLS_CERT: file("a.crt"), TLS_KEY: file("b.key") };
     const { code, output } = await runUntilExit(env);
-    expect(output).toMatch(says);
+    expect(output).toMatch(/^recalld: TLS_KEY \S*b.key is not the key of TLS_CERT's certificate\n$/);
     expect(code).toBe(1);
   });
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 /** Settings without a balancer: the notice is enough for calls that are on their way. */
-const QUICK = { DRAIN_NOTICE_MS: "500" };
+const QUICK = { DRAIN_NOTICE_MS: "100" };
 /** Limits for tests, which sign up often from one address and call as fast as they can. */
 const UNLIMITED = { SIGNUPS_PER_HOUR: "10000000", SIGNUPS_PER_HOUR_TOTAL: "10000000" };
 const START_TIMEOUT_MS = 30_000;
