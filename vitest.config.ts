@@ -107,6 +107,7 @@ export default defineConfig({
           runner: "./test/support/mongo/runner.ts",
           env: { TEST_DATABASE: "mongo" },
           maxWorkers,
+          isolate: false,
         },
       },
       {

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 const LONG_BYTES = 58_000;
 /** Long stores at once; of these, the deadline leaves time for this many one after another. */
 const LONG_STORES = 40;
-const ROOM = 8;
+const ROOM = 5;
 
 let server: TestServer;
 beforeAll(async () => {

@@ -92,7 +92,7 @@ async function compareCalls(
     await sleep(SETTLE_MS);
     const during = await callQuietly(quiet, roundMs);
     await stop();
-    await sleep(SETTLE_MS);
+    if (round < rounds - 1) await sleep(SETTLE_MS);
     calm.push(before.ms);
     disturbed.push(during.ms);
     failures.push(...before.failures, ...during.failures);
