@@ -109,7 +109,7 @@ describe("a replica", () => {
     const { log, replica } = setUp();
     log.add(aMemory(), { op: "drop", opId: "end" });
     for (let i = 0; i < 2; i++) await expect(replica.current()).rejects.toBeInstanceOf(LogEndedError);
-    expect(replica.sealed).toBe(true);
+    expect(replica.hasEnded).toBe(true);
   });
 
   it("passes over what it has already, and refuses a gap", async () => {
@@ -265,7 +265,7 @@ describe("a replica", () => {
     const { log, replica } = setUp();
     log.add(...memories(2000));
     log.onRead = async () => {
-      if (log.reads === 2) replica.sealed = true;
+      if (log.reads === 2) replica.hasEnded = true;
     };
     await expect(replica.current()).rejects.toBeInstanceOf(LogEndedError);
     expect(log.reads).toBe(2);

@@ -89,7 +89,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    changes: [["memory/log/appender.ts", "if (this.replica.sealed) throw new LogEndedError();", ""]],
+    changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",

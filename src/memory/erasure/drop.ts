@@ -20,7 +20,7 @@ export async function drop(
 ): Promise<number | undefined> {
   const dropped = await onLiving(ports, scope, async ({ logId }) => {
     const erasure = newErasure(ports.clock, { scope, logId });
-    const count = await seal(ports, { erasure, force });
+    const count = await endLog(ports, { erasure, force });
     return count === undefined ? undefined : { erasure, count };
   });
   if (dropped === undefined) return undefined;
@@ -39,7 +39,7 @@ export async function drop(
  * Ends the log: no entry ever follows this one. Returns how many memories it holds, or undefined if another
  * process has ended it.
  */
-async function seal(
+async function endLog(
   ports: ErasurePorts,
   { erasure, force }: { erasure: LogErasure; force: boolean },
 ): Promise<number | undefined> {
@@ -52,7 +52,7 @@ async function seal(
   await ports.erasures.begin(erasure);
   const entry = { op: "drop", opId: id } as const;
   if (!(await appendDirect(ports, { logId, entry, ...(!force && { check }) }))) return undefined;
-  // No entry can follow the seal, so this counts exactly what was dropped.
+  // No entry can follow the drop, so this counts exactly what was dropped.
   return (await ports.log.measure({ logId })).memories;
 }
 

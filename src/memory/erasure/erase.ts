@@ -86,7 +86,7 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   const { scope, logId } = erasure;
   const { log, modelVersions } = ports;
   const end = (await log.last(logId))?.entry.op;
-  // A drop whose log was never sealed did not happen: only its record is removed.
+  // A drop whose log never ended did not happen: only its record is removed.
   if (end !== "drop" && end !== "moved") return true;
   const living = await log.find(scope);
   // Until the name points to the copy, the original is the only complete log.

@@ -186,7 +186,7 @@ export class Appender {
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
     // The number after a log's last entry is free and must stay free.
-    if (this.replica.sealed) throw new LogEndedError();
+    if (this.replica.hasEnded) throw new LogEndedError();
     const [first] = this.#ready;
     if (first === undefined) return;
     return isConditional(first.what) ? this.#writeDecided(first.what) : this.#write(this.#group());

@@ -37,7 +37,7 @@ export class Maintenance {
   /** Records a use. */
   tend(open: Tended): void {
     const { recent, clock } = this.options;
-    if (open.replica.broken || open.replica.sealed || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
+    if (open.replica.broken || open.replica.hasEnded || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
     open.touchedMs = clock.nowMs();
     this.#run(() => recent.touch(open.scope, clock.wallMs()));
   }
@@ -46,7 +46,7 @@ export class Maintenance {
     const { logId } = replica;
     const closed = this.#run(async () => {
       await replica.close();
-      if (replica.sealed) await this.#discardFiles(logId);
+      if (replica.hasEnded) await this.#discardFiles(logId);
     });
     this.#await(logId, closed);
   }

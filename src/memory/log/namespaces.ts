@@ -141,7 +141,7 @@ export class Namespaces {
     const open = this.#open.get(scope);
     if (open?.replica.logId === logId) {
       // It may not have read the end of its log yet, and must keep no more snapshots.
-      open.replica.sealed = true;
+      open.replica.hasEnded = true;
       this.#open.letGo(open);
     } else this.#maintenance.discard(logId);
   }

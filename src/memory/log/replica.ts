@@ -74,7 +74,7 @@ export class Replica {
   /** True if an index failed, or lost files: a new replica must replace it. */
   broken = false;
   /** True if the log has ended: the namespace was dropped, or has moved. */
-  sealed = false;
+  hasEnded = false;
   /** Resolves once it is closed, well or not. */
   readonly closed: Promise<void>;
   /** The log's last entry, once this replica has read it. */
@@ -187,7 +187,7 @@ export class Replica {
    */
   async current(): Promise<void> {
     await this.#catchUpOnce();
-    if (this.sealed) throw new LogEndedError();
+    if (this.hasEnded) throw new LogEndedError();
   }
 
   /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
@@ -230,7 +230,7 @@ export class Replica {
   }
 
   async close(): Promise<void> {
-    const closing = [this.#vectors.close(), this.#index.close({ keeps: !this.sealed && !this.broken })];
+    const closing = [this.#vectors.close(), this.#index.close({ keeps: !this.hasEnded && !this.broken })];
     // Neither is left open because the other fails.
     const all = await Promise.allSettled(closing);
     this.#onClosed();
@@ -312,7 +312,7 @@ export class Replica {
         if (this.#vectors.fits(vectors)) vectorRows.push({ sequence, opId: entry.opId, vectors });
         else onLost?.(this.logId, { sequence, entry: UNFIT });
       } else if (isEnd(entry)) {
-        this.sealed = true;
+        this.hasEnded = true;
         this.end = entry;
       } else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
     }
@@ -368,7 +368,7 @@ export class Replica {
     for (let limit = READ_FEW; ; limit = READ_MANY) {
       if (this.#stopped) throw unavailable("the service is stopping");
       // This process dropped the log before its end was read: no more entries are needed.
-      if (this.sealed) return;
+      if (this.hasEnded) return;
       if (!this.#isRestored) await this.#restore();
       if (!this.#isBuilt && this.bytes > this.options.buildingBytesMax) throw tooLarge();
       const { entries, complete } = await this.#read(limit);

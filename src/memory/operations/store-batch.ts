@@ -62,17 +62,23 @@ export async function storeBatch(ports: WritePorts, request: StoreBatchRequest):
   const numbered = (id: string) =>
     memoryIdsLike(id, memories.length).map((id, i) => ({ ...(memories[i] as ParsedMemory), id }));
   const { results, replayed } = await write(ports, {
-    ...{ caller, scope, signal, deadlineMs, timer, idempotencyKey, creates: true },
+    caller,
+    scope,
+    signal,
+    deadlineMs,
+    timer,
+    idempotencyKey,
+    creates: true,
     content: () => contentOf(memories, ports),
     itemsFor: (id) => {
       const taken = new Set<string>();
       return numbered(id).map((memory) => {
-        const item = storeItem(ports, memory);
-        const externalId = memory.storeOptions?.conditions.externalId ?? "";
+        const { look, ...item } = storeItem(ports, memory);
+        const { externalId } = memory.storeOptions?.conditions ?? {};
         // What is there now says nothing to a memory if one before it has the same external id.
-        if (taken.has(externalId)) delete item.look;
-        if (externalId !== "") taken.add(externalId);
-        return item;
+        if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
+        if (externalId !== undefined) taken.add(externalId);
+        return { ...item, look };
       });
     },
     findStored: (attempt) => findStored(ports, { scope, memories: numbered(attempt.memoryId), attempt }),

@@ -50,13 +50,20 @@ export function storeItem(
   { id, text, metadata, eventAtMs, storeOptions }: ParsedMemory & { readonly id: string },
 ): Item<Answered> {
   const memoryOf = (embedding: Embedding | undefined, nowMs: number): Stored => ({
-    ...{ op: "store", opId: id, id, text, metadata, createdAtMs: nowMs },
+    op: "store",
+    opId: id,
+    id,
+    text,
+    metadata,
+    createdAtMs: nowMs,
     ...(eventAtMs !== undefined && { eventAtMs }),
     ...(embedding as Embedding),
   });
   if (storeOptions === undefined) {
     return {
-      ...{ id, text, isPaid: () => true },
+      id,
+      text,
+      isPaid: () => true,
       entryIn: ({ embedding, nowMs }) => memoryOf(embedding, nowMs),
       answer: async ({ existing }) => answerOf(existing),
     };
@@ -64,7 +71,8 @@ export function storeItem(
   const { similarAbove: above, conditions, onSimilar } = storeOptions;
   let similar: SimilarMemories | undefined;
   return {
-    ...{ id, text },
+    id,
+    text,
     // One that finds a similar memory costs a call, because its text was embedded.
     isPaid: ({ outcome }) => outcome !== "KEPT" || onSimilar === "keep",
     look: async (view) => {
@@ -74,9 +82,11 @@ export function storeItem(
     entryIn: async ({ replica, embedding, nowMs, timer, signal }) => {
       const memory = memoryOf(embedding, nowMs);
       if (above !== undefined) {
-        const of = { log: ports.log, memory, above, decides: onSimilar !== "store" };
         similar = await SimilarMemories.search(replica, {
-          ...of,
+          log: ports.log,
+          memory,
+          above,
+          decides: onSimilar !== "store",
           except: conditions.supersedes,
           timer,
           signal,

@@ -37,7 +37,13 @@ export async function store(ports: WritePorts, request: StoreRequest): Promise<S
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const { text, metadata, eventAtMs, storeOptions, unreadShare, redacted } = memory;
   const { stored, replayed } = await writeOne(ports, {
-    ...{ caller, scope, signal, deadlineMs, timer, idempotencyKey, creates: true },
+    caller,
+    scope,
+    signal,
+    deadlineMs,
+    timer,
+    idempotencyKey,
+    creates: true,
     content: () => [
       text,
       canonicalMetadata(metadata),

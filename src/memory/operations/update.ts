@@ -68,7 +68,13 @@ export async function updateMemory(ports: WritePorts, request: UpdateRequest): P
   const { redacted, ...wanted } = parseChanges(request, ports);
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const { stored, replayed } = await writeOne<Shown>(ports, {
-    ...{ caller, scope, signal, deadlineMs, timer, idempotencyKey, creates: false },
+    caller,
+    scope,
+    signal,
+    deadlineMs,
+    timer,
+    idempotencyKey,
+    creates: false,
     content: () => ["UpdateMemory", id, wanted.asked, "", ""],
     itemFor: (opId) => ({
       ...updateItem(ports, { opId, scope, id, etag, wanted }),
@@ -154,7 +160,9 @@ export function updateItem(
   }: { opId: string; scope: Scope; id: string; etag: string | undefined; wanted: Wanted },
 ): Item<Shown> {
   return {
-    ...{ id: opId, text: wanted.text, isPaid: () => true },
+    id: opId,
+    text: wanted.text,
+    isPaid: () => true,
     entryIn: ({ embedding, nowMs }) => {
       const text = embedding && { ...embedding, text: wanted.text ?? "" };
       const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };

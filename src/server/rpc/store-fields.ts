@@ -54,7 +54,10 @@ function onSimilarOf(value: Similarity_OnSimilar | undefined): OnSimilar | undef
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
   return memories.map(({ text, metadata, onSecret, ...asked }, i) =>
     ofItem(`memories[${i}]`, () => ({
-      ...{ text, metadata, eventAtMs: eventAtMsOf(asked), onSecret: onSecretOf(onSecret) },
+      text,
+      metadata,
+      eventAtMs: eventAtMsOf(asked),
+      onSecret: onSecretOf(onSecret),
       ...storeOptionsOf(asked),
     })),
   );
@@ -117,7 +120,9 @@ function storedItem(
   { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
 ) {
   return {
-    ...{ id, tokens, createdAt: timestampFromMs(createdAtMs) },
+    id,
+    tokens,
+    createdAt: timestampFromMs(createdAtMs),
     ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
     ...(etag !== undefined && { etag }),
     ...(unreadShare !== undefined && { unreadShare }),
