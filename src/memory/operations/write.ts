@@ -3,6 +3,7 @@ import type { ErasurePorts } from "../erasure/erase.js";
 import {
   type Answered,
   type Attempt,
+  type IdempotentRequest,
   parseIdempotencyKey,
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
@@ -155,26 +156,26 @@ export async function write<A extends { readonly tokens: number }>(
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
-  const several = findStored !== undefined;
-  const asked = { scope, idempotencyKey, content: await request.content(), several };
+  const isBatch = findStored !== undefined;
+  const asked: IdempotentRequest = { scope, idempotencyKey, content: await request.content(), isBatch };
   let written: Written<A> | undefined;
   const work = {
     write: async (attempt: Attempt) => {
       written = await attempted(attempt);
-      if (several) count(written);
+      if (isBatch) count(written);
       return request.answerOf(written.results, attempt);
     },
     // What an attempt at a batch has stored stays paid, even if its answer cannot be kept: another attempt finds
     // it, and pays nothing.
     undo: async () => {
-      const calls = several ? 0 : (written?.paid.length ?? 0);
+      const calls = isBatch ? 0 : (written?.paid.length ?? 0);
       if (calls > 0) await quota.refund(caller, calls);
     },
   };
   try {
     const { answered, replayed } = await idempotency.run(asked, work);
     if (replayed || written === undefined) return { results: await request.replay(answered), replayed: true };
-    if (!several) count(written);
+    if (!isBatch) count(written);
   } catch (error) {
     if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
   }
