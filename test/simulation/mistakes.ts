@@ -146,7 +146,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 113,
+    seed: 2071,
     changes: [
       [
         "memory/versions/current-version.ts",
@@ -178,7 +178,7 @@ export const MISTAKES: readonly Mistake[] = [
       [
         "memory/log/namespaces.ts",
         "appendAll(entries, { idempotent })",
-        'appendAll(entries, { idempotent && !entries.some((each) => "decide" in each) })',
+        'appendAll(entries, { idempotent: idempotent && !entries.some((each) => "decide" in each) })',
       ],
     ],
   },

@@ -13,7 +13,7 @@ export interface CurrentVersion extends Sequenced<Projected["head"]> {
 /** Finds the present version of a memory; undefined if it was deleted, has expired, or never was. */
 export async function currentVersionOf(view: LogView, id: string): Promise<CurrentVersion | undefined> {
   const { log, logId } = view;
-  return standingAt(view, () => log.locate({ logId, id }));
+  return versionAt(view, () => log.locate({ logId, id }));
 }
 
 export async function currentByExternalId(
@@ -21,10 +21,10 @@ export async function currentByExternalId(
   externalId: string,
 ): Promise<CurrentVersion | undefined> {
   const { log, logId } = view;
-  return standingAt(view, () => log.findByExternalId({ logId, externalId }));
+  return versionAt(view, () => log.findByExternalId({ logId, externalId }));
 }
 
-async function standingAt(
+async function versionAt(
   view: LogView,
   find: () => Promise<number | undefined>,
 ): Promise<CurrentVersion | undefined> {
