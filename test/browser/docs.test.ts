@@ -114,6 +114,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
     await page.waitForURL(`${server.url}/docs/api#retrying-safely`);
     await page.goto(`${server.url}/docs/mcp.md`);
     await page.waitForURL(`${server.url}/docs/mcp`);
+    await page.goto(`${server.url}/docs/oauth#the-key`);
+    await page.waitForURL(`${server.url}/docs/mcp#the-key`);
     // The browser itself reports that the first address was none.
     expect(faults.filter((fault) => !/ 404 /.test(fault))).toEqual([]);
     await page.context().close();
