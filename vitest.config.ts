@@ -95,7 +95,7 @@ export default defineConfig({
         test: {
           name: "more",
           include: [...MORE, ...LONGER, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
-          env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "600" },
+          env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "1100" },
           maxWorkers,
         },
       },
