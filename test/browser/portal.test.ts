@@ -124,7 +124,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
 
     it("stores and recalls in the playground, with the scores and strong matches", async () => {
       await page.getByRole("link", { name: "Playground" }).first().click();
-      await page.getByLabel("Namespace").fill("notes");
+      await page.getByLabel("Namespace", { exact: true }).fill("notes");
       await page.getByLabel("Text").fill("Grandmother bakes rye bread on Sundays.");
       await page.getByText("Metadata", { exact: true }).click();
       await page.getByLabel("A JSON object").fill('{"from": "ada"}');

@@ -116,8 +116,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     expect(stdout).toContain('"namespace":"home"');
     await visit(page, server.url, "playground/work");
     await page.getByText("Your key is for this namespace alone.").waitFor();
-    expect(await page.getByLabel("Namespace").inputValue()).toBe("home");
-    expect(await page.getByLabel("Namespace").getAttribute("readonly")).not.toBeNull();
+    expect(await page.getByLabel("Namespace", { exact: true }).inputValue()).toBe("home");
+    expect(await page.getByLabel("Namespace", { exact: true }).getAttribute("readonly")).not.toBeNull();
     await page.getByLabel("Text").fill("Ada has a cat.");
     await page.getByRole("button", { name: "Store" }).click();
     await page.getByText("Stored", { exact: true }).waitFor();

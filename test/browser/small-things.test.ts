@@ -61,7 +61,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
   it("closes a memory of the playground by Back, and does not reopen a closed one", async () => {
     await visit(page, server.url, "usage");
     await page.getByRole("link", { name: "Playground" }).first().click();
-    await page.getByLabel("Namespace").fill("people");
+    await page.getByLabel("Namespace", { exact: true }).fill("people");
     await page.getByLabel("Question").fill("مرحبا");
     await page.getByRole("button", { name: "Recall", exact: true }).click();
     const result = page.getByRole("button", { name: "مرحبا بالعالم" });
@@ -188,7 +188,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     for (let i = 0; i < 101; i++) await caller.store({ text: "x", namespace: `a/${i}` });
     await caller.store({ text: "x", namespace: "zebra" });
     await visit(page, server.url, "playground");
-    await page.getByLabel("Namespace").fill("zeb");
+    await page.getByLabel("Namespace", { exact: true }).fill("zeb");
     await expect.poll(() => page.locator("#namespaces option").count()).toBe(1);
     expect(await page.locator("#namespaces option").getAttribute("value")).toBe("zebra");
   });
