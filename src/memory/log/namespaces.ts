@@ -115,7 +115,7 @@ export class Namespaces {
       const changes = existing.map(async (each): Promise<Changed> => ({ logId, existing: await each }));
       let ended: unknown;
       for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
-        // What the log's end has kept out goes to the name's next log.
+        // Entries that came after the log's end go to the name's next log.
         if (outcome.status === "rejected" && outcome.reason instanceof LogEndedError)
           ended ??= outcome.reason;
         else settled.set((entries[i] as Stored | Conditional).opId, outcome);

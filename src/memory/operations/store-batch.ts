@@ -75,7 +75,7 @@ export async function storeBatch(ports: WritePorts, request: StoreBatchRequest):
       return numbered(id).map((memory) => {
         const { look, ...item } = storeItem(ports, memory);
         const { externalId } = memory.storeOptions?.conditions ?? {};
-        // What is there now says nothing to a memory if one before it has the same external id.
+        // An earlier memory of this batch has the same external id: what the log holds now does not decide.
         if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
         if (externalId !== undefined) taken.add(externalId);
         return { ...item, look };
@@ -131,7 +131,7 @@ function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): An
     const { tokens, createdAtMs } = first;
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   }
-  // What was kept is another's.
+  // A memory that was kept belongs to another store.
   const places = results.flatMap((result, place) =>
     "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [],
   );

@@ -30,7 +30,7 @@ export interface UpdateRequest extends PaidRequest {
   readonly mask?: readonly string[] | undefined;
   /** True if `metadata` is a JSON merge patch. */
   readonly merges?: boolean | undefined;
-  /** What to do with secrets in the new text or metadata; the server's way if left out. */
+  /** How to handle secrets in the new text or metadata; the server's setting if left out. */
   readonly onSecret?: OnSecret | undefined;
   /** Etag that the memory must have; empty means any. */
   readonly etag?: string | undefined;

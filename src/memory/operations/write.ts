@@ -60,7 +60,7 @@ export interface Item<A> {
 
 interface EntryContext {
   readonly replica: Replica;
-  /** Of the item's text, by the model of the log. */
+  /** Embedding of the item's text by the log's model; undefined if the item has no text. */
   readonly embedding: Embedding | undefined;
   readonly nowMs: number;
   readonly timer: StepTimer<CallStep>;
@@ -165,8 +165,8 @@ export async function write<A extends { readonly tokens: number }>(
       if (isBatch) count(written);
       return request.answerOf(written.results, attempt);
     },
-    // What an attempt at a batch has stored stays paid, even if its answer cannot be kept: another attempt finds
-    // it, and pays nothing.
+    // The memories that an attempt at a batch has stored stay paid, even if its answer cannot be kept: the next
+    // attempt finds them and pays nothing for them.
     undo: async () => {
       const calls = isBatch ? 0 : (written?.paid.length ?? 0);
       if (calls > 0) await quota.refund(caller, calls);
@@ -308,7 +308,7 @@ class Writer<A> {
         appending.catch(() => {});
       }
     } finally {
-      // What reaches the log is paid for, even if the caller has stopped waiting.
+      // Entries that reach the log are paid for, even if the caller has stopped waiting.
       await appending;
     }
   }
