@@ -3,7 +3,7 @@
 // a cycle of folders.
 
 /** Small files that all of src may import: an error, a version, a loop, pieces of text, suggestions. */
-const commons = "^src/((errors|every|json-tokens|lines|progress|suggest|utf8|version)\\.ts$|concurrency/)";
+const commons = "^src/((errors|json-tokens|lines|progress|suggest|utf8|version)\\.ts$|concurrency/)";
 
 /** Starts and stops the service or a command: these files and `compose` may import everything. */
 const entries = "^(src/(admin|compose|main|model|serve)\\.ts$|src/compose/|cli/mcp/main\\.ts$)";
@@ -15,14 +15,13 @@ const layers = {
   "src/accounts": [],
   "src/config": ["src/accounts"],
   "src/client-metadata": ["src/accounts/oauth"],
-  "src/storage": ["src/memory/(ports|format|pacing)", "src/accounts"],
-  "src/vectors": ["src/memory/(ports|pacing)"],
-  "src/index": ["src/memory/(ports|filter|input|pacing)"],
+  "src/storage": ["src/memory/(ports|format)", "src/accounts"],
+  "src/index": ["src/memory/(ports|filter|requests)"],
   "src/embedding": ["src/memory/ports"],
-  "src/telemetry": ["src/memory/(ports|log)"],
-  "src/operator": ["src/memory", "src/accounts"],
+  "src/observability": ["src/memory/(ports|log)"],
+  "src/admin": ["src/memory", "src/accounts"],
   "src/server": ["src/memory", "src/accounts", "gen"],
-  cli: ["src/operator", "src/memory/input", "src/server/mcp", "clients/typescript/src"],
+  cli: ["src/admin", "src/memory/requests", "src/server/mcp", "clients/typescript/src"],
 };
 
 /** Folders that import nothing of the project besides themselves. */
@@ -36,19 +35,19 @@ const packages = {
   "@fastify/": "src/server",
   "@modelcontextprotocol/server": "src/server/mcp|cli/mcp",
   "@node-oauth/oauth2-server": "src/server/oauth",
-  "@opentelemetry/": "src/telemetry",
+  "@opentelemetry/": "src/observability",
   "@xenova/transformers": "src/embedding",
-  commander: "src/operator|cli",
+  commander: "src/admin|cli",
   fastify: "src/server",
   "ipaddr.js": "src/server|src/client-metadata",
   lmdb: "src/storage/local",
   "lru-cache": "src",
   mongodb: "src/storage/mongo",
   pino: "src/server",
-  "prom-client": "src/telemetry",
+  "prom-client": "src/observability",
   stemmer: "src/index/words",
   "typeid-js": "src",
-  usearch: "src/vectors",
+  usearch: "src/index/vectors",
   zod: "src/config",
 };
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { locateModel } from "../dist/src/embedding/download/locate.js";
+import { locateModel } from "../dist/src/embedding/models/locate.js";
 import { BareServer } from "./compare/bare/bare-server.js";
 import { openNodeEmbedder, openPythonEmbedder } from "./compare/embedders.js";
 import { HttpSystem } from "./compare/http-system.js";

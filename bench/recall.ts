@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { packageRoot } from "../dist/src/embedding/download/locate.js";
+import { packageRoot } from "../dist/src/embedding/models/locate.js";
 import { chanceOf } from "../test/support/chance.js";
 import { BareServer } from "./compare/bare/bare-server.js";
 import { type Shares, sharesIn } from "./compare/cpu-profile.js";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { systemClock } from "../dist/src/memory/pacing/clock.js";
 import type { Index, Indexes } from "../src/memory/ports/index.js";
 import { aMemory } from "../test/contract/samples.js";
 import { machine, percentile, timed } from "./machine.js";

@@ -1,6 +1,6 @@
 import { text as readAll } from "node:stream/consumers";
 import * as client from "../clients/typescript/src/index.js";
-import { whole } from "../src/operator/show.js";
+import { whole } from "../src/admin/show.js";
 import { type Common, connect, HEADERS } from "./connect.js";
 import { UsageError } from "./failure.js";
 import { grouped, print, seconds, short, tableOf } from "./output.js";

@@ -1,5 +1,5 @@
 import { type Command, type CommandOptions, Option } from "commander";
-import { commandLine, inOneLine, wholeNumber } from "../src/operator/command-line.js";
+import { commandLine, inOneLine, wholeNumber } from "../src/admin/command-line.js";
 import { VERSION } from "../src/version.js";
 import * as accounts from "./account.js";
 import { EXIT } from "./failure.js";

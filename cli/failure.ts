@@ -1,6 +1,6 @@
 import { RecalldError } from "../clients/typescript/src/index.js";
+import { whole } from "../src/admin/show.js";
 import { MemoryError, messageOf } from "../src/errors.js";
-import { whole } from "../src/operator/show.js";
 
 /** Exit codes: a script can tell apart what it can do something about. */
 export const EXIT = {

@@ -10,7 +10,7 @@ import type {
   Redacted,
   UpdateFailure,
 } from "../clients/typescript/src/index.js";
-import { whole } from "../src/operator/show.js";
+import { whole } from "../src/admin/show.js";
 import { type Common, connect, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
 import { grouped, print, seconds, short, tableOf } from "./output.js";

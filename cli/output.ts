@@ -1,5 +1,5 @@
 import { LONG_FIELDS } from "../clients/typescript/src/contract.js";
-import { inColumns } from "../src/operator/show.js";
+import { inColumns } from "../src/admin/show.js";
 
 /** Columns of a table, with how each is shown. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;

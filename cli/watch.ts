@@ -1,5 +1,5 @@
 import type { WatchEvent } from "../clients/typescript/src/index.js";
-import { whole } from "../src/operator/show.js";
+import { whole } from "../src/admin/show.js";
 import { connect, HEADERS, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
 import { asGiven, short } from "./output.js";

@@ -1,6 +1,6 @@
 import { modelOf } from "../src/compose/models.js";
 import { loadConfig } from "../src/config/config.js";
-import type { ConventionSettings } from "../src/embedding/convention/find-convention.js";
+import type { ConventionSettings } from "../src/embedding/models/find-convention.js";
 import { PARAPHRASES } from "./paraphrase-set.js";
 import { isToldApart, tellApart } from "./tell-apart.js";
 

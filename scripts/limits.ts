@@ -17,18 +17,18 @@ import {
   FILTER_STRING_BYTES_MAX,
 } from "../src/memory/filter/parse.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
-import { count } from "../src/memory/input/count.js";
-import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/input/external-id.js";
-import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/input/id.js";
-import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/input/metadata.js";
-import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/input/namespace.js";
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/input/page.js";
-import { TEXT_BYTES_MAX } from "../src/memory/input/text.js";
-import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/input/top-k.js";
 import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/answer-budget.js";
 import { NEIGHBORS_MAX } from "../src/memory/operations/recall/parse-neighbors.js";
 import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
 import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
+import { count } from "../src/memory/requests/count.js";
+import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/requests/external-id.js";
+import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/requests/id.js";
+import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/requests/metadata.js";
+import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/requests/namespace.js";
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
+import { TEXT_BYTES_MAX } from "../src/memory/requests/text.js";
+import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/requests/top-k.js";
 import { EXPORT_MS_MAX } from "../src/memory/streams/export.js";
 import { STREAM_LIMITS } from "../src/memory/streams/open-streams.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/app.js";
@@ -39,10 +39,10 @@ import {
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
 import { KEYLESS_RATE, PROBES_RATE } from "../src/server/http/keyless.js";
+import { HTTP2_STREAMS_MAX } from "../src/server/listen/connection-counts.js";
+import { ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
+import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
 import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
-import { HTTP2_STREAMS_MAX } from "../src/server/port/connection-counts.js";
-import { ONE_PORT_LIMITS } from "../src/server/port/one-port-limits.js";
-import { REFUSALS_RATE } from "../src/server/port/refusals.js";
 import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
 

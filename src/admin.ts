@@ -1,19 +1,19 @@
 #!/usr/bin/env node
+import { adminCommands, EXIT, exitCodeOf } from "./admin/commands.js";
+import type { Given } from "./admin/operations.js";
+import { show, whole } from "./admin/show.js";
 import { openAdminClient } from "./compose/admin-client.js";
 import { modelOf } from "./compose/models.js";
 import { openIndexFiles, openStorage, openVectors } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
 import { failedPrecondition, MemoryError } from "./errors.js";
-import { count } from "./memory/input/count.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import type { ModelVersion } from "./memory/ports/model-version.js";
 import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";
-import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
-import type { Given } from "./operator/operations.js";
-import { show, whole } from "./operator/show.js";
+import { count } from "./memory/requests/count.js";
 import { ProgressLine } from "./progress.js";
 import { backUp } from "./storage/local/backup/back-up.js";
 import { compactLocal } from "./storage/local/backup/compact.js";
@@ -31,7 +31,7 @@ interface Said {
 
 type Run = (config: Config, given: Given) => Promise<Said>;
 
-/** Commands that work on the database as a whole; all others are in src/operator/operations.ts. */
+/** Commands that work on the database as a whole; all others are in src/admin/operations.ts. */
 const RUNS: Readonly<Record<string, Run>> = {
   verify: verifyDatabase,
   compact,

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
+import { Operator } from "./admin/operations.js";
 import { audited } from "./compose/audit-log.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
@@ -12,16 +13,15 @@ import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
-import type { FoundConvention } from "./embedding/convention/find-convention.js";
+import type { FoundConvention } from "./embedding/models/find-convention.js";
 import { dropAll } from "./memory/erasure/drop.js";
-import { parseExpiry } from "./memory/input/expiry.js";
-import { parseNamespace } from "./memory/input/namespace.js";
 import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
-import { Operator } from "./operator/operations.js";
-import type { ShutdownOptions } from "./server/port/drain.js";
-import { Readiness } from "./server/port/readiness.js";
+import { parseExpiry } from "./memory/requests/expiry.js";
+import { parseNamespace } from "./memory/requests/namespace.js";
+import type { ShutdownOptions } from "./server/listen/drain.js";
+import { Readiness } from "./server/listen/readiness.js";
 import { within } from "./storage/within.js";
 
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */

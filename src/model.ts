@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 import { createReadStream } from "node:fs";
+import { commandLine } from "./admin/command-line.js";
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
-import { describeConvention } from "./embedding/convention/describe-convention.js";
-import { listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";
-import { BUNDLED, folderOf, locateModel } from "./embedding/download/locate.js";
-import { missingFiles } from "./embedding/download/model-files.js";
+import { describeConvention } from "./embedding/models/describe-convention.js";
+import { listModels, type ModelSummary, summarise } from "./embedding/models/list-models.js";
+import { BUNDLED, folderOf, locateModel } from "./embedding/models/locate.js";
+import { missingFiles } from "./embedding/models/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";
 import { failedPrecondition, MemoryError, messageOf } from "./errors.js";
 import { isRemote } from "./memory/ports/embedder.js";
-import { commandLine } from "./operator/command-line.js";
 
 const program = commandLine({ name: "npm run -s model --", exitCode: 1 }).addHelpText(
   "after",

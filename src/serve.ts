@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { commandLine, inOneLine } from "./operator/command-line.js";
+import { commandLine, inOneLine } from "./admin/command-line.js";
 
 const HELP = `
 All other settings are environment variables: see docs/configuration.md.`;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CHARGE_OUTCOMES, PARTS } from "../src/telemetry/metrics.js";
+import { CHARGE_OUTCOMES, PARTS } from "../src/observability/metrics.js";
 import { signUp } from "./support/caller.js";
 import { section } from "./support/documents.js";
 import { groupingsIn, selectorsIn } from "./support/promql.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseExternalId } from "../../src/memory/input/external-id.js";
+import { parseExternalId } from "../../src/memory/requests/external-id.js";
 import type { Imported } from "./imported.js";
 
 /** Makes a memory's external id: its own, or its id in the source, or what stands for one that cannot be one. */

@@ -1,6 +1,6 @@
 import type { OnSecret, Recalld } from "../../clients/typescript/src/index.js";
 import { MemoryError } from "../../src/errors.js";
-import { parseNamespace } from "../../src/memory/input/namespace.js";
+import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { grouped } from "../output.js";
 import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
 import { importMemories, type Progress, type Report, type Storing } from "./import-memories.js";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { RecalldError } from "../../clients/typescript/src/index.js";
 import { invalid, MemoryError } from "../../src/errors.js";
-import { parseMetadata } from "../../src/memory/input/metadata.js";
-import { parseText } from "../../src/memory/input/text.js";
+import { parseMetadata } from "../../src/memory/requests/metadata.js";
+import { parseText } from "../../src/memory/requests/text.js";
 import { externalIdOf } from "./external-id.js";
 import type { Imported, Read } from "./imported.js";
 

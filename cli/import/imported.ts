@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/memory/input/json-object.js";
+import type { JsonObject } from "../../src/memory/requests/json-object.js";
 
 /** A memory of another program, or of an export, as it will be stored. */
 export interface Imported {

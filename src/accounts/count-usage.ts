@@ -1,4 +1,4 @@
-import { type Background, type BackgroundOptions, inBackground } from "../every.js";
+import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import {
   type AccountHour,
   type Counts,

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { type Background, type BackgroundOptions, inBackground } from "../every.js";
+import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import type { Accounts, KeyUse } from "./account.js";
 import { type Authenticated, proofOf } from "./authenticate.js";
 

@@ -6,11 +6,11 @@ import { charge, getAccount } from "../accounts/quota.js";
 import type { Config } from "../config/config.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { Readiness } from "../server/port/readiness.js";
+import type { ChargeOutcome } from "../observability/metrics.js";
+import type { Telemetry } from "../observability/telemetry.js";
+import type { Readiness } from "../server/listen/readiness.js";
 import type { Storage } from "../storage/storage.js";
 import { StorageWatch } from "../storage/watch.js";
-import type { ChargeOutcome } from "../telemetry/metrics.js";
-import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
 import { warn } from "./warn.js";
 

@@ -1,16 +1,16 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
+import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
 import { eraseUnreadable as eraseUnreadableIndexes, openIndexes } from "../index/open.js";
-import { systemClock } from "../memory/pacing/clock.js";
+import { eraseUnreadable } from "../index/vectors/snapshot/folder.js";
+import { openUsearch, type Usearch, type UsearchOptions } from "../index/vectors/usearch.js";
 import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
-import { eraseUnreadable } from "../vectors/snapshot/folder.js";
-import { openUsearch, type Usearch, type UsearchOptions } from "../vectors/usearch.js";
 import type { Closers } from "./closers.js";
 
 /**

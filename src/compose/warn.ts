@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Component } from "../telemetry/metrics.js";
-import type { Telemetry } from "../telemetry/telemetry.js";
+import type { Component } from "../observability/metrics.js";
+import type { Telemetry } from "../observability/telemetry.js";
 
 /** Logs and counts a failure that calls do not see. */
 export function warn({ logger, telemetry }: { logger: FastifyBaseLogger; telemetry: Telemetry }) {

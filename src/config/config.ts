@@ -54,7 +54,7 @@ const SCHEMA = {
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
   /** Action of a store that names none, the same as in `src/memory/secrets/handle-secrets.ts`. */
   ON_SECRET: choice(["store", "redact", "refuse"]).default("store"),
-  /** The same numbers as in `src/memory/input/top-k.ts`. */
+  /** The same numbers as in `src/memory/requests/top-k.ts`. */
   TOP_K_MAX: whole(20, 200).default(20),
   SIGNUP: choice(["open", "closed"]).default("open"),
   /**

@@ -6,17 +6,17 @@ import {
   isRemote,
   type ModelIdentity,
 } from "../memory/ports/embedder.js";
+import { pinnedParts } from "./encode/convention.js";
+import { unreadShareOf } from "./encode/scripts.js";
 import {
   type ConventionSettings,
   type FoundConvention,
   findConvention,
   settled,
-} from "./convention/find-convention.js";
-import { locateModel } from "./download/locate.js";
-import { verifyModel } from "./download/model-files.js";
-import type { ModelPlace } from "./download/pull.js";
-import { pinnedParts } from "./encode/convention.js";
-import { unreadShareOf } from "./encode/scripts.js";
+} from "./models/find-convention.js";
+import { locateModel } from "./models/locate.js";
+import { verifyModel } from "./models/model-files.js";
+import type { ModelPlace } from "./models/pull.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
 import { type EmbedWorker, Pool } from "./pool/pool.js";
 import { Thread } from "./pool/thread.js";

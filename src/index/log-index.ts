@@ -1,5 +1,5 @@
+import { TimeSlice } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
-import { TimeSlice } from "../memory/pacing/bounds.js";
 import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.js";
 import type { Mark, RowCounts } from "../memory/ports/vectors.js";
 import { type Row, rowOf, Segment } from "./segment.js";

@@ -1,8 +1,8 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "../concurrency/clock.js";
+import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
-import type { Clock } from "../memory/pacing/clock.js";
-import { inTimeSlices } from "../memory/pacing/time-slices.js";
 import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
   Index,

@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Principal } from "../accounts/authenticate.js";
 import { Share } from "../concurrency/share.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
-import { addressOf, networkOf } from "./port/client-address.js";
+import { addressOf, networkOf } from "./listen/client-address.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
 

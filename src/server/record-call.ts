@@ -4,7 +4,7 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import { MemoryError } from "../errors.js";
-import { parseNamespace } from "../memory/input/namespace.js";
+import { parseNamespace } from "../memory/requests/namespace.js";
 import type { Call } from "./call.js";
 import { nameOf } from "./rpc/service.js";
 import { INTERNAL_MESSAGE } from "./wire/errors.js";

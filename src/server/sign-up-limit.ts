@@ -1,5 +1,5 @@
 import { Buckets, type Rate } from "../accounts/bucket.js";
-import { networkOf } from "./port/client-address.js";
+import { networkOf } from "./listen/client-address.js";
 
 const HOUR_SECONDS = 3_600;
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BareServer } from "../../bench/compare/bare/bare-server.js";
 import { RecalldClient } from "../../bench/compare/recalld-client.js";
 import { type Corpus, openCorpus } from "../../bench/compare/texts.js";
-import { packageRoot } from "../../src/embedding/download/locate.js";
+import { packageRoot } from "../../src/embedding/models/locate.js";
 
 const MEMORIES = 40;
 

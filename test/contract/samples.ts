@@ -11,7 +11,7 @@ import type {
   Sequences,
   Stored,
 } from "../../src/memory/ports/log.js";
-import { fetchAll } from "../../src/memory/reading/fetch.js";
+import { fetchAll } from "../../src/memory/versions/fetch.js";
 
 /** Makes a memory. Values that are not given are made up and differ from call to call. */
 export function aMemory(given: Partial<Stored> = {}): Stored {

@@ -77,7 +77,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     const neededMs =
       drainNoticeMs +
       shutdownTimeoutMs +
-      constant("src/server/port/drain.ts", "LAST_ANSWERS_MS") +
+      constant("src/server/listen/drain.ts", "LAST_ANSWERS_MS") +
       constant("src/compose.ts", "CLOSE_TIMEOUT_MS");
     expect(neededMs).toBeGreaterThan(30_000);
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(neededMs);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { commandsOf, lineOf } from "../../src/operator/command-line.js";
-import { adminCommands, EXIT } from "../../src/operator/commands.js";
+import { commandsOf, lineOf } from "../../src/admin/command-line.js";
+import { adminCommands, EXIT } from "../../src/admin/commands.js";
 
 import { quoted, rows, section, unquoted } from "../support/documents.js";
 

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commandsOf, lineOf } from "../../src/operator/command-line.js";
-import { adminCommands } from "../../src/operator/commands.js";
+import { commandsOf, lineOf } from "../../src/admin/command-line.js";
+import { adminCommands } from "../../src/admin/commands.js";
 import { ROOT, read } from "../support/documents.js";
 import { newDataDir } from "../support/server.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loadConfig, SETTINGS } from "../../src/config/config.js";
-import { HUB } from "../../src/embedding/download/pull.js";
+import { HUB } from "../../src/embedding/models/pull.js";
 
 import { quoted, rows, section, unquoted } from "../support/documents.js";
 

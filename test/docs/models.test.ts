@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FAMILIES, familyOf } from "../../src/embedding/convention/families.js";
+import { FAMILIES, familyOf } from "../../src/embedding/models/families.js";
 
 import { quoted, rows, section, unquoted } from "../support/documents.js";
 

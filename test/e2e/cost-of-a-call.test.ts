@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 // Worker threads run compiled code only, which `npm test` compiles first.
 import { openService, type Service } from "../../dist/src/compose.js";
 import { loadConfig } from "../../dist/src/config/config.js";
+import { UsearchIndex } from "../../dist/src/index/vectors/usearch-index.js";
 import { openLog } from "../../dist/src/server/logging.js";
-import { UsearchIndex } from "../../dist/src/vectors/usearch-index.js";
 import { newDataDir, unhurried } from "../support/server.js";
 
 /** Number of calls that are counted together, so that work in the background does not count. */

@@ -4,7 +4,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/health/v1/health_pb.js";
-import { Readiness } from "../../src/server/port/readiness.js";
+import { Readiness } from "../../src/server/listen/readiness.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, aScope } from "../contract/samples.js";
 import { signUp } from "../support/caller.js";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pageToken } from "../../src/memory/input/page.js";
+import { pageToken } from "../../src/memory/requests/page.js";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import { onDatabase, openAccountAt, restart } from "../support/on-database.js";

@@ -4,8 +4,8 @@ import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { packageRoot } from "../../src/embedding/download/locate.js";
-import { MODEL_FILES } from "../../src/embedding/download/model-files.js";
+import { packageRoot } from "../../src/embedding/models/locate.js";
+import { MODEL_FILES } from "../../src/embedding/models/model-files.js";
 import { type FakeHub, openHub } from "../support/hub.js";
 import { newDataDir, runUntilExit, startServer } from "../support/server.js";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect as connectTls } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { openTls, RENEWAL_LOOK_MS } from "../../src/server/port/tls.js";
+import { openTls, RENEWAL_LOOK_MS } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import { runUntilExit, startServer } from "../support/server.js";
 

@@ -6,8 +6,8 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
-import { ConnectionCounts } from "../../src/server/port/connection-counts.js";
-import { createOnePortServer } from "../../src/server/port/one-port.js";
+import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
+import { createOnePortServer } from "../../src/server/listen/one-port.js";
 import { certificates } from "../support/certificates.js";
 import { startServer, type TestServer } from "../support/server.js";
 

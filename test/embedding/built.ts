@@ -15,4 +15,4 @@ export const { Thread } = (await built(
 )) as typeof import("../../src/embedding/pool/thread.js");
 export const { pullModel } = (await built(
   "download/pull.js",
-)) as typeof import("../../src/embedding/download/pull.js");
+)) as typeof import("../../src/embedding/models/pull.js");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { env, pipeline } from "@xenova/transformers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { packageRoot } from "../../src/embedding/download/locate.js";
+import { packageRoot } from "../../src/embedding/models/locate.js";
 import type { EmbedderOptions } from "../../src/embedding/open.js";
 import { openEmbedder } from "./built.js";
 import { type Toy, toyModel } from "./toy-models.js";

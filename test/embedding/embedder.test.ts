@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { env, pipeline } from "@xenova/transformers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packageRoot } from "../../src/embedding/download/locate.js";
+import { packageRoot } from "../../src/embedding/models/locate.js";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
 import { openEmbedder } from "./built.js";
 

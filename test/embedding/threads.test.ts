@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { packageRoot } from "../../src/embedding/download/locate.js";
 import { PLAIN } from "../../src/embedding/encode/convention.js";
+import { packageRoot } from "../../src/embedding/models/locate.js";
 import { openEmbedder, Thread } from "./built.js";
 
 // Threads start and end here, on machines that may be busy with others.

@@ -1,7 +1,7 @@
 import { openEmbedder } from "../../dist/src/embedding/open.js";
-import { newMemoryId } from "../../src/memory/input/id.js";
 import { SERVICE } from "../../src/memory/ports/embedder.js";
 import type { Scope, Stored } from "../../src/memory/ports/log.js";
+import { newMemoryId } from "../../src/memory/requests/id.js";
 import type { Storage } from "../../src/storage/storage.js";
 
 /** Texts that are embedded and then appended together: as many as may wait for the model. */

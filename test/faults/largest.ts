@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { newMemoryId } from "../../src/memory/input/id.js";
 import type { Stored } from "../../src/memory/ports/log.js";
+import { newMemoryId } from "../../src/memory/requests/id.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { type Caller, callerAt, signUp } from "../support/caller.js";
 import { scrape } from "../support/scrape.js";

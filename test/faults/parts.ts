@@ -197,7 +197,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
 
   snapshots: (size) =>
     vitest(
-      "test/vectors",
+      "test/index/vectors",
       { DAMAGED_SNAPSHOTS: size },
       `${count(size)} damaged snapshots: 0 crashes, 0 wrong answers`,
     ),

@@ -8,8 +8,8 @@ import {
   FILTER_STRING_BYTES_MAX,
   parseFilter,
 } from "../../src/memory/filter/parse.js";
-import type { Json, JsonObject } from "../../src/memory/input/json-object.js";
 import { narrowed } from "../../src/memory/ports/condition.js";
+import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
 import { chanceOf } from "../support/chance.js";
 import { quoted, rows, section } from "../support/documents.js";
 import { naiveMatch } from "./naive.js";

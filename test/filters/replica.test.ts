@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseFilter } from "../../src/memory/filter/parse.js";
-import type { JsonObject } from "../../src/memory/input/json-object.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
+import type { JsonObject } from "../../src/memory/requests/json-object.js";
+import { cloud } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "../memory/domain.js";
-import { cloud } from "../vectors/clouds.js";
 
 const points = cloud(600, { dimensions: DIMENSIONS });
 const query = cloud(1, { dimensions: DIMENSIONS, seed: 2 })[0]?.vector as Float32Array;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
 import { eraseUnreadable, openIndexes } from "../../src/index/open.js";
-import { yieldToEventLoop } from "../../src/memory/pacing/yield-to-event-loop.js";
 import type { Index, Indexes, IndexRow } from "../../src/memory/ports/index.js";
 import type { Mark } from "../../src/memory/ports/vectors.js";
 import type { Chance } from "../support/chance.js";

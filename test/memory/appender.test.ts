@@ -1,10 +1,10 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
-import { WaitingBytes } from "../../src/memory/pacing/bounds.js";
-import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
+import { WaitingBytes } from "../../src/memory/ports/bounds.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../../src/memory/pacing/clock.js";
+import { systemClock } from "../../src/concurrency/clock.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
 import { findNearby, type Searched, scoreBest } from "../../src/memory/search/nearby.js";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
-import { Budget } from "../../src/memory/pacing/budget.js";
+import { Budget } from "../../src/concurrency/budget.js";
 
 const open = (changes = {}) =>
   new Budget({ max: 10, waitingMax: 3, waitMs: 10_000, what: "reads", ...changes });

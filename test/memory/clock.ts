@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
-import type { Clock } from "../../src/memory/pacing/clock.js";
+import type { Clock } from "../../src/concurrency/clock.js";
 
 /** A clock that a test moves. A sleeper wakes up in the next turn, at the later time. */
 export class HandClock implements Clock {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coalesce } from "../../src/memory/pacing/coalesce.js";
+import { coalesce } from "../../src/concurrency/coalesce.js";
 
 /** Makes a run that ends when told to. */
 function scripted() {

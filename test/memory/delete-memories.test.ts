@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Clock } from "../../src/concurrency/clock.js";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
-import { newMemoryId } from "../../src/memory/input/id.js";
 import { deleteMemories } from "../../src/memory/operations/delete-memories.js";
-import type { Clock } from "../../src/memory/pacing/clock.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
+import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, type Domain, TestService } from "./domain.js";
 

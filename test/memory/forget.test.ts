@@ -12,8 +12,8 @@ import type { Appended, Log, Stored } from "../../src/memory/ports/log.js";
 import { compactLocal } from "../../src/storage/local/backup/compact.js";
 import { encode } from "../../src/storage/local/log/record.js";
 import { entriesOf as entriesIn } from "../contract/samples.js";
+import { cloud, type Point } from "../index/vectors/clouds.js";
 import { withChanges } from "../support/with-changes.js";
-import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
 import {
   CALLER,

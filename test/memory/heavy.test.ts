@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { listMemories } from "../../src/memory/operations/list.js";
 import { recall } from "../../src/memory/operations/recall.js";
 import { store } from "../../src/memory/operations/store.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 import { CALLER, TestService } from "./domain.js";
 import { modelVersionsOf } from "./models.js";

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
 import { StoredFiles } from "../../src/memory/erasure/stored-files.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
@@ -8,7 +9,6 @@ import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { recall } from "../../src/memory/operations/recall.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";

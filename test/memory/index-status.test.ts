@@ -1,12 +1,12 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
 import { indexStatus } from "../../src/memory/log/index-status.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Stored } from "../../src/memory/ports/log.js";
-import { cloud } from "../vectors/clouds.js";
+import { cloud } from "../index/vectors/clouds.js";
 import { CALLER, DIMENSIONS, type Domain, memoryOf, scopeOf, TestService, until } from "./domain.js";
 
 const MEMORIES = 600;

@@ -1,6 +1,6 @@
+import { systemClock } from "../../src/concurrency/clock.js";
 import { ModelVersions, type ModelVersionsOptions } from "../../src/memory/models/model-versions.js";
 import { Pins } from "../../src/memory/models/pin.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { endCopy } from "../../src/memory/erasure/erase.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
-import { newOperationId } from "../../src/memory/input/id.js";
 import { verify } from "../../src/memory/log/verify.js";
 import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Dropped, Log } from "../../src/memory/ports/log.js";
@@ -9,6 +8,7 @@ import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { NOTHING, tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
+import { newOperationId } from "../../src/memory/requests/id.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { type Domain, plainVectors, scopeOf, TestService, until } from "./domain.js";

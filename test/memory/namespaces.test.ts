@@ -7,8 +7,8 @@ import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { aMemory, memories } from "../contract/samples.js";
+import { cloud, nearest, type Point } from "../index/vectors/clouds.js";
 import { withChanges } from "../support/with-changes.js";
-import { cloud, nearest, type Point } from "../vectors/clouds.js";
 import {
   CALLER,
   DIMENSIONS,

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseFilter } from "../../src/memory/filter/parse.js";
-import { parseRecency, type Recency } from "../../src/memory/input/recency.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Stored } from "../../src/memory/ports/log.js";
+import { parseRecency, type Recency } from "../../src/memory/requests/recency.js";
 import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";
 import { rankInTime } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";
+import { cloud } from "../index/vectors/clouds.js";
 import { chanceOf } from "../support/chance.js";
-import { cloud } from "../vectors/clouds.js";
 import { DIMENSIONS, memoryOf, scopeOf, TestService, until } from "./domain.js";
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { getMemory } from "../../src/memory/operations/get.js";
 import { listMatching } from "../../src/memory/operations/list.js";
 import { type StoreRequest, store } from "../../src/memory/operations/store.js";
 import { updateMemory } from "../../src/memory/operations/update.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log } from "../../src/memory/ports/log.js";
 import { withChanges } from "../support/with-changes.js";
 import { CALLER, type Domain, TestService } from "./domain.js";

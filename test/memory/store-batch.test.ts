@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
 import { withChanges } from "../support/with-changes.js";
 import { CALLER, TestService } from "./domain.js";

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
+import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { MemoryError } from "../../src/errors.js";
-import { newMemoryId } from "../../src/memory/input/id.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
-import { SLICE_BYTES_MAX } from "../../src/memory/pacing/bounds.js";
-import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
+import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
+import { newMemoryId } from "../../src/memory/requests/id.js";
 import { type ExportPorts, exportMemories } from "../../src/memory/streams/export.js";
 import type { LogReader } from "../../src/memory/streams/log-reader.js";
 import { announced, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";

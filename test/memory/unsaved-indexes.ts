@@ -1,5 +1,5 @@
+import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
 import { openIndexes } from "../../src/index/open.js";
-import { yieldToEventLoop } from "../../src/memory/pacing/yield-to-event-loop.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
 
 /**

@@ -16,8 +16,8 @@ import {
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Call } from "../../src/server/call.js";
-import { createOnePortServer } from "../../src/server/port/one-port.js";
-import { Readiness } from "../../src/server/port/readiness.js";
+import { createOnePortServer } from "../../src/server/listen/one-port.js";
+import { Readiness } from "../../src/server/listen/readiness.js";
 import { HEALTH_WATCHES_MAX, registerHealth } from "../../src/server/rpc/health.js";
 import { callKey } from "../../src/server/rpc/mount.js";
 

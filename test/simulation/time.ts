@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/memory/pacing/clock.js";
+import type { Clock } from "../../src/concurrency/clock.js";
 
 /** Makes a repeatable source of chance (mulberry32). */
 export function seeded(seed: number): () => number {

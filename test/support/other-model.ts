@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { packageRoot } from "../../src/embedding/download/locate.js";
+import { packageRoot } from "../../src/embedding/models/locate.js";
 import { newDataDir } from "./server.js";
 
 export const OTHER_MODEL = "test/other";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { clientAddresses, networkOf } from "../../src/server/port/client-address.js";
+import { clientAddresses, networkOf } from "../../src/server/listen/client-address.js";
 
 const PROXIES = ["10.0.0.0/8", "fd00::/8"];
 

@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { describeConvention, remarkable } from "../../src/embedding/convention/describe-convention.js";
-import { familyOf } from "../../src/embedding/convention/families.js";
+import { PLAIN, pinnedParts } from "../../src/embedding/encode/convention.js";
+import { describeConvention, remarkable } from "../../src/embedding/models/describe-convention.js";
+import { familyOf } from "../../src/embedding/models/families.js";
 import {
   type ConventionSettings,
   findConvention,
   settled,
-} from "../../src/embedding/convention/find-convention.js";
-import { PLAIN, pinnedParts } from "../../src/embedding/encode/convention.js";
+} from "../../src/embedding/models/find-convention.js";
 
 async function folderWith(files: Readonly<Record<string, unknown>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "model-"));

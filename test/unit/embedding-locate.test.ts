@@ -2,13 +2,13 @@ import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { locateModel, packageRoot } from "../../src/embedding/download/locate.js";
+import { locateModel, packageRoot } from "../../src/embedding/models/locate.js";
 import {
   MODEL_FILES,
   missingFiles,
   OPTIONAL_FILES,
   verifyModel,
-} from "../../src/embedding/download/model-files.js";
+} from "../../src/embedding/models/model-files.js";
 
 const BUNDLED = join(packageRoot(), "models", "bundled");
 /** Address on which nothing listens, like that of an offline machine, without waiting for a name server. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { progressBar, progressText } from "../../src/embedding/download/pull.js";
+import { progressBar, progressText } from "../../src/embedding/models/pull.js";
 
 function screen(isTTY: boolean) {
   const written: string[] = [];

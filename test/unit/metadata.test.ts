@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { canonicalMetadata } from "../../src/memory/input/metadata.js";
+import { canonicalMetadata } from "../../src/memory/requests/metadata.js";
 
 /** Reverses the order of the keys of each object in a value. */
 function turned(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { atMost, type EmbeddedWindow } from "../../src/embedding/pool/task.js";
+import { VECTORS_MAX } from "../../src/index/vectors/snapshot/keys.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
-import { VECTORS_MAX } from "../../src/vectors/snapshot/keys.js";
 
 /** Makes windows of a text, of ten characters each, whose vectors all point in different directions. */
 const windowsOf = (count: number): EmbeddedWindow[] =>

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { OnePortServer } from "../../src/server/port/one-port.js";
+import type { OnePortServer } from "../../src/server/listen/one-port.js";
 import {
   ask1,
   ask2,

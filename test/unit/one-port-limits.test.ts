@@ -4,10 +4,10 @@ import { type ClientHttp2Stream, constants } from "node:http2";
 import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
-import { HTTP2_STREAMS_MAX } from "../../src/server/port/connection-counts.js";
-import { ONE_PORT_LIMITS } from "../../src/server/port/one-port-limits.js";
-import { onTaken } from "../../src/server/port/open-requests.js";
-import { noteRefusal, REFUSALS_RATE } from "../../src/server/port/refusals.js";
+import { HTTP2_STREAMS_MAX } from "../../src/server/listen/connection-counts.js";
+import { ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
+import { onTaken } from "../../src/server/listen/open-requests.js";
+import { noteRefusal, REFUSALS_RATE } from "../../src/server/listen/refusals.js";
 import {
   ask1,
   ask2,

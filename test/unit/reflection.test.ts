@@ -12,7 +12,7 @@ import * as v1 from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import * as v1alpha from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { createOnePortServer } from "../../src/server/port/one-port.js";
+import { createOnePortServer } from "../../src/server/listen/one-port.js";
 import { registerReflection } from "../../src/server/rpc/reflection.js";
 
 const run = promisify(execFile);

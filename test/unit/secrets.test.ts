@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { METADATA_BYTES_MAX } from "../../src/memory/input/metadata.js";
-import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
+import { METADATA_BYTES_MAX } from "../../src/memory/requests/metadata.js";
+import { TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
 import { findSecrets } from "../../src/memory/secrets/find-secrets.js";
 import { handleSecrets, REDACTED } from "../../src/memory/secrets/handle-secrets.js";
 import { SECRET_RULES } from "../../src/memory/secrets/rules.js";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { isFromPortal, sessionCookies, sessionOf } from "../../src/server/port/session-cookie.js";
+import { isFromPortal, sessionCookies, sessionOf } from "../../src/server/listen/session-cookie.js";
 
 const PORTAL = { "x-recalld-session": "1" };
 const SECRET = "rcs_secret";

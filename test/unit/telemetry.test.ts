@@ -4,7 +4,7 @@ import { LogEndedError } from "../../src/memory/log/replica.js";
 import type { Embedder, EmbeddingThread } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
-import { Telemetry } from "../../src/telemetry/telemetry.js";
+import { Telemetry } from "../../src/observability/telemetry.js";
 import { startCollector } from "../support/collector.js";
 
 const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
-import { Tracing } from "../../src/telemetry/tracing.js";
+import { Tracing } from "../../src/observability/tracing.js";
 import { startCollector } from "../support/collector.js";
 
 /** Number of calls that makes more spans than wait in the library's queue (2048). */

@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createOnePortServer, type OnePortServer } from "../../src/server/port/one-port.js";
+import { createOnePortServer, type OnePortServer } from "../../src/server/listen/one-port.js";
 
 /** Number of calls, above a session's streams: after 100 that are never freed, Node refuses all calls. */
 const CALLS = 120;

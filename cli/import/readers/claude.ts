@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/memory/input/json-object.js";
+import type { JsonObject } from "../../../src/memory/requests/json-object.js";
 import type { Read, Source } from "../imported.js";
 import { timeOf } from "./event-time.js";
 import { idTextOf, imported, listOf, madeId, objectOf, otherFormat, placed, skip, textOf } from "./parts.js";

@@ -1,4 +1,4 @@
-import type { Json } from "../../../src/memory/input/json-object.js";
+import type { Json } from "../../../src/memory/requests/json-object.js";
 import type { Read, Source } from "../imported.js";
 import { timeOf } from "./event-time.js";
 import {

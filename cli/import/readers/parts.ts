@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject, type Json, type JsonObject } from "../../../src/memory/input/json-object.js";
+import { isObject, type Json, type JsonObject } from "../../../src/memory/requests/json-object.js";
 import { OtherFormatError, type Read, type Refused, type Skipped } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseJson } from "./json.js";
 

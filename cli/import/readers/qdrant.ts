@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../../src/memory/input/json-object.js";
+import type { Json, JsonObject } from "../../../src/memory/requests/json-object.js";
 import type { Read, Source } from "../imported.js";
 import { timeIn, timeOf } from "./event-time.js";
 import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeid } from "typeid-js";
-import { type Background, every, inBackground } from "../../every.js";
+import { type Background, every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
 import { sum } from "../count-usage.js";
 import { type Counts, DAY_MS, NOTHING } from "../usage.js";

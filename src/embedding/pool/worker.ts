@@ -1,5 +1,4 @@
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
-import { verifyModel } from "../download/model-files.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
 import {
@@ -9,6 +8,7 @@ import {
   openEncoder,
   type Question,
 } from "../encode/encoder.js";
+import { verifyModel } from "../models/model-files.js";
 
 /** Properties of the model that a thread has loaded. */
 export interface LoadedModel {

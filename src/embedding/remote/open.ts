@@ -7,10 +7,10 @@ import {
   type ModelIdentity,
   REMOTE_PREFIX,
 } from "../../memory/ports/embedder.js";
-import type { ConventionSettings, FoundConvention } from "../convention/find-convention.js";
 import { pinnedParts } from "../encode/convention.js";
 import { tokensIn } from "../encode/cost.js";
 import type { Encoded, Question } from "../encode/encoder.js";
+import type { ConventionSettings, FoundConvention } from "../models/find-convention.js";
 import { type EmbedWorker, Pool } from "../pool/pool.js";
 import type { RequestFailedError, RequestOutcome } from "./answer.js";
 import { Batches, probe, TextFailedError } from "./batches.js";

@@ -1,8 +1,8 @@
 import { failedPrecondition, type MemoryError } from "../../errors.js";
-import { count } from "../input/count.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
+import { count } from "../requests/count.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 const LIST_MANY = 100;

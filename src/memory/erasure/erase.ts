@@ -1,15 +1,15 @@
-import { newOperationId } from "../input/id.js";
+import type { Clock } from "../../concurrency/clock.js";
 import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
 import type { EndPorts } from "../log/complete-end.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
 import type { Indexes } from "../ports/index.js";
 import type { Deleted, Log, Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Vectors } from "../ports/vectors.js";
+import { newOperationId } from "../requests/id.js";
 
 interface BurialPorts extends EndPorts {
   readonly namespaces: Namespaces;

@@ -1,6 +1,6 @@
+import type { Clock } from "../../concurrency/clock.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Indexes } from "../ports/index.js";
 import { forgottenBy, type Log } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";

@@ -1,4 +1,4 @@
-import { every } from "../../every.js";
+import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
 import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";

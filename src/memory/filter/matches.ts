@@ -1,4 +1,3 @@
-import type { JsonObject } from "../input/json-object.js";
 import {
   CONTAINER,
   type Condition,
@@ -7,6 +6,7 @@ import {
   type Test,
   type Value,
 } from "../ports/condition.js";
+import type { JsonObject } from "../requests/json-object.js";
 import { eachValue, type See } from "./path.js";
 
 /** Code units from here on are not in the order of the code points that they belong to. */

@@ -1,9 +1,9 @@
 import { invalid } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
-import { count } from "../input/count.js";
-import { isObject, type Json, type JsonObject } from "../input/json-object.js";
-import { canonicalMetadata, METADATA_DEPTH_MAX } from "../input/metadata.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
+import { count } from "../requests/count.js";
+import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
+import { canonicalMetadata, METADATA_DEPTH_MAX } from "../requests/metadata.js";
 import { parseInstant } from "./instant.js";
 import { keysOf } from "./path.js";
 

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from "../input/json-object.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
+import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
 
 /**
  * Splits a path at its dots into keys; undefined if a backslash precedes anything but a dot, a dollar sign or

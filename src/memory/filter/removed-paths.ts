@@ -1,6 +1,6 @@
 import { invalid } from "../../errors.js";
-import { isObject, type JsonObject } from "../input/json-object.js";
-import { METADATA_DEPTH_MAX } from "../input/metadata.js";
+import { isObject, type JsonObject } from "../requests/json-object.js";
+import { METADATA_DEPTH_MAX } from "../requests/metadata.js";
 import { keysOf } from "./path.js";
 
 /** Maximum number of paths that one update removes. */

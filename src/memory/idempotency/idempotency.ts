@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
+import type { Clock } from "../../concurrency/clock.js";
 import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
-import { newMemoryId } from "../input/id.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
-import { findMemory } from "../reading/fetch.js";
+import { newMemoryId } from "../requests/id.js";
+import { findMemory } from "../versions/fetch.js";
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Lifetime of a key. */

@@ -1,5 +1,5 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import type { Clock } from "../pacing/clock.js";
 import { type Deleted, type Dropped, type Erased, isEnd, type Log, type Scope } from "../ports/log.js";
 import { completeEnd, type EndPorts } from "./complete-end.js";
 

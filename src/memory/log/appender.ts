@@ -1,6 +1,6 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
-import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../pacing/bounds.js";
-import type { Clock } from "../pacing/clock.js";
+import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../ports/bounds.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";

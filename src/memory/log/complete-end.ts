@@ -1,4 +1,4 @@
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
 import type { Erasures } from "../ports/erasures.js";
 import type { Dropped, Log, Moved, Scope } from "../ports/log.js";
 

@@ -1,7 +1,7 @@
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
 import type { Log, SupersedingOrExpiring } from "../ports/log.js";
-import { fetchAll } from "../reading/fetch.js";
 import { isExpired } from "../versions/current-version.js";
+import { fetchAll } from "../versions/fetch.js";
 import type { ShowingOptions } from "../versions/showing.js";
 
 /** Numbers read at a time. */

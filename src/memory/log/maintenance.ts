@@ -1,5 +1,5 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { unavailable } from "../../errors.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Indexes } from "../ports/index.js";
 import type { Scope } from "../ports/log.js";
 import type { Recent } from "../ports/recent.js";

@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import { WaitingBytes } from "../pacing/bounds.js";
+import { WaitingBytes } from "../ports/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
 import type { Entry, Log, Lost, Scope, Sequenced, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";

@@ -1,6 +1,6 @@
+import type { Clock } from "../../concurrency/clock.js";
+import { coalesce } from "../../concurrency/coalesce.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import type { Clock } from "../pacing/clock.js";
-import { coalesce } from "../pacing/coalesce.js";
 import type { Index, Indexes, IndexRow } from "../ports/index.js";
 import {
   type Dropped,
@@ -17,12 +17,12 @@ import {
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { RowCounts, VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import { type Covered, Restoration } from "../reading/restoration.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
 import { SupersededIndex } from "../search/superseded-index.js";
 import { type Change, RunningSearches } from "../versions/changes-during.js";
 import { Expiries } from "../versions/expiries.js";
+import { type Covered, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;

@@ -1,6 +1,6 @@
+import type { Clock } from "../../concurrency/clock.js";
+import { coalesce } from "../../concurrency/coalesce.js";
 import { failedPrecondition, unavailable } from "../../errors.js";
-import type { Clock } from "../pacing/clock.js";
-import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
 import type { ModelVersion } from "../ports/model-version.js";
 import type { SystemRecords } from "../ports/system-records.js";

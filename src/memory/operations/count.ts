@@ -1,8 +1,8 @@
 import { parseFilter } from "../filter/parse.js";
-import { authorizeFree } from "../input/authorize.js";
-import type { JsonObject } from "../input/json-object.js";
-import { scopeOf } from "../input/namespace.js";
 import { countShown } from "../log/counting.js";
+import { authorizeFree } from "../requests/authorize.js";
+import type { JsonObject } from "../requests/json-object.js";
+import { scopeOf } from "../requests/namespace.js";
 import { endOf } from "./end-of.js";
 import { type ReadingPorts, selectIn } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";

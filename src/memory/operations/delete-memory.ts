@@ -1,11 +1,11 @@
 import { unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
-import { authorizeFree } from "../input/authorize.js";
-import { parseMemoryId } from "../input/id.js";
-import { scopeOf } from "../input/namespace.js";
 import { onLiving } from "../log/append-direct.js";
 import type { Scope } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { parseMemoryId } from "../requests/id.js";
+import { scopeOf } from "../requests/namespace.js";
 import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";
 

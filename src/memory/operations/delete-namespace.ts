@@ -1,8 +1,8 @@
 import { drop } from "../erasure/drop.js";
 import type { ErasurePorts } from "../erasure/erase.js";
-import { authorizeFree } from "../input/authorize.js";
-import { scopeOf } from "../input/namespace.js";
 import type { Quota } from "../ports/quota.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { scopeOf } from "../requests/namespace.js";
 import { noSuchNamespace } from "./get-namespace.js";
 import type { NamespaceRequest } from "./ports.js";
 

@@ -1,9 +1,9 @@
+import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
 import type { ErasurePorts } from "../erasure/erase.js";
-import { authorizeFree } from "../input/authorize.js";
-import { parsePrefix } from "../input/namespace.js";
-import { mapSome } from "../pacing/map-some.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { parsePrefix } from "../requests/namespace.js";
 import { endOf, measureLiving } from "./end-of.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
 

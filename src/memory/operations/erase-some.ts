@@ -1,5 +1,5 @@
-import type { Clock } from "../pacing/clock.js";
-import { mapSome } from "../pacing/map-some.js";
+import type { Clock } from "../../concurrency/clock.js";
+import { mapSome } from "../../concurrency/map-some.js";
 
 /** Time after which no further erasure begins; a call may take 30 seconds. */
 const BEGIN_MS_MAX = 15_000;

@@ -1,11 +1,11 @@
-import { authorizeFree } from "../input/authorize.js";
-import { parseMemoryIds } from "../input/id.js";
-import { scopeOf } from "../input/namespace.js";
-import { byteLengthOf } from "../pacing/bounds.js";
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
+import { byteLengthOf } from "../ports/bounds.js";
 import type { Log } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { findMemories } from "../reading/fetch.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { parseMemoryIds } from "../requests/id.js";
+import { scopeOf } from "../requests/namespace.js";
+import { findMemories } from "../versions/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import type { NamespaceRequest } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";

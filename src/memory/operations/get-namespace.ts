@@ -1,9 +1,9 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { MemoryError } from "../../errors.js";
-import { authorizeFree } from "../input/authorize.js";
-import { scopeOf } from "../input/namespace.js";
-import type { Clock } from "../pacing/clock.js";
 import { isMemory, type Log, type Measured, type Projected } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { scopeOf } from "../requests/namespace.js";
 import { type ShowingOptions, shownOf } from "../versions/showing.js";
 import { endOf, type LogEnd } from "./end-of.js";
 

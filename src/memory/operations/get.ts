@@ -1,11 +1,11 @@
-import { authorizeFree } from "../input/authorize.js";
-import { parseMemoryId } from "../input/id.js";
-import { scopeOf } from "../input/namespace.js";
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
 import type { Log } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { findMemory } from "../reading/fetch.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { parseMemoryId } from "../requests/id.js";
+import { scopeOf } from "../requests/namespace.js";
 import { noSuchMemory } from "../versions/current-version.js";
+import { findMemory } from "../versions/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import type { NamespaceRequest } from "./ports.js";
 

@@ -1,5 +1,10 @@
-import { authorizeFree } from "../input/authorize.js";
-import { scopeOf } from "../input/namespace.js";
+import { byteLengthOf } from "../ports/bounds.js";
+import { ALWAYS, type Filter } from "../ports/condition.js";
+import type { Happened } from "../ports/event-order.js";
+import type { Scope } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
   noPage,
@@ -9,12 +14,7 @@ import {
   parsePageToken,
   parsePlace,
   parseTimePlace,
-} from "../input/page.js";
-import { byteLengthOf } from "../pacing/bounds.js";
-import { ALWAYS, type Filter } from "../ports/condition.js";
-import type { Happened } from "../ports/event-order.js";
-import type { Scope } from "../ports/log.js";
-import { baseOf } from "../ports/model-version.js";
+} from "../requests/page.js";
 import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
 import { type ReadingPorts, readMatching } from "./matching.js";

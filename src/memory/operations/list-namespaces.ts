@@ -1,8 +1,8 @@
-import { parsePrefix } from "../input/namespace.js";
-import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
-import { mapSome } from "../pacing/map-some.js";
+import { mapSome } from "../../concurrency/map-some.js";
 import { isEnd, type Log, type Measured, type NamespaceHead, type Scope } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { parsePrefix } from "../requests/namespace.js";
+import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../requests/page.js";
 import { endOf, measureLiving } from "./end-of.js";
 
 /** Maximum number of namespaces measured at a time. */

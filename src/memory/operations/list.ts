@@ -1,7 +1,13 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { parseFilter } from "../filter/parse.js";
-import { authorizeFree } from "../input/authorize.js";
-import type { JsonObject } from "../input/json-object.js";
-import { scopeOf } from "../input/namespace.js";
+import { byteLengthOf } from "../ports/bounds.js";
+import type { Filter } from "../ports/condition.js";
+import type { Log } from "../ports/log.js";
+import { baseOf } from "../ports/model-version.js";
+import type { Quota } from "../ports/quota.js";
+import { authorizeFree } from "../requests/authorize.js";
+import type { JsonObject } from "../requests/json-object.js";
+import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
   noPage,
@@ -10,13 +16,7 @@ import {
   parsePageSize,
   parsePageToken,
   parsePlace,
-} from "../input/page.js";
-import { byteLengthOf } from "../pacing/bounds.js";
-import type { Clock } from "../pacing/clock.js";
-import type { Filter } from "../ports/condition.js";
-import type { Log } from "../ports/log.js";
-import { baseOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
+} from "../requests/page.js";
 import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
 import { endOf, type LogEnd } from "./end-of.js";

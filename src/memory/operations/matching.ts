@@ -1,11 +1,11 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { matches } from "../filter/matches.js";
 import type { Namespaces } from "../log/namespaces.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
 import type { Log, Scope, Sequenced } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { fetchAll } from "../reading/fetch.js";
+import { fetchAll } from "../versions/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
 
 /** Memories that match a filter, and the log that has them. */

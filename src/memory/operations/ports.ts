@@ -1,7 +1,7 @@
+import type { Clock } from "../../concurrency/clock.js";
 import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { OnSecret } from "../secrets/handle-secrets.js";

@@ -1,6 +1,6 @@
-import { byteLengthOf } from "../pacing/bounds.js";
+import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Log, type Sequenced } from "../ports/log.js";
-import { fetchAll } from "../reading/fetch.js";
+import { fetchAll } from "../versions/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
 import type { LogEnd } from "./end-of.js";
 

@@ -1,3 +1,5 @@
+import { mapSome } from "../../concurrency/map-some.js";
+import { mapInTimeSlices } from "../../concurrency/time-slices.js";
 import { invalid } from "../../errors.js";
 import {
   type Answered,
@@ -5,15 +7,13 @@ import {
   deletedSince,
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
-import { authorize } from "../input/authorize.js";
-import { memoryIdsLike } from "../input/id.js";
-import { canonicalMetadata } from "../input/metadata.js";
-import { scopeOf } from "../input/namespace.js";
-import { mapSome } from "../pacing/map-some.js";
-import { mapInTimeSlices } from "../pacing/time-slices.js";
 import type { Kept } from "../ports/claims.js";
 import type { Scope } from "../ports/log.js";
-import { findMemories } from "../reading/fetch.js";
+import { authorize } from "../requests/authorize.js";
+import { memoryIdsLike } from "../requests/id.js";
+import { canonicalMetadata } from "../requests/metadata.js";
+import { scopeOf } from "../requests/namespace.js";
+import { findMemories } from "../versions/fetch.js";
 import { ofItem } from "./of-item.js";
 import type { PaidRequest } from "./ports.js";
 import type { StoreOutcome } from "./store.js";

@@ -1,11 +1,11 @@
 import { MemoryError } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
 import type { Answered } from "../idempotency/idempotency.js";
-import { parseTimeOfYears } from "../input/event-time.js";
-import { weightOf } from "../pacing/bounds.js";
+import { weightOf } from "../ports/bounds.js";
 import type { StoreOutcome } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Entry, Erased, Projected, Stored } from "../ports/log.js";
+import { parseTimeOfYears } from "../requests/event-time.js";
 import { type ContentsRequest, type ParsedContents, parseContents } from "../secrets/parse-contents.js";
 import type { Conditional } from "../versions/condition.js";
 import { checkStore, decideStore } from "../versions/deciding-stores.js";

@@ -1,8 +1,8 @@
 import { invalid } from "../../errors.js";
-import { type Expiry, parseExpiry } from "../input/expiry.js";
-import { parseExternalId } from "../input/external-id.js";
-import { parseSimilarAbove } from "../input/floors.js";
-import { parseSupersedes } from "../input/id.js";
+import { type Expiry, parseExpiry } from "../requests/expiry.js";
+import { parseExternalId } from "../requests/external-id.js";
+import { parseSimilarAbove } from "../requests/floors.js";
+import { parseSupersedes } from "../requests/id.js";
 import type { OnConflict, StoreConditions } from "../versions/deciding-stores.js";
 
 /** Fields of a store beyond those of a memory. */

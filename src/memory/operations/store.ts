@@ -1,7 +1,7 @@
 import type { Outcome } from "../idempotency/idempotency.js";
-import { authorize } from "../input/authorize.js";
-import { canonicalMetadata } from "../input/metadata.js";
-import { scopeOf } from "../input/namespace.js";
+import { authorize } from "../requests/authorize.js";
+import { canonicalMetadata } from "../requests/metadata.js";
+import { scopeOf } from "../requests/namespace.js";
 import type { Redacted } from "../secrets/handle-secrets.js";
 import type { PaidRequest } from "./ports.js";
 import { type MemoryRequest, parseMemory, storeItem } from "./store-item.js";

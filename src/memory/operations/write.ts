@@ -1,3 +1,4 @@
+import { mapSome } from "../../concurrency/map-some.js";
 import { MemoryError } from "../../errors.js";
 import type { ErasurePorts } from "../erasure/erase.js";
 import {
@@ -7,15 +8,14 @@ import {
   parseIdempotencyKey,
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
-import { newMemoryId } from "../input/id.js";
 import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
-import { mapSome } from "../pacing/map-some.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Scope, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Quota } from "../ports/quota.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
+import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { errorOfItem } from "./of-item.js";

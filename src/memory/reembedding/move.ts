@@ -1,12 +1,11 @@
+import type { Clock } from "../../concurrency/clock.js";
+import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { endCopy, newErasure } from "../erasure/erase.js";
-import { newOperationId } from "../input/id.js";
 import { appendDirect } from "../log/append-direct.js";
 import { completeEnd } from "../log/complete-end.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Pins } from "../models/pin.js";
-import type { Clock } from "../pacing/clock.js";
-import { mapSome } from "../pacing/map-some.js";
 import { isRemote, SERVICE } from "../ports/embedder.js";
 import type { Erasures } from "../ports/erasures.js";
 import {
@@ -20,6 +19,7 @@ import {
   type Sequenced,
 } from "../ports/log.js";
 import { inModelVersion, modelVersionOf } from "../ports/model-version.js";
+import { newOperationId } from "../requests/id.js";
 
 /** Entries copied at a time. */
 const COPY_MANY = 64;

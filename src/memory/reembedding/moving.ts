@@ -1,4 +1,4 @@
-import { every } from "../../every.js";
+import { every } from "../../concurrency/every.js";
 import { allNames } from "../log/walk.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import type { Named, Scope } from "../ports/log.js";

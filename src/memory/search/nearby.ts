@@ -1,4 +1,4 @@
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
 import type { Log, Projected } from "../ports/log.js";
 import { type Among, type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { type Pair, type Scored, score } from "./score.js";

@@ -1,7 +1,7 @@
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
 import type { Log } from "../ports/log.js";
 import { vectorsOf } from "../ports/windows.js";
-import { fetchAll } from "../reading/fetch.js";
+import { fetchAll } from "../versions/fetch.js";
 import type { MeanCosine } from "./mean-cosine.js";
 import { VectorMean, type WithVectors } from "./vector-mean.js";
 

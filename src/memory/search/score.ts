@@ -1,7 +1,7 @@
-import type { Recency } from "../input/recency.js";
 import type { Window } from "../ports/embedder.js";
 import { type Projected, type Sequenced, type Stored, seen } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
+import type { Recency } from "../requests/recency.js";
 import { recencyOfMemory } from "./recency.js";
 
 /** A memory that an index found. */

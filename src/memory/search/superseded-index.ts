@@ -1,10 +1,10 @@
-import type { Clock } from "../pacing/clock.js";
-import { coalesce } from "../pacing/coalesce.js";
+import type { Clock } from "../../concurrency/clock.js";
+import { coalesce } from "../../concurrency/coalesce.js";
 import type { Index, Indexes } from "../ports/index.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import { fetchAll } from "../reading/fetch.js";
+import { fetchAll } from "../versions/fetch.js";
 import { shownOf } from "../versions/showing.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */

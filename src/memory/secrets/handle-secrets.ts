@@ -1,5 +1,5 @@
 import { MemoryError } from "../../errors.js";
-import { isObject, type Json, type JsonObject } from "../input/json-object.js";
+import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
 import { findSecrets, type SecretSpan } from "./find-secrets.js";
 
 /** Action if a text or its metadata has what looks like a secret. */

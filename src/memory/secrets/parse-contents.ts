@@ -1,6 +1,6 @@
-import type { JsonObject } from "../input/json-object.js";
-import { parseMetadata } from "../input/metadata.js";
-import { parseText } from "../input/text.js";
+import type { JsonObject } from "../requests/json-object.js";
+import { parseMetadata } from "../requests/metadata.js";
+import { parseText } from "../requests/text.js";
 import { handleSecrets, type OnSecret, type Redacted } from "./handle-secrets.js";
 
 /** Text and metadata to store as a request has them, and what to do with secrets in them. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../pacing/clock.js";
-import { mapSome } from "../pacing/map-some.js";
+import type { Clock } from "../../concurrency/clock.js";
+import { mapSome } from "../../concurrency/map-some.js";
 import type { Log, Scope } from "../ports/log.js";
 
 /** Shortest time between two looks at what is waited for: other processes write too. */

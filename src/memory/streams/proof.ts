@@ -1,4 +1,4 @@
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
 import type { Caller, Quota } from "../ports/quota.js";
 
 /** Age after which a stream proves its caller's key again before it passes anything on. */

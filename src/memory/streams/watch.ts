@@ -1,10 +1,10 @@
-import { authorizeFree } from "../input/authorize.js";
-import { scopeOf } from "../input/namespace.js";
-import { TimeSlice } from "../pacing/bounds.js";
-import type { Clock } from "../pacing/clock.js";
+import type { Clock } from "../../concurrency/clock.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Entry, Log, Scope, Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { authorizeFree } from "../requests/authorize.js";
+import { scopeOf } from "../requests/namespace.js";
 import { type Change, changeOf, idAt } from "./changes.js";
 import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";

@@ -1,8 +1,8 @@
 import { MemoryError } from "../../errors.js";
-import type { JsonObject } from "../input/json-object.js";
-import { parseMetadata } from "../input/metadata.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
+import type { JsonObject } from "../requests/json-object.js";
+import { parseMetadata } from "../requests/metadata.js";
 import { type Decision, LogAdvancedError, type LogView } from "./condition.js";
 import { type CurrentVersion, currentVersionOf, noSuchMemory, superseded } from "./current-version.js";
 import { versionAfter } from "./deciding-stores.js";

@@ -8,13 +8,13 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { capTimeouts } from "../call.js";
-import { clientAddresses, inBlocks, noteAddress } from "../port/client-address.js";
-import type { ConnectionCounts } from "../port/connection-counts.js";
-import { createOnePortServer } from "../port/one-port.js";
-import { ONE_PORT_LIMITS, type OnePortLimits } from "../port/one-port-limits.js";
-import type { Readiness } from "../port/readiness.js";
-import type { SessionCookies } from "../port/session-cookie.js";
-import type { Tls } from "../port/tls.js";
+import { clientAddresses, inBlocks, noteAddress } from "../listen/client-address.js";
+import type { ConnectionCounts } from "../listen/connection-counts.js";
+import { createOnePortServer } from "../listen/one-port.js";
+import { ONE_PORT_LIMITS, type OnePortLimits } from "../listen/one-port-limits.js";
+import type { Readiness } from "../listen/readiness.js";
+import type { SessionCookies } from "../listen/session-cookie.js";
+import type { Tls } from "../listen/tls.js";
 import {
   answerUnreadable,
   answerUnroutable,

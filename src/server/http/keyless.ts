@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Buckets, type Rate } from "../../accounts/bucket.js";
 import type { Reason } from "../../errors.js";
-import { addressOf, networkOf } from "../port/client-address.js";
-import { connectionOf, noteRefusal } from "../port/refusals.js";
+import { addressOf, networkOf } from "../listen/client-address.js";
+import { connectionOf, noteRefusal } from "../listen/refusals.js";
 import { NO_STORE } from "../wire/plain-errors.js";
 import { isProbe } from "./probes.js";
 

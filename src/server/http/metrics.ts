@@ -1,5 +1,5 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
-import type { Readiness } from "../port/readiness.js";
+import type { Readiness } from "../listen/readiness.js";
 import { acceptsGzip, gzipped } from "../wire/gzip.js";
 import { shapeFastifyErrors } from "../wire/plain-errors.js";
 import { noteRoutes } from "./methods.js";

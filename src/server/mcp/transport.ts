@@ -3,7 +3,7 @@ import { unknownKey } from "../../accounts/authenticate.js";
 import { MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { addressOf } from "../port/client-address.js";
+import { addressOf } from "../listen/client-address.js";
 import { bytesIn } from "../rest/body.js";
 import { serve } from "../rest/serve.js";
 import type { Rpc } from "../rpc/service.js";

@@ -4,8 +4,8 @@ import { Readable } from "node:stream";
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Share } from "../../concurrency/share.js";
-import { addressOf, networkOf } from "../port/client-address.js";
-import { onTaken } from "../port/open-requests.js";
+import { addressOf, networkOf } from "../listen/client-address.js";
+import { onTaken } from "../listen/open-requests.js";
 import { sendError } from "../wire/plain-errors.js";
 import { MOVED_PAGES } from "./moved-pages.js";
 

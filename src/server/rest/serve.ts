@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
-import { sessionOf } from "../port/session-cookie.js";
+import { sessionOf } from "../listen/session-cookie.js";
 import { acceptsGzip, gzipped } from "../wire/gzip.js";
 import { sendCallError, sendError, unsupported } from "../wire/plain-errors.js";
 

@@ -5,7 +5,7 @@ import { endSession, openSession } from "../../accounts/sessions/sessions.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { isFromPortal, type SessionCookies } from "../port/session-cookie.js";
+import { isFromPortal, type SessionCookies } from "../listen/session-cookie.js";
 import { isJson } from "../wire/content-type.js";
 import { shown } from "../wire/json-text.js";
 import { jsonIn } from "./body.js";

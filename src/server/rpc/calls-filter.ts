@@ -3,7 +3,7 @@ import { AccountService, type ListRecentCallsRequest } from "../../../gen/recall
 import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
 import type { CallsFilter } from "../../accounts/calls/calls.js";
 import { invalid } from "../../errors.js";
-import { parseNamespace } from "../../memory/input/namespace.js";
+import { parseNamespace } from "../../memory/requests/namespace.js";
 import { nameOf } from "./service.js";
 
 /** Names of the contract's methods, whole, by themselves and by their last part. */

@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/health/v1/health_pb.js";
 import { Share } from "../../concurrency/share.js";
-import type { Readiness } from "../port/readiness.js";
+import type { Readiness } from "../listen/readiness.js";
 import { callKey } from "./mount.js";
 
 /** Open watches of all client addresses together. */

@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { JsonObject } from "../../memory/input/json-object.js";
 import type { Projected } from "../../memory/ports/log.js";
+import type { JsonObject } from "../../memory/requests/json-object.js";
 import { etagOf } from "../../memory/versions/etag.js";
 import type { Shown } from "../../memory/versions/showing.js";
 

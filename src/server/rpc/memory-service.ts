@@ -1,6 +1,6 @@
 import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
-import { TOP_K_MAX } from "../../memory/input/top-k.js";
 import { countMemories } from "../../memory/operations/count.js";
 import { deleteMemories } from "../../memory/operations/delete-memories.js";
 import { deleteMemory } from "../../memory/operations/delete-memory.js";
@@ -17,7 +17,7 @@ import { store } from "../../memory/operations/store.js";
 import { storeBatch } from "../../memory/operations/store-batch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
-import { yieldToEventLoop } from "../../memory/pacing/yield-to-event-loop.js";
+import { TOP_K_MAX } from "../../memory/requests/top-k.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";

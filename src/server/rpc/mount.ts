@@ -20,7 +20,7 @@ import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
-import { sessionOf } from "../port/session-cookie.js";
+import { sessionOf } from "../listen/session-cookie.js";
 import { encodingOf, normalizeHeaders } from "../wire/content-type.js";
 import { wireErrorOf } from "../wire/errors.js";
 import { JSON_OPTIONS } from "../wire/json-options.js";

@@ -10,11 +10,11 @@ import {
   type StoreResponseSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError } from "../../errors.js";
-import type { Expiry } from "../../memory/input/expiry.js";
 import { ofItem } from "../../memory/operations/of-item.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
 import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
 import type { OnSimilar, StoreOptionsRequest } from "../../memory/operations/store-options.js";
+import type { Expiry } from "../../memory/requests/expiry.js";
 import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
 import type { OnConflict } from "../../memory/versions/deciding-stores.js";
 

@@ -1,8 +1,8 @@
-import { METADATA_BYTES_MAX } from "../../input/metadata.js";
-import { TEXT_BYTES_MAX } from "../../input/text.js";
-import { TOP_K_MAX } from "../../input/top-k.js";
-import { byteLengthOf } from "../../pacing/bounds.js";
+import { byteLengthOf } from "../../ports/bounds.js";
 import type { Projected } from "../../ports/log.js";
+import { METADATA_BYTES_MAX } from "../../requests/metadata.js";
+import { TEXT_BYTES_MAX } from "../../requests/text.js";
+import { TOP_K_MAX } from "../../requests/top-k.js";
 
 /** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
 export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);

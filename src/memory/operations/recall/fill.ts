@@ -1,4 +1,4 @@
-import { mapSome } from "../../pacing/map-some.js";
+import { mapSome } from "../../../concurrency/map-some.js";
 import type { Shown } from "../../versions/showing.js";
 import { AnswerBudget } from "./answer-budget.js";
 import type { Found } from "./found.js";

@@ -1,11 +1,11 @@
-import type { Clock } from "../../pacing/clock.js";
+import type { Clock } from "../../../concurrency/clock.js";
 import type { Condition, Filter } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
 import type { Log, Scope, Stored } from "../../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../../ports/model-version.js";
 import { vectorsOf } from "../../ports/windows.js";
-import { findMemories } from "../../reading/fetch.js";
 import { noSuchMemory } from "../../versions/current-version.js";
+import { findMemories } from "../../versions/fetch.js";
 
 /** A stored memory in place of a query. */
 export interface Like {

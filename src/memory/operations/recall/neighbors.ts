@@ -1,8 +1,8 @@
-import { isObject, type Json } from "../../input/json-object.js";
-import { canonicalMetadata } from "../../input/metadata.js";
-import type { Clock } from "../../pacing/clock.js";
+import type { Clock } from "../../../concurrency/clock.js";
 import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
-import { findMemories } from "../../reading/fetch.js";
+import { isObject, type Json } from "../../requests/json-object.js";
+import { canonicalMetadata } from "../../requests/metadata.js";
+import { findMemories } from "../../versions/fetch.js";
 import type { Shown } from "../../versions/showing.js";
 import { byCreation } from "./found.js";
 import type { Neighbors } from "./parse-neighbors.js";

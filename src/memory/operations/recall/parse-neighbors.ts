@@ -1,7 +1,7 @@
 import { invalid, parseWhole } from "../../../errors.js";
 import { FILTER_PATH_BYTES_MAX } from "../../filter/parse.js";
 import { keysOf } from "../../filter/path.js";
-import { METADATA_DEPTH_MAX } from "../../input/metadata.js";
+import { METADATA_DEPTH_MAX } from "../../requests/metadata.js";
 
 /** Maximum number of neighbors on each side of a result. */
 export const NEIGHBORS_MAX = 5;

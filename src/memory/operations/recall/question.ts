@@ -1,6 +1,6 @@
 import { invalid } from "../../../errors.js";
-import { parseMemoryId } from "../../input/id.js";
-import { parseText } from "../../input/text.js";
+import { parseMemoryId } from "../../requests/id.js";
+import { parseText } from "../../requests/text.js";
 
 /** Maximum number of queries of one recall. */
 export const QUERIES_MAX = 8;

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import { TimeSlice } from "../../../memory/pacing/bounds.js";
+import { TimeSlice } from "../../../concurrency/time-slices.js";
 import {
   type Entry,
   type Log,

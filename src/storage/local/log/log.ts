@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
-import { inSlices, SLICE_BYTES_MAX, Slice, TimeSlice, weightOf } from "../../../memory/pacing/bounds.js";
-import { Budget } from "../../../memory/pacing/budget.js";
-import { yieldToEventLoop } from "../../../memory/pacing/yield-to-event-loop.js";
+import { Budget } from "../../../concurrency/budget.js";
+import { TimeSlice } from "../../../concurrency/time-slices.js";
+import { yieldToEventLoop } from "../../../concurrency/yield-to-event-loop.js";
+import { inSlices, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/ports/bounds.js";
 import type {
   Entry,
   Expiring,

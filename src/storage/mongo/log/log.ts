@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
-import { inSlices } from "../../../memory/pacing/bounds.js";
+import { inSlices } from "../../../memory/ports/bounds.js";
 import {
   type Entry,
   type Expiring,

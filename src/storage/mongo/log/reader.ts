@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Collection, Filter } from "mongodb";
-import { SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
-import { Budget } from "../../../memory/pacing/budget.js";
+import { Budget } from "../../../concurrency/budget.js";
+import { SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/ports/bounds.js";
 import type { Entry, Projection, Range, Sequenced, Sequences, Tail } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
 import { ANSWER_TIMEOUT_MS, withTimeout } from "../with-timeout.js";

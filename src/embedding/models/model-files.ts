@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { readManifest } from "./manifest.js";
+import { asObject, readJson } from "./model-json.js";
+import { MODULES_FILE, POOLING_FILE, PROMPTS_FILE, WINDOW_FILE } from "./sentence-transformers.js";
+
+export const WEIGHTS_FILE = "onnx/model_quantized.onnx";
+
+/** Files that every model has, in the layout of Transformers.js and the hub. The largest comes last. */
+export const MODEL_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json", WEIGHTS_FILE] as const;
+
+/** Files that describe a model's convention. Converted models often lack them. */
+export const OPTIONAL_FILES = [MODULES_FILE, POOLING_FILE, PROMPTS_FILE, WINDOW_FILE] as const;
+
+/** Maximum number of files for the weights; no model has that many. */
+const PARTS_MAX = 100;
+
+/** Lists the files that the service reads of a model, according to its config.json if that exists. */
+export async function requiredFiles(folder: string): Promise<string[]> {
+  return [...MODEL_FILES, ...(await weightParts(folder))];
+}
+
+/** Lists the files that a model lacks, those included that were downloaded once. */
+export async function missingFiles(folder: string): Promise<string[]> {
+  return (await knownFiles(folder)).filter((file) => !existsSync(join(folder, file)));
+}
+
+async function knownFiles(folder: string): Promise<string[]> {
+  const { files = {} } = (await readManifest(folder)) ?? {};
+  return [...new Set([...(await requiredFiles(folder)), ...Object.keys(files)])];
+}
+
+/** Lists the files beside the graph that hold a large model's weights; config.json tells their number. */
+async function weightParts(folder: string): Promise<string[]> {
+  const config = asObject(asObject(await readJson(folder, "config.json"))?.["transformers.js_config"]);
+  const said = config?.use_external_data_format;
+  const parts = Number(asObject(said)?.["model_quantized.onnx"] ?? asObject(said)?.model ?? said);
+  return Array.from({ length: Math.min(parts || 0, PARTS_MAX) }, (_, i) =>
+    i === 0 ? `${WEIGHTS_FILE}_data` : `${WEIGHTS_FILE}_data_${i}`,
+  );
+}
+
+/** Result of reading all files of a model that lacks none. */
+export interface Verified {
+  /**
+   * SHA-256 over the names and contents of the files that make the model's vectors, in hex. By hand, in the
+   * folder: `sha256sum config.json onnx/model_quantized.onnx* tokenizer.json tokenizer_config.json | sha256sum`.
+   */
+  readonly revision: string;
+  /** Files that are not as they were downloaded. */
+  readonly damaged: readonly string[];
+}
+
+/** Compares a model's files with the hashes of its download, if it has a record of one. */
+export async function verifyModel(folder: string): Promise<Verified> {
+  const { files = {} } = (await readManifest(folder)) ?? {};
+  const required = await requiredFiles(folder);
+  const revision = createHash("sha256");
+  const damaged: string[] = [];
+  for (const file of (await knownFiles(folder)).sort()) {
+    const hash = await sha256Of(join(folder, file));
+    if (required.includes(file)) revision.update(`${hash}  ${file}\n`);
+    if (files[file] !== undefined && files[file] !== hash) damaged.push(file);
+  }
+  return { revision: revision.digest("hex"), damaged };
+}
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}

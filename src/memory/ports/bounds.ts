@@ -1,0 +1,73 @@
+/**
+ * Bounds of the bytes held at a time. An entry of the log may take some megabytes, so a bound on their number
+ * alone is not enough.
+ */
+
+import type { Entry, Projected, Sequenced, Stored } from "./log.js";
+
+/** Maximum bytes of waiting entries in all namespaces of a process. */
+const ALL_WAITING_BYTES_MAX = 134_217_728;
+
+/** Bytes of a slice of the log. The entry that reaches this size is the last, whatever its own size. */
+export const SLICE_BYTES_MAX = 4_194_304;
+
+/** Bytes of an entry's objects, including the cost of reading the shortest. */
+const ENTRY_BYTES = 1024;
+const WINDOW_BYTES = 64;
+const CHAR_BYTES = 2;
+
+/** Estimates an entry's bytes in memory, rather too high; only the parts that were read count. */
+export function weightOf(entry: Entry<"head">): number {
+  const { text = "", metadata = "", vectors, windows = [] } = entry as Partial<Stored>;
+  const chars = text.length + metadata.length;
+  return ENTRY_BYTES + chars * CHAR_BYTES + (vectors?.byteLength ?? 0) + windows.length * WINDOW_BYTES;
+}
+
+/** Counts the bytes of a memory's text and metadata. */
+export function byteLengthOf({ text, metadata }: Pick<Projected["text"], "text" | "metadata">): number {
+  return Buffer.byteLength(text) + Buffer.byteLength(metadata);
+}
+
+/** Collects entries up to the number or the size of one slice. */
+export class Slice<E extends Entry<"head">> {
+  readonly entries: Sequenced<E>[] = [];
+  bytes = 0;
+
+  constructor(private readonly limit = Number.POSITIVE_INFINITY) {}
+
+  get isFull(): boolean {
+    return this.entries.length >= this.limit || this.bytes >= SLICE_BYTES_MAX;
+  }
+
+  add(sequence: number, entry: E): void {
+    this.entries.push({ sequence, entry });
+    this.bytes += weightOf(entry);
+  }
+}
+
+/** Divides entries for writing into slices, in order. */
+export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Generator<E[]> {
+  let slice: E[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    slice.push(entry);
+    bytes += weightOf(entry);
+    if (bytes < SLICE_BYTES_MAX) continue;
+    yield slice;
+    [slice, bytes] = [[], 0];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/** Bytes of the waiting entries in all namespaces of a process. */
+export class WaitingBytes {
+  #bytes = 0;
+
+  get isFull(): boolean {
+    return this.#bytes >= ALL_WAITING_BYTES_MAX;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+}

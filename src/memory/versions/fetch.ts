@@ -1,0 +1,61 @@
+import type { Clock } from "../../concurrency/clock.js";
+import { mapSome } from "../../concurrency/map-some.js";
+import { unavailable } from "../../errors.js";
+import type { Log, Projected, Projection, Scope, Sequenced, Sequences } from "../ports/log.js";
+import { type Marked, type Shown, shownOf } from "./showing.js";
+
+/** Maximum number of looks for memories, which others may update meanwhile. */
+const LOOKS_MAX = 20;
+/** Ids looked up at a time. */
+const LOCATING_MAX = 8;
+
+/** Fetches the memories with these numbers, slice by slice, from the highest number down. */
+export async function* fetchAll<W extends Projection>(
+  log: Pick<Log, "fetch">,
+  { sequences, ...request }: Sequences & { what: W },
+): AsyncGenerator<Sequenced<Projected[W]>[]> {
+  for (let rest = sequences; rest.length > 0; ) {
+    const fetched = await log.fetch({ ...request, sequences: rest });
+    yield fetched.found;
+    rest = fetched.rest;
+  }
+}
+
+/** Finds the memory with this id, also a superseded one; undefined if this namespace has none. */
+export async function findMemory(ports: FindPorts, scope: Scope, id: string): Promise<Shown | undefined> {
+  const logId = await ports.log.find(scope);
+  if (logId === undefined) return undefined;
+  return (await findMemories(ports, { logId, ids: [id], what: "text" })).get(id);
+}
+
+interface FindPorts {
+  readonly log: Log;
+  readonly clock: Pick<Clock, "wallMs">;
+}
+
+/** Finds the memories of a log with these ids, also superseded ones; those that it does not have are left out. */
+export async function findMemories<W extends "all" | "text" | "head">(
+  { log, clock }: FindPorts,
+  { logId, ids, what }: { logId: string; ids: readonly string[]; what: W },
+): Promise<Map<string, Projected[W] & Marked>> {
+  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+  const found = new Map<string, Projected[W] & Marked>();
+  const before = new Map<string, number>();
+  let rest = ids;
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const located = await mapSome(rest, LOCATING_MAX, (id) => log.locate({ logId, id }));
+    // Looked up again, because another version may have replaced it meanwhile.
+    const news = rest.flatMap((id, i): [string, number][] => {
+      const sequence = located[i];
+      return sequence === undefined || sequence === before.get(id) ? [] : [[id, sequence]];
+    });
+    for (const [id, sequence] of news) before.set(id, sequence);
+    const sequences = news.map(([, sequence]) => sequence);
+    for await (const some of fetchAll(log, { logId, sequences, what })) {
+      for (const { entry } of await shownOf(showing, some)) found.set(entry.id, entry);
+    }
+    rest = news.map(([id]) => id).filter((id) => !found.has(id));
+    if (rest.length === 0) return found;
+  }
+  throw unavailable("a memory is changed again and again");
+}

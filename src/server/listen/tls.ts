@@ -1,0 +1,108 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { every } from "../../concurrency/every.js";
+import { MemoryError } from "../../errors.js";
+
+/** Time between two looks at the files, after which a renewed certificate is served. */
+export const RENEWAL_LOOK_MS = 5_000;
+
+/** Certificate (with its chain) and its key, in PEM. */
+export interface TlsFiles {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Certificate to serve, and a way to hear of its renewal. */
+export interface Tls extends TlsFiles {
+  onRenewal?(serve: (files: TlsFiles) => void): void;
+}
+
+interface FileNames {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface TlsOptions {
+  /** Called when the files have changed to something that can be served. */
+  onRenewed(): void;
+  /** Called once when they have changed to something that cannot; the earlier certificate is served on. */
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * Reads what HTTPS needs, and keeps looking for a renewal until `close` is called.
+ *
+ * @throws MemoryError `failed_precondition`, naming the setting.
+ */
+export async function openTls(
+  names: FileNames,
+  { onRenewed, onTrouble }: TlsOptions,
+): Promise<{ tls: Tls; close(): void }> {
+  const tls = await read(names);
+  check(tls, names);
+  let [serving, trouble]: [TlsFiles, string | undefined] = [tls, undefined];
+  let serve: (files: TlsFiles) => void = () => {};
+  const look = async () => {
+    const files = await read(names);
+    const isSame = files.cert.equals(serving.cert) && files.key.equals(serving.key);
+    if (!isSame) check(files, names);
+    trouble = undefined;
+    if (isSame) return;
+    serving = files;
+    serve(files);
+    onRenewed();
+  };
+  const complain = (error: unknown) => {
+    const isNew = String(error) !== trouble;
+    trouble = String(error);
+    if (isNew) onTrouble(error);
+  };
+  const end = every(look, { everyMs: RENEWAL_LOOK_MS, onTrouble: complain });
+  const onRenewal = (callback: typeof serve) => {
+    serve = callback;
+  };
+  return { tls: { ...tls, onRenewal }, close: () => void end() };
+}
+
+async function read({ certFile, keyFile }: FileNames): Promise<TlsFiles> {
+  return { cert: await readSetting("TLS_CERT", certFile), key: await readSetting("TLS_KEY", keyFile) };
+}
+
+/**
+ * Checks that a certificate and a key belong together, so that a mistake is found at the start and not by the
+ * first visitor.
+ *
+ * @throws MemoryError `failed_precondition`, naming the setting.
+ */
+function check({ cert, key }: TlsFiles, files: FileNames): void {
+  parse(`TLS_CERT ${files.certFile} does not hold a certificate in PEM`, () => new X509Certificate(cert));
+  parse(`TLS_KEY ${files.keyFile} does not hold a key without a passphrase in PEM`, () =>
+    createPrivateKey(key),
+  );
+  const mismatch = `TLS_KEY ${files.keyFile} is not the key of TLS_CERT's certificate`;
+  parse(mismatch, () => createSecureContext({ cert, key }));
+}
+
+async function readSetting(setting: string, file: string): Promise<Buffer> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const reasons: Record<string, string> = {
+      ENOENT: "there is no such file",
+      EACCES: "this user may not read it",
+      EISDIR: "it is a folder",
+    };
+    throw wrong(`${setting} ${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}`);
+  });
+}
+
+function parse(otherwise: string, make: () => unknown): void {
+  try {
+    make();
+  } catch (error) {
+    throw wrong(otherwise, error);
+  }
+}
+
+function wrong(message: string, cause?: unknown): MemoryError {
+  return new MemoryError("failed_precondition", message, { cause });
+}

@@ -1,0 +1,437 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { exactSearch, MetricKind } from "usearch";
+import { afterEach, describe, expect, it } from "vitest";
+import { eraseUnreadable } from "../../../src/index/vectors/snapshot/folder.js";
+import { sha256Of } from "../../../src/index/vectors/snapshot/manifest.js";
+import type { OpenIndex, UsearchOptions } from "../../../src/index/vectors/usearch.js";
+import type { RecallMeasured, VectorRow } from "../../../src/memory/ports/vectors.js";
+import { openUsearch } from "./built.js";
+import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
+
+const DIMENSIONS = 32;
+const TAIL_ROWS_MAX = 500;
+const rows = cloud(2000, { dimensions: DIMENSIONS });
+const queries = cloud(50, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
+
+const opened: OpenIndex[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((index) => index.close())));
+
+function open(
+  snapshotsDir = newFolder(),
+  options: Partial<UsearchOptions> = {},
+): { index: OpenIndex; snapshotsDir: string } {
+  const vectors = openUsearch({
+    dimensionsOf: () => DIMENSIONS,
+    snapshotsDir,
+    exactRowsMax: TAIL_ROWS_MAX,
+    tailRowsMax: TAIL_ROWS_MAX,
+    sealingShare: Number.POSITIVE_INFINITY,
+    ...options,
+  });
+  const index = vectors.open("i1");
+  opened.push(index);
+  return { index, snapshotsDir };
+}
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-vectors-"));
+const manifestsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .sort();
+const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
+/** Makes the entry that a snapshot returns for a memory from which nothing was removed. */
+const whole = (sequence: number) => ({ ...mark(sequence), wiped: [] });
+const graphIn = (folder: string, of = "i1") =>
+  join(
+    folder,
+    readdirSync(folder).find((name) => name.startsWith(`${of}_`) && name.endsWith(".usearch")) ?? "",
+  );
+
+async function recallOf(index: OpenIndex, present: readonly Point[]): Promise<number> {
+  let hits = 0;
+  for (const vector of queries) {
+    const truth = new Set(nearest(present, vector, 10));
+    hits += (await index.search({ vector, limit: 10 })).filter(({ sequence }) => truth.has(sequence)).length;
+  }
+  return hits / (queries.length * 10);
+}
+
+describe("an index by USearch", () => {
+  it("finds nothing while it is empty", async () => {
+    const { index } = open();
+    expect(await index.search({ vector: queries[0] as Float32Array, limit: 5 })).toEqual([]);
+  });
+
+  it("is exact while small", async () => {
+    const { index } = open();
+    await index.add(rows.slice(0, TAIL_ROWS_MAX));
+    expect(await recallOf(index, rows.slice(0, TAIL_ROWS_MAX))).toBe(1);
+  });
+
+  it("finds nearly all by way of graphs when large", async () => {
+    const { index } = open();
+    await index.add(rows);
+    await index.settled();
+    expect(index.error).toBeGreaterThan(1e-3);
+    expect(index.size).toBe(rows.length);
+    expect(await recallOf(index, rows)).toBeGreaterThan(0.98);
+  });
+
+  // It compares with all memories 50 at a time, which takes 3 s alone.
+  it("answers, and takes in more, while memories are sealed", { timeout: 120_000 }, async () => {
+    const { index } = open();
+    const adding: Promise<void>[] = [];
+    for (let from = 0; from < rows.length; from += 50) {
+      adding.push(index.add(rows.slice(from, from + 50)));
+      expect(await recallOf(index, rows.slice(0, from + 50))).toBeGreaterThan(0.97);
+    }
+    await Promise.all(adding);
+    expect(index.size).toBe(rows.length);
+  });
+
+  it.each([
+    ["small", 300],
+    ["large", 2000],
+  ])("never finds what was taken out of a %s one", async (_, count) => {
+    const { index } = open();
+    const present = rows.slice(0, count);
+    await index.add(present);
+    const gone = present.filter(({ sequence }) => sequence % 5 === 0).map(({ sequence }) => sequence);
+    await index.remove(gone);
+    await index.remove([...gone, 999_999]);
+    const left = present.filter(({ sequence }) => sequence % 5 !== 0);
+    expect(index.size).toBe(left.length);
+    expect(await recallOf(index, left)).toBeGreaterThan(0.97);
+    for (const vector of queries) {
+      const found = await index.search({ vector, limit: count });
+      expect(found.filter(({ sequence }) => sequence % 5 === 0)).toEqual([]);
+    }
+  });
+
+  it("takes vectors out while they are sealed", async () => {
+    const { index } = open();
+    const adding = index.add(rows.slice(0, TAIL_ROWS_MAX + 1));
+    const removing = index.remove([1, 2, 3]);
+    await Promise.all([adding, removing]);
+    expect(index.size).toBe(TAIL_ROWS_MAX - 2);
+    expect(await recallOf(index, rows.slice(3, TAIL_ROWS_MAX + 1))).toBeGreaterThan(0.98);
+  });
+
+  it("builds a segment anew that has many gaps, while it serves", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.settled();
+    const before = statSync(graphIn(snapshotsDir)).size;
+    const removing = index.remove(rows.slice(0, 1200).map(({ sequence }) => sequence));
+    expect(await recallOf(index, rows.slice(1200))).toBeGreaterThan(0.97);
+    await removing;
+    await index.settled();
+    expect(statSync(graphIn(snapshotsDir)).size).toBeLessThan(before / 2);
+    expect(index.size).toBe(800);
+    expect(await recallOf(index, rows.slice(1200))).toBeGreaterThan(0.98);
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(whole(2000));
+    expect(again.size).toBe(800);
+  });
+
+  it("begins another segment when one is full, and finds what is in any", async () => {
+    const { index, snapshotsDir } = open(newFolder(), { segmentRowsMax: 600 });
+    for (let from = 0; from < 2000; from += 250) {
+      await index.add(rows.slice(from, from + 250));
+      await index.settled();
+    }
+    expect(manifestsIn(snapshotsDir).length).toBeGreaterThan(1);
+    expect(await recallOf(index, rows)).toBeGreaterThan(0.98);
+    await index.remove([3, 1500]);
+    await index.close();
+    const { index: again } = open(snapshotsDir, { segmentRowsMax: 600 });
+    const restored = await again.restore();
+    expect(restored?.wiped).toContain(3);
+    await again.add(rows.slice(restored?.sequence ?? 0).filter(({ sequence }) => sequence !== 1500));
+    expect(again.size).toBe(1998);
+    const left = rows.filter(({ sequence }) => sequence !== 3 && sequence !== 1500);
+    expect(await recallOf(again, left)).toBeGreaterThan(0.98);
+  });
+
+  it("measures what it finds, by searching a served query again exactly", async () => {
+    const checks: RecallMeasured[] = [];
+    const { index } = open(newFolder(), { onChecked: (checked) => checks.push(checked) });
+    await index.add(rows);
+    await index.settled();
+    await index.search({ vector: queries[0] as Float32Array, limit: 5 });
+    for (let i = 0; checks.length === 0 && i < 250; i++) await wait(20);
+    expect(checks).toHaveLength(1);
+    expect(checks[0]?.compared).toBe(10);
+    expect(checks[0]?.found).toBeGreaterThan(7);
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "builds in a thread that lets all others go first (on Linux)",
+    async () => {
+      const { index } = open();
+      await index.add(rows);
+      await index.settled();
+      const niceness = readdirSync("/proc/self/task").map((id) => {
+        // The numbers follow the name, which is in brackets.
+        const numbers = readFileSync(`/proc/self/task/${id}/stat`, "utf8").split(") ")[1]?.split(" ");
+        return Number(numbers?.[16]);
+      });
+      expect(niceness).toContain(0);
+      expect(niceness).toContain(10);
+    },
+  );
+
+  it("takes more memory rather than losing a memory when its files cannot be written", async () => {
+    const troubles: unknown[] = [];
+    const file = join(newFolder(), "file");
+    writeFileSync(file, "");
+    const { index } = open(file, { onTrouble: (error) => troubles.push(error), backlogBytesMax: 200_000 });
+    await index.add(rows.slice(0, 1000));
+    await index.settled();
+    expect(troubles).toHaveLength(1);
+    expect(await recallOf(index, rows.slice(0, 1000))).toBe(1);
+    await expect(index.add(rows.slice(1000))).rejects.toMatchObject({ code: "unavailable" });
+    expect(index.size).toBe(2000);
+  });
+
+  describe.each([
+    ["small", 100],
+    ["large", 1000],
+  ])("a %s one with many vectors of a memory", (_, count) => {
+    /** Memories of which the first has half of the vectors, and every other one has one vector. */
+    const memories: VectorRow[] = [
+      { sequence: 1, opId: "op1", vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
+      ...rows.slice(count / 2, count).map(({ vector }, i) => pointOf(2 + i, vector)),
+    ];
+    const middle = Math.floor(count / 4);
+
+    async function filled() {
+      const { index, snapshotsDir } = open();
+      await index.add(memories);
+      await index.settled();
+      return { index, snapshotsDir };
+    }
+
+    it("counts memories, and tells which vector is near", async () => {
+      const { index } = await filled();
+      expect(index.size).toBe(1 + count / 2);
+      const [best] = await index.search({ vector: (rows[middle] as Point).vector, limit: 1 });
+      expect(best).toMatchObject({ sequence: 1, window: middle });
+      expect(best?.similarity).toBeCloseTo(1, 2);
+    });
+
+    it("finds as many memories as are asked for, although one has the first places", async () => {
+      const { index } = await filled();
+      // It is in the middle of the first memory's vectors.
+      const vector = (rows[middle] as Point).vector;
+      for (const limit of [1, 10, 1 + count / 2]) {
+        const found = new Set((await index.search({ vector, limit })).map(({ sequence }) => sequence));
+        expect(found.size).toBeGreaterThanOrEqual(limit);
+      }
+      // It returns only the nearest few of each memory, because there could be any number of others.
+      const all = await index.search({ vector, limit: 10_000 });
+      expect(new Set(all.map(({ sequence }) => sequence)).size).toBe(1 + count / 2);
+      expect(all.length).toBeLessThan(10 + count / 2);
+    });
+
+    it("takes all vectors of a memory out", async () => {
+      const { index } = await filled();
+      await index.remove([1]);
+      expect(index.size).toBe(count / 2);
+      for (const vector of queries) {
+        const found = await index.search({ vector, limit: 20 });
+        expect(found.filter(({ sequence }) => sequence === 1)).toEqual([]);
+        expect(found.length).toBeGreaterThanOrEqual(20);
+      }
+      await index.add([{ ...(memories[0] as VectorRow), sequence: 5000 }]);
+      expect(index.size).toBe(1 + count / 2);
+    });
+  });
+
+  it("keeps which vectors are of which memory in a snapshot", async () => {
+    const { index, snapshotsDir } = open();
+    const long = { sequence: 9000, opId: "op9000", vectors: queries };
+    await index.add([...rows.slice(0, 1000), long]);
+    await index.settled();
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(whole(9000));
+    expect(again.size).toBe(1001);
+    const [best] = await again.search({ vector: queries[7] as Float32Array, limit: 1 });
+    expect(best).toMatchObject({ sequence: 9000, window: 7 });
+    await again.remove([9000]);
+    expect(again.size).toBe(1000);
+    expect((await again.search({ vector: queries[7] as Float32Array, limit: 1 }))[0]?.sequence).not.toBe(
+      9000,
+    );
+  });
+
+  it.each([
+    ["NaN", Float32Array.from({ length: DIMENSIONS }, () => Number.NaN)],
+    ["infinite", Float32Array.from({ length: DIMENSIONS }, () => Number.POSITIVE_INFINITY)],
+    ["shorter", new Float32Array(DIMENSIONS - 1)],
+  ])("refuses a vector that is %s", async (_, vector) => {
+    const { index } = open();
+    await expect(index.add([pointOf(1, vector)])).rejects.toThrow(/finite vectors of 32/);
+    await expect(index.search({ vector, limit: 1 })).rejects.toThrow(/finite vectors of 32/);
+    expect(index.size).toBe(0);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
+  /** Lists the threads of this process, which has begun no index before. */
+  const threads = () => readdirSync("/proc/self/task").length;
+  const untilThreadsAre = async (count: number) => {
+    for (let i = 0; threads() > count && i < 100; i++) await wait(20);
+    expect(threads()).toBeLessThanOrEqual(count);
+  };
+
+  it("end when all is closed, even while something is restored or sealed", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.settled();
+    await index.close();
+    const before = threads();
+    for (let i = 0; i < 5; i++) {
+      const vectors = openUsearch({
+        dimensionsOf: () => DIMENSIONS,
+        snapshotsDir,
+        exactRowsMax: 100,
+      });
+      const restored = vectors.open("i1");
+      const restoring = restored.restore();
+      await restored.close();
+      expect(await restoring).toBeUndefined();
+      const sealed = vectors.open("i2");
+      await sealed.add(rows);
+      await sealed.close();
+      await vectors.close();
+    }
+    await untilThreadsAre(before);
+    expect(await open(snapshotsDir).index.restore()).toEqual(whole(2000));
+  });
+});
+
+describe("the exact search", () => {
+  it("is never given an array that is a part of its buffer: the library would read from its start", async () => {
+    const all = new Float32Array([1, 0, 0, 1]);
+    const [, second] = [all.subarray(0, 2), all.subarray(2)];
+    // The nearest to (0, 1) is the second, but the search is for (1, 0).
+    expect(exactSearch(all, second as Float32Array, 2, 1, MetricKind.Cos, 1).keys[0]).toBe(0n);
+    for (const count of [300, 2000]) {
+      const { index } = open();
+      await index.add(rows.slice(0, count));
+      const buffer = new Float32Array(3 * DIMENSIONS);
+      buffer.set((rows[7] as Point).vector, 2 * DIMENSIONS);
+      const view = buffer.subarray(2 * DIMENSIONS);
+      expect((await index.search({ vector: view, limit: 1 }))[0]?.sequence).toBe(8);
+    }
+  });
+});
+
+describe("a snapshot", () => {
+  it("gives the index back, and the place in the log", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.remove([7]);
+    await index.settled();
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(whole(rows.length));
+    expect(again.size).toBe(rows.length - 1);
+    expect(
+      await recallOf(
+        again,
+        rows.filter(({ sequence }) => sequence !== 7),
+      ),
+    ).toBeGreaterThan(0.98);
+  });
+
+  it("takes the place of the one before", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows.slice(0, 1000));
+    await index.settled();
+    await index.add(rows.slice(1000));
+    await index.settled();
+    const endings = readdirSync(snapshotsDir).map((name) => name.replace(/^i1_0-2000-[0-9a-f]{8}/, ""));
+    expect(endings.sort()).toEqual([".keys", ".usearch", "i1_0.json"]);
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(whole(2000));
+  });
+
+  it("holds nothing of a vector that was taken out before it was written", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    // These are more than are overwritten in the graph at once.
+    const gone = rows.slice(0, 300).map(({ sequence }) => sequence);
+    await index.remove(gone);
+    await index.settled();
+    const kept = readFileSync(graphIn(snapshotsDir));
+    for (const { vector } of rows.slice(0, 300)) expect(kept.includes(bf16(vector))).toBe(false);
+    for (const { vector } of rows.slice(300)) expect(kept.includes(bf16(vector))).toBe(true);
+  });
+
+  it("that was of use least recently makes room for a new one, unless its index is open", async () => {
+    const snapshotsDir = newFolder();
+    const seal = async (name: string, snapshotBytesMax?: number) => {
+      const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: TAIL_ROWS_MAX };
+      const index = openUsearch({ ...options, ...(snapshotBytesMax && { snapshotBytesMax }) }).open(name);
+      opened.push(index);
+      await index.add(rows.slice(0, 1000));
+      await index.settled();
+      return index;
+    };
+    for (const name of ["i1", "i2", "i3"]) await (await seal(name)).close();
+    const bytes = readdirSync(snapshotsDir)
+      .filter((name) => name.startsWith("i1"))
+      .reduce((sum, name) => sum + statSync(join(snapshotsDir, name)).size, 0);
+    await openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir })
+      .open("i1")
+      .restore();
+    await seal("i4", 3.5 * bytes);
+    expect(manifestsIn(snapshotsDir)).toEqual(["i1_0.json", "i3_0.json", "i4_0.json"]);
+    // An index above the limit of all is kept nevertheless, alone.
+    await seal("i5", 1);
+    expect(manifestsIn(snapshotsDir)).toEqual(["i5_0.json"]);
+  });
+
+  it("of what was being sealed at a reset does not come back", async () => {
+    const { index } = open();
+    await index.add(rows);
+    await index.reset();
+    await index.add(rows);
+    await index.settled();
+    expect(index.size).toBe(rows.length);
+    const found = await index.search({ vector: (rows[7] as Point).vector, limit: 20 });
+    expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(found.length);
+  });
+
+  it("of another format is erased at the start, and what a crash left, but no other", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.settled();
+    const names = readdirSync(snapshotsDir).sort();
+    for (const name of names) {
+      copyFileSync(join(snapshotsDir, name), join(snapshotsDir, name.replace("i1_", "i2_")));
+    }
+    const [, json = ""] = readFileSync(join(snapshotsDir, "i1_0.json"), "utf8").split("\n");
+    const other = json.replace('"format":5', '"format":4').replaceAll("i1", "i2");
+    expect(other).toContain('"format":4');
+    writeFileSync(join(snapshotsDir, "i2_0.json"), `${sha256Of(other)}\n${other}`);
+    const left = ["i1.json", "i1_0-9-12345678.usearch", "i1_0-9-12345678.draft", "i3_0-9-12345678.keys"];
+    for (const name of left) writeFileSync(join(snapshotsDir, name), "x");
+    await eraseUnreadable(snapshotsDir);
+    expect(readdirSync(snapshotsDir).sort()).toEqual(names);
+    expect(await open(snapshotsDir).index.restore()).toEqual(whole(rows.length));
+  });
+
+  it("is gone after a reset", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.settled();
+    await index.reset();
+    expect(index.size).toBe(0);
+    expect(manifestsIn(snapshotsDir)).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { OpenIndex } from "../../../src/index/vectors/usearch.js";
+import { openUsearch } from "./built.js";
+import { bf16, cloud, type Point } from "./clouds.js";
+
+// A delete overwrites the vector in the snapshot's file, so that the file need not be rebuilt.
+
+const DIMENSIONS = 32;
+const rows = cloud(1500, { dimensions: DIMENSIONS });
+const long = {
+  sequence: 2000,
+  opId: "op2000",
+  vectors: cloud(40, { dimensions: DIMENSIONS, seed: 3 }).map((p) => p.vector),
+};
+const MARK = { sequence: 2000, opId: "op2000" };
+
+let folder: string;
+const opened: OpenIndex[] = [];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "recalld-wiping-"));
+  const index = openIndex();
+  await index.add([...rows, long]);
+  await index.settled();
+  await index.close();
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((index) => index.close()));
+  rmSync(folder, { recursive: true });
+});
+
+/** Opens what a process has that has just started. */
+const open = (snapshotsDir = folder) =>
+  openUsearch({
+    dimensionsOf: () => DIMENSIONS,
+    snapshotsDir,
+    exactRowsMax: 100,
+    tailRowsMax: 100,
+    sealingShare: Number.POSITIVE_INFINITY,
+  });
+const openIndex = (vectors = open()) => {
+  const index = vectors.open("i1");
+  opened.push(index);
+  return index;
+};
+const path = (ending: string, dir = folder) =>
+  join(dir, readdirSync(dir).find((name) => name.endsWith(ending)) ?? "missing");
+const vectorOf = (sequence: number) => (rows[sequence - 1] as Point).vector;
+const isStored = (vector: Float32Array, dir = folder) =>
+  readdirSync(dir).some((name) => readFileSync(join(dir, name)).includes(bf16(vector)));
+
+async function expectNotFound(index: OpenIndex, sequences: readonly number[]): Promise<void> {
+  for (const sequence of sequences) {
+    const vector = sequence === long.sequence ? long.vectors[3] : vectorOf(sequence);
+    const found = await index.search({ vector: vector as Float32Array, limit: 20 });
+    expect(new Set(found.map((hit) => hit.sequence)).size).toBeGreaterThanOrEqual(20);
+    expect(found.filter((hit) => hit.sequence === sequence)).toEqual([]);
+  }
+}
+
+describe("wiping vectors in a snapshot", () => {
+  it("leaves none of their bytes, and all else, whether the index is open or not", async () => {
+    for (const sequence of [7, 8, 900]) expect(isStored(vectorOf(sequence))).toBe(true);
+    await open().wipe("i1", [7, 2000, 4711]);
+    const vectors = open();
+    const index = openIndex(vectors);
+    expect(await index.restore()).toEqual({ ...MARK, wiped: [7, 2000] });
+    await index.remove([8]);
+    await vectors.wipe("i1", [8]);
+    for (const vector of [vectorOf(7), vectorOf(8), ...long.vectors]) expect(isStored(vector)).toBe(false);
+    for (const { sequence, vector } of rows.slice(8)) expect(isStored(vector), `${sequence}`).toBe(true);
+    expect(index.size).toBe(1498);
+    await expectNotFound(index, [7, 8, 2000]);
+  });
+
+  it("is known at the next start, however often", async () => {
+    await open().wipe("i1", [1, 2, 3]);
+    await open().wipe("i1", [2, 3, 4]);
+    for (let start = 0; start < 2; start++) {
+      const index = openIndex();
+      expect(await index.restore()).toEqual({ ...MARK, wiped: [1, 2, 3, 4] });
+      expect(index.size).toBe(1497);
+      await expectNotFound(index, [1, 2, 3, 4]);
+      expect((await index.search({ vector: vectorOf(5), limit: 1 }))[0]?.sequence).toBe(5);
+      await index.close();
+    }
+  });
+
+  it("makes room for what comes next, which is found, and is in the next snapshot", async () => {
+    const gone = rows.slice(0, 400).map(({ sequence }) => sequence);
+    await open().wipe("i1", gone);
+    const index = openIndex();
+    await index.restore();
+    const more = cloud(300, { dimensions: DIMENSIONS, seed: 9, from: 3001 });
+    await index.add(more);
+    await index.remove([500]);
+    expect(index.size).toBe(1501 - 400 + 300 - 1);
+    await index.settled();
+    await index.close();
+    const again = openIndex();
+    expect(await again.restore()).toEqual({ sequence: 3300, opId: "op3300", wiped: [] });
+    expect(again.size).toBe(1400);
+    for (const { sequence, vector } of more) {
+      expect((await again.search({ vector, limit: 1 }))[0]?.sequence).toBe(sequence);
+    }
+    await expectNotFound(again, [...gone.slice(0, 50), 500]);
+    expect(isStored(vectorOf(500))).toBe(false);
+  });
+
+  it("tells which vectors a snapshot holds", async () => {
+    const vectors = open();
+    await vectors.wipe("i1", [3]);
+    expect(await vectors.holds("i1", [1, 3, 1501, 2000])).toEqual([1, 2000]);
+    expect(await vectors.holds("nobody", [1])).toEqual([]);
+  });
+
+  it("reaches files that are being written", async () => {
+    const vectors = open();
+    const index = openIndex(vectors);
+    await index.restore();
+    const gone = rows.slice(0, 600).map(({ sequence }) => sequence);
+    // So many gaps have the segment built anew.
+    await index.remove(gone);
+    await Promise.all([index.remove([900]), vectors.wipe("i1", [900]), index.settled()]);
+    for (const sequence of [...gone, 900]) expect(isStored(vectorOf(sequence)), `${sequence}`).toBe(false);
+    await expectNotFound(index, [1, 600, 900]);
+    const again = openIndex();
+    expect(await again.restore()).toMatchObject(MARK);
+    expect(again.size).toBe(900);
+  });
+});
+
+describe("a process that dies while it wipes", () => {
+  let before: string;
+  let after: string;
+  beforeEach(async () => {
+    await open().wipe("i1", [20]);
+    before = `${folder}-before`;
+    cpSync(folder, before, { recursive: true });
+    await open().wipe("i1", [1, 2, 2000]);
+    after = `${folder}-after`;
+    cpSync(folder, after, { recursive: true });
+  });
+  afterEach(() => {
+    for (const dir of [before, after]) rmSync(dir, { recursive: true });
+  });
+
+  async function expectWhole(wiped: readonly number[]): Promise<void> {
+    const index = openIndex();
+    expect(await index.restore()).toEqual({ ...MARK, wiped });
+    await expectNotFound(index, wiped);
+    for (const sequence of wiped) {
+      if (sequence !== long.sequence) expect(isStored(vectorOf(sequence))).toBe(false);
+    }
+  }
+
+  it("before the journal is whole has wiped nothing", async () => {
+    copyFileSync(path(".usearch", before), path(".usearch"));
+    const journal = readFileSync(path(".wiped", after));
+    writeFileSync(path(".wiped"), journal.subarray(0, journal.length - 10));
+    await expectWhole([20]);
+    // The next line begins after the last whole one.
+    await open().wipe("i1", [1]);
+    await expectWhole([20, 1]);
+  });
+
+  it("before the vectors are overwritten is finished by the next start", async () => {
+    copyFileSync(path(".usearch", before), path(".usearch"));
+    await expectWhole([20, 1, 2, 2000]);
+  });
+
+  it("before the vectors are overwritten is finished by the next wipe", async () => {
+    copyFileSync(path(".usearch", before), path(".usearch"));
+    await open().wipe("i1", [4]);
+    await expectWhole([20, 1, 2, 2000, 4]);
+  });
+
+  it.each([1, 8, 63, 64, 65, 100])("behind %d bytes of them is finished too", async (count) => {
+    // The rows of 1 and 2 are the file's first.
+    const bytes = readFileSync(path(".usearch", before));
+    bytes.fill(0, 8, 8 + count);
+    writeFileSync(path(".usearch"), bytes);
+    await expectWhole([20, 1, 2, 2000]);
+  });
+
+  it("and whose disk lost the journal leaves nothing that is trusted", async () => {
+    copyFileSync(path(".wiped", before), path(".wiped"));
+    expect(await openIndex().restore()).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("a snapshot in which a vector cannot be wiped", () => {
+  it.each([
+    ["its rows are damaged", ".usearch", 200],
+    ["its keys are damaged", ".keys", 12],
+    ["its manifest is damaged", ".json", 100],
+  ])("is erased, and that is told: %s", async (_, ending, at) => {
+    const bytes = readFileSync(path(ending));
+    bytes[at] = (bytes[at] as number) ^ 1;
+    const vectors = open();
+    const index = openIndex(vectors);
+    let lost = 0;
+    index.onLost = () => lost++;
+    writeFileSync(path(ending), bytes);
+    await vectors.wipe("i1", [5]);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(lost).toBe(1);
+  });
+});

@@ -1,2 +1,0 @@
-// Worker threads run compiled code only, which `npm test` compiles first.
-export { openUsearch } from "../../dist/src/vectors/usearch.js";
