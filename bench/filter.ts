@@ -109,13 +109,13 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   const usearch = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, backlogBytesMax: 1e9 });
   const index = usearch.open(logId);
   const indexes = openIndexes({
+    vectors: { ...usearch, open: () => index },
     folder: join(folder, "index"),
     clock: systemClock,
     onTrouble: console.error,
   });
   const replica = new Replica(logId, {
     log: storage.log,
-    vectors: { ...usearch, open: () => index },
     indexes,
     clock: systemClock,
     buildingBytesMax: Number.MAX_SAFE_INTEGER,

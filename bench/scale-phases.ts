@@ -42,7 +42,7 @@ const snapshotsDir = join(dataDir, "snapshots");
 // As much as the service lets wait with its default INDEX_MEMORY_BYTES_MAX.
 const backlogBytesMax = 1e9;
 const usearch = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, backlogBytesMax });
-/** The index that was opened last. */
+/** The vectors of the index that was opened last. */
 let index: OpenIndex | undefined;
 const vectors = {
   ...usearch,
@@ -52,8 +52,8 @@ const vectors = {
   },
 };
 const indexFolder = join(dataDir, "index");
-const opened = openIndexes({ folder: indexFolder, clock: systemClock, onTrouble: console.error });
-/** The index of words and fields that was opened last. */
+const opened = openIndexes({ vectors, folder: indexFolder, clock: systemClock, onTrouble: console.error });
+/** The index that was opened last. */
 let rows: Index | undefined;
 const openIndex = opened.open.bind(opened);
 const indexes = Object.assign(opened, {
@@ -76,7 +76,6 @@ const namespaces = new Namespaces({
   modelVersions,
   erasures,
   recent: storage.recent,
-  vectors,
   indexes,
   clock: systemClock,
   indexMemoryBytesMax: 8e9,
@@ -87,7 +86,7 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const eraseCalls = async () => {};
 const erasing = { erasures, modelVersions, eraseCalls };
-const ports = { log, ...erasing, namespaces, vectors, indexes, quota, clock: systemClock };
+const ports = { log, ...erasing, namespaces, indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,

@@ -14,7 +14,7 @@ import type { Telemetry } from "../observability/telemetry.js";
 import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
 import type { Closers } from "./closers.js";
-import { openIndexFiles, openVectors } from "./storage.js";
+import { openIndexFiles } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {
@@ -38,7 +38,7 @@ export function openMemory(
   const { claims, erasures, recent, exclusive } = storage;
   const news = new News(clock);
   const log = announced(storage.log, news);
-  const vectors = openVectors(config, {
+  const { indexes, closeThreads } = openIndexFiles(config, {
     dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
     timer: telemetry.timer,
     onChecked: ({ found, compared }) => {
@@ -47,10 +47,8 @@ export function openMemory(
     },
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
-  closers.push(() => vectors.close());
-  const onIndexTrouble = onTrouble("index", "an index file cannot be written; it is tried again");
-  const indexes = openIndexFiles(config, { onTrouble: onIndexTrouble });
-  const common = { log, modelVersions, erasures, clock, vectors, indexes };
+  closers.push(closeThreads);
+  const common = { log, modelVersions, erasures, clock, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,

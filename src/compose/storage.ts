@@ -6,7 +6,7 @@ import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
 import { eraseUnreadable as eraseUnreadableIndexes, openIndexes } from "../index/open.js";
 import { eraseUnreadable } from "../index/vectors/snapshot/folder.js";
-import { openUsearch, type Usearch, type UsearchOptions } from "../index/vectors/usearch.js";
+import { openUsearch, type UsearchOptions } from "../index/vectors/usearch.js";
 import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
@@ -69,22 +69,20 @@ const indexFolder = (dataDir: string) => join(dataDir, "index");
 /** Index files of an earlier version: they may hold what is deleted later. */
 const FOLDERS_OF_BEFORE = ["snapshots", "words"];
 
-export function openVectors(
+/** Opens the indexes of logs. Their threads are closed by `closeThreads`, when no index is open. */
+export function openIndexFiles(
   { dataDir, indexMemoryBytesMax }: Config,
-  options: Omit<UsearchOptions, "snapshotsDir" | "snapshotBytesMax" | "backlogBytesMax">,
-): Usearch {
-  return openUsearch({
+  options: Omit<UsearchOptions, "snapshotsDir" | "snapshotBytesMax" | "backlogBytesMax"> & {
+    onTrouble(error: unknown): void;
+  },
+): { indexes: Indexes; closeThreads: () => Promise<void> } {
+  const vectors = openUsearch({
     ...options,
     snapshotsDir: vectorsFolder(dataDir),
     snapshotBytesMax: indexMemoryBytesMax,
     backlogBytesMax: indexMemoryBytesMax / 2,
   });
-}
-
-/** Opens the indexes of words and fields. */
-export function openIndexFiles(
-  { dataDir }: Config,
-  { onTrouble }: { onTrouble(error: unknown): void },
-): Indexes {
-  return openIndexes({ folder: indexFolder(dataDir), clock: systemClock, onTrouble });
+  const { onTrouble } = options;
+  const indexes = openIndexes({ vectors, folder: indexFolder(dataDir), clock: systemClock, onTrouble });
+  return { indexes, closeThreads: () => vectors.close() };
 }

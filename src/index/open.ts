@@ -5,25 +5,32 @@ import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
 import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
+  Among,
   Index,
   Indexes,
+  IndexFiles,
   IndexQuery,
+  Mark,
+  RecallMeasured,
   Selecting,
   Selection,
   WeighedQuery,
   WordHit,
   WordsFound,
 } from "../memory/ports/index.js";
-import type { Among, FilesMeasured, Mark } from "../memory/ports/vectors.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogIndex } from "./log-index.js";
 import type { Segment } from "./segment.js";
 import { eraseOthers, type Filed, findSegments, namesIn, rowsIn, SegmentFile } from "./segment-file.js";
+import { TextIndex } from "./text-index.js";
+import type { Vectors } from "./vectors/usearch.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";
 
 export interface IndexesOptions {
+  /** The vectors, which have files of their own. */
+  readonly vectors: Vectors;
   /** Folder of the files, one in it for each log; nothing else may be there. */
   readonly folder: string;
   readonly clock: Pick<Clock, "yield">;
@@ -37,7 +44,7 @@ export interface IndexesOptions {
   onTrouble(error: unknown): void;
 }
 
-/** Opens the indexes of words and fields. Nothing is read before one is restored. */
+/** Opens the indexes of logs. Nothing is read before one is restored. */
 export function openIndexes(options: IndexesOptions): Indexes {
   return new SegmentIndexes(options);
 }
@@ -58,35 +65,37 @@ class SegmentIndexes implements Indexes {
   constructor(private readonly options: IndexesOptions) {}
 
   open(logId: string): Index {
-    const index = this.#indexOf({ folder: join(this.options.folder, logId), logId });
+    const files = { folder: join(this.options.folder, logId), logId };
+    const index = new LogIndex({
+      vectors: this.options.vectors.open(logId),
+      text: this.#textIndex(files),
+      onClosed: (index) => {
+        if (this.#open.get(logId) === index) this.#open.delete(logId);
+      },
+    });
     this.#open.set(logId, index);
     return index;
   }
 
-  openUnsaved(): Index {
-    return this.#indexOf(undefined);
+  openUnsaved(logId: string): Index {
+    return new LogIndex({ vectors: this.options.vectors.openInMemory(logId), text: this.#textIndex() });
   }
 
-  #indexOf(files: { folder: string; logId: string } | undefined): LogIndex {
+  #textIndex(files?: { folder: string; logId: string }): TextIndex {
     const { clock, ...options } = this.options;
-    return new LogIndex({
-      ...options,
-      files,
-      yieldNow: () => clock.yield(),
-      onClosed: (index) => {
-        if (files !== undefined && this.#open.get(files.logId) === index) this.#open.delete(files.logId);
-      },
-    });
+    return new TextIndex({ ...options, files, yieldNow: () => clock.yield() });
   }
 
   async discard(logId: string): Promise<void> {
     await this.#open.get(logId)?.reset();
+    await this.options.vectors.discard(logId);
     await rm(join(this.options.folder, logId), { recursive: true, force: true });
   }
 
   async wipe(logId: string, sequences: readonly number[]): Promise<void> {
     const open = this.#open.get(logId);
     if (open !== undefined) return open.remove(sequences);
+    await this.options.vectors.wipe(logId, sequences);
     // To be built again from the log costs less than it does to read a file, for a namespace that nobody uses.
     const folder = join(this.options.folder, logId);
     for (const { path, manifest } of await findSegments(folder, logId)) {
@@ -99,7 +108,7 @@ class SegmentIndexes implements Indexes {
   }
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
-    const held = new Set<number>();
+    const held = new Set(await this.options.vectors.holds(logId, sequences));
     for (const found of await findSegments(join(this.options.folder, logId), logId)) {
       const read = await SegmentFile.read(found, () => this.options.clock.yield());
       for (const sequence of sequences) if (read?.segment.has(sequence)) held.add(sequence);
@@ -109,21 +118,29 @@ class SegmentIndexes implements Indexes {
 
   async stored(): Promise<string[]> {
     const { folder } = this.options;
-    const logIds: string[] = [];
+    const logIds = new Set(await this.options.vectors.stored());
     for (const name of await namesIn(folder)) {
-      if ((await stat(join(folder, name))).isDirectory()) logIds.push(name);
+      if ((await stat(join(folder, name))).isDirectory()) logIds.add(name);
     }
-    return logIds;
+    return [...logIds];
   }
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
     const found = await findSegments(join(this.options.folder, logId), logId);
-    return found.map(({ manifest }) => manifest.applied);
+    const ofVectors = await this.options.vectors.markOf(logId);
+    const marks = found.map(({ manifest }) => manifest.applied);
+    return ofVectors === undefined ? marks : [...marks, ofVectors];
   }
 
-  async measureFiles(logId: string): Promise<FilesMeasured> {
+  measureRecall(logId: string): Promise<RecallMeasured> {
+    return this.options.vectors.measureRecall(logId);
+  }
+
+  async measureFiles(logId: string): Promise<IndexFiles> {
     const folder = join(this.options.folder, logId);
-    let [upto, files, bytes, rows, removed] = [0, 0, 0, 0, 0];
+    const vectors = await this.options.vectors.measureFiles(logId);
+    let { files, bytes } = vectors;
+    let [upto, rows, removed] = [0, 0, 0];
     for (const segment of await filedIn(folder, logId)) {
       if (segment.after === upto) upto = segment.upto;
       rows += segment.rows;
@@ -136,7 +153,7 @@ class SegmentIndexes implements Indexes {
       files++;
       bytes += stats.size;
     }
-    return { upto, files, bytes, rows, removed };
+    return { files, bytes, parts: { vectors, words: { upto, rows, removed } } };
   }
 
   async searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound> {

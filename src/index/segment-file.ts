@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Mark } from "../memory/ports/vectors.js";
+import type { Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { type Range, Segment } from "./segment.js";

@@ -25,6 +25,7 @@ export interface Row {
 }
 
 export function rowOf({ sequence, memory }: IndexRow): Row {
+  if (memory === undefined) throw new Error(`the words of memory ${sequence} are missing`);
   return { sequence, words: rowWordsOf(memory.text), fields: rowFieldsOf(memory) };
 }
 

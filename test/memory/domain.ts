@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/concurrency/clock.js";
 import { systemClock } from "../../src/concurrency/clock.js";
-import type { Usearch } from "../../src/index/vectors/usearch.js";
+import type { VectorPart } from "../../src/index/vectors/part.js";
+import type { Usearch, Vectors } from "../../src/index/vectors/usearch.js";
 import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import { type Appending, Namespaces } from "../../src/memory/log/namespaces.js";
 import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Appended, Log, Lost, Scope, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
-import type { VectorIndex, Vectors } from "../../src/memory/ports/vectors.js";
 import { rank } from "../../src/memory/search/score.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -19,7 +19,7 @@ import { openUsearch } from "../index/vectors/built.js";
 import type { Point } from "../index/vectors/clouds.js";
 import { oneModelVersion } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
+import { unsavedIndexes, vectorsOf } from "./unsaved-indexes.js";
 
 export const DIMENSIONS = 16;
 export const CALLER = { accountId: "acc_1", keyHash: "hash", access: "full" } as const;
@@ -94,6 +94,7 @@ export class TestService {
 
 export interface DomainOptions {
   readonly log?: Log;
+  /** Vectors of its indexes, which have no other files. */
   readonly vectors?: Vectors;
   readonly indexes?: Indexes;
   readonly indexMemoryBytesMax?: number;
@@ -112,7 +113,7 @@ export class Domain {
   constructor({
     storage,
     vectors,
-    indexes = unsavedIndexes().indexes,
+    indexes = unsavedIndexes({}, { vectors }).indexes,
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
@@ -124,7 +125,6 @@ export class Domain {
       log,
       modelVersions,
       erasures,
-      vectors,
       indexes,
       clock,
       recent: storage.recent,
@@ -135,7 +135,7 @@ export class Domain {
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    this.ports = { log, vectors, indexes, clock, namespaces, quota, modelVersions, erasures, eraseCalls };
+    this.ports = { log, indexes, clock, namespaces, quota, modelVersions, erasures, eraseCalls };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {
@@ -185,32 +185,27 @@ export function memoryOf(
   return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
 }
 
-/** Makes indexes that only remember. It lists those opened with their log. */
+/** Makes vectors of indexes that only remember. It lists those opened with their log. */
 export function plainVectors(change: (logId: string, nth: number) => Parameters<typeof plainIndex>[0]) {
   const opened: { logId: string; index: PlainIndex }[] = [];
   const discarded: string[] = [];
+  const open = (logId: string) => {
+    const nth = opened.filter((one) => one.logId === logId).length;
+    const index = plainIndex(change(logId, nth));
+    opened.push({ logId, index });
+    return index;
+  };
   const vectors: Vectors = {
-    measureRecall: async () => ({ found: 0, compared: 0 }),
-    open: (logId) => {
-      const nth = opened.filter((one) => one.logId === logId).length;
-      const index = plainIndex(change(logId, nth));
-      opened.push({ logId, index });
-      return index;
-    },
+    ...vectorsOf(open),
     openInMemory: () => plainIndex(),
     discard: async (logId) => void discarded.push(logId),
-    stored: async () => [],
-    markOf: async () => undefined,
-    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
-    wipe: async () => {},
-    holds: async () => [],
   };
   return { vectors, opened, discarded };
 }
 
-/** Makes the port of one index of vectors. */
-export function vectorsWith(index: VectorIndex): Vectors {
-  return { ...plainVectors(() => ({})).vectors, open: () => index };
+/** Makes the port of indexes that all have the same vectors. */
+export function indexesWith(index: VectorPart): Indexes {
+  return unsavedIndexes({}, { vectors: { ...plainVectors(() => ({})).vectors, open: () => index } }).indexes;
 }
 
 /** Waits until a condition holds. */

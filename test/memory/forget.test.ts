@@ -51,8 +51,8 @@ const drop = ({ ports }: Domain, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
   const { log, erasures } = service.storage;
-  const { indexes } = unsavedIndexes();
-  return verify({ log, erasures, vectors: service.vectors, indexes, dimensionsOf: () => DIMENSIONS });
+  const { indexes } = unsavedIndexes({}, { vectors: service.vectors });
+  return verify({ log, erasures, indexes, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
@@ -412,8 +412,8 @@ describe("verifying a database", () => {
     await domain.append("b", memory(9));
     await domain.namespaces.close();
     const { log, erasures } = service.storage;
-    const derived = { vectors: service.vectors, indexes: unsavedIndexes().indexes };
-    const verified = await verify({ log, erasures, ...derived, dimensionsOf: () => DIMENSIONS });
+    const { indexes } = unsavedIndexes({}, { vectors: service.vectors });
+    const verified = await verify({ log, erasures, indexes, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
       memories: 300,
@@ -515,7 +515,7 @@ describe("verifying a database", () => {
     await service.write("a", [{ op: "delete", opId: "d", target: 7 }]);
     await service.storage.log.erase({ logId, sequences: [7] });
     expect(await problems()).toEqual([
-      `${logId}, entry 7: was deleted, but an index file has its vector; using the namespace takes it out`,
+      `${logId}, entry 7: was deleted, but an index file has it; using the namespace takes it out`,
     ]);
     const next = service.domain();
     expect(await next.size("a")).toBe(299);

@@ -40,6 +40,7 @@ function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
   indexes: Indexes;
 } {
   const indexes = openIndexes({
+    vectors: service.vectors,
     folder: join(service.dataDir, "index"),
     clock: systemClock,
     fileBytesMin: 1,
@@ -134,7 +135,7 @@ describe("the files of a log's index", () => {
     await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79, 80])).toEqual([80]);
     const { erasures, log } = service.storage;
-    const ports = { log, erasures, vectors: service.vectors, indexes, dimensionsOf: () => TOY_DIMENSIONS };
+    const ports = { log, erasures, indexes, dimensionsOf: () => TOY_DIMENSIONS };
     expect((await verify(ports)).problems).toEqual([]);
   });
 

@@ -1,26 +1,24 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
+import type { VectorPart } from "../../src/index/vectors/part.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Index } from "../../src/memory/ports/index.js";
 import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
-import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { vectorsWith } from "./domain.js";
+import { indexesWith } from "./domain.js";
 import { plainIndex } from "./plain-index.js";
 import { ScriptedLog } from "./scripted-log.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
 
-function setUp(changes: Partial<VectorIndex> = {}, ofWords: Partial<Index> = {}) {
+function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) {
   const log = new ScriptedLog();
   const index = plainIndex(changes);
   const lost: Sequenced<Lost>[] = [];
-  const { indexes } = unsavedIndexes();
+  const indexes = indexesWith(index);
   const replica = new Replica("i", {
     log: log.port,
-    vectors: vectorsWith(index),
-    indexes: { ...indexes, open: () => Object.assign(indexes.openUnsaved(), ofWords) },
+    indexes: { ...indexes, open: (logId) => Object.assign(indexes.open(logId), ofWords) },
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
     clock: new HandClock(),
     onLost: (_, what) => lost.push(what),

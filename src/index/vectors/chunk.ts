@@ -1,4 +1,5 @@
-import type { Mark, VectorRow } from "../../memory/ports/vectors.js";
+import type { Mark } from "../../memory/ports/index.js";
+import type { VectorRow } from "./part.js";
 import { peakOf, quantize } from "./quantize.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
 import { firstFrom, placesOf } from "./snapshot/slots.js";

@@ -1,4 +1,4 @@
-import type { Hit } from "../../memory/ports/vectors.js";
+import type { Hit } from "../../memory/ports/index.js";
 import type { Found } from "./distinct.js";
 import type { Matches } from "./graph.js";
 import { Pauses } from "./pauses.js";

@@ -1,10 +1,11 @@
-import type { Hit, RowCounts, VectorIndex, VectorQuery, VectorRow } from "../../memory/ports/vectors.js";
+import type { Hit, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import { searchDistinct } from "./distinct.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
+import type { VectorPart, VectorRow } from "./part.js";
 import { Tail } from "./tail.js";
 
 /** An index without files: every search compares all vectors, and none is missed, whatever its size. */
-export class InMemoryIndex implements VectorIndex {
+export class InMemoryIndex implements VectorPart {
   readonly error = EXACT_ERROR;
   readonly isExact = true;
   readonly waiting = 0;

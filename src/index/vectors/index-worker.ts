@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
-import type { RecallMeasured } from "../../memory/ports/vectors.js";
+import type { RecallMeasured } from "../../memory/ports/index.js";
 import { type CompactRows, readCompact } from "./among/compact-rows.js";
 import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";

@@ -1,7 +1,8 @@
 import { unavailable } from "../../errors.js";
+import type { Mark } from "../../memory/ports/index.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
-import type { Mark, Restored } from "../../memory/ports/vectors.js";
 import type { IndexThread } from "./index-thread.js";
+import type { RestoredVectors } from "./part.js";
 import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
 import { Segment } from "./segment.js";
 import type { IndexFiles } from "./snapshot/index-files.js";
@@ -84,7 +85,7 @@ export class Segments {
   }
 
   /** Opens the segments whose files are whole, up to the first that is not. */
-  async restore(): Promise<Restored | undefined> {
+  async restore(): Promise<RestoredVectors | undefined> {
     const { files, thread } = this.options;
     const wiped: number[] = [];
     for (const segment of await files.segmentsOf(this.ref.logId)) {

@@ -1,6 +1,6 @@
 import { MemoryError } from "../../errors.js";
-import type { VectorRow } from "../../memory/ports/vectors.js";
 import { CHUNK_ROWS, Chunk, joinedOf } from "./chunk.js";
+import type { VectorRow } from "./part.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
 
 /** Capacity of the first chunk at its start, and of every other one; it doubles when full. */

@@ -1,12 +1,4 @@
-import type {
-  Hit,
-  RecallMeasured,
-  Restored,
-  RowCounts,
-  VectorIndex,
-  VectorQuery,
-  VectorRow,
-} from "../../memory/ports/vectors.js";
+import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import { AmongSearch } from "./among/among-search.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
@@ -15,6 +7,7 @@ import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
+import type { RestoredVectors, VectorPart, VectorRow } from "./part.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
@@ -29,7 +22,7 @@ export interface IndexOptions extends SegmentsOptions {
 }
 
 /** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
-export class UsearchIndex implements VectorIndex {
+export class UsearchIndex implements VectorPart {
   onLost: () => void = () => {};
   readonly #tail: Tail;
   readonly #segments: Segments;
@@ -37,7 +30,6 @@ export class UsearchIndex implements VectorIndex {
   #closed = false;
   /** Outcome of the wipes under way in the files. */
   #wiping: Promise<unknown> = Promise.resolve();
-  #unwiped: unknown;
   #waiting = 0;
   readonly #tellLost = () => this.onLost();
   readonly #among: AmongSearch;
@@ -83,7 +75,7 @@ export class UsearchIndex implements VectorIndex {
     return this.#waiting;
   }
 
-  restore(): Promise<Restored | undefined> {
+  restore(): Promise<RestoredVectors | undefined> {
     return this.#segments.restore();
   }
 
@@ -109,7 +101,7 @@ export class UsearchIndex implements VectorIndex {
     this.#tail.remove(new Set(sequences));
     this.#segments.remove(sequences);
     this.#segments.sealIfDue();
-    this.#wipe(sequences);
+    await this.#wipe(sequences);
   }
 
   async search({ vector, limit, depthMax, spare, among }: VectorQuery): Promise<Hit[]> {
@@ -140,7 +132,6 @@ export class UsearchIndex implements VectorIndex {
     await this.#segments.close();
     await this.#wiping;
     if (files.onLost.get(this.ref.logId) === this.#tellLost) files.onLost.delete(this.ref.logId);
-    if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
   get #isBehind(): boolean {
@@ -228,15 +219,11 @@ export class UsearchIndex implements VectorIndex {
     }
   }
 
-  /**
-   * Wipes vectors in the files. Recalls do not wait for it, and a delete asks for it itself; `close` reports
-   * a failure.
-   */
-  #wipe(sequences: readonly number[]): void {
-    const wiping = this.options.files.wipe(this.ref.logId, sequences).catch((error) => {
-      this.#unwiped ??= error;
-    });
-    this.#wiping = Promise.all([this.#wiping, wiping]);
+  /** Wipes vectors in the files. */
+  #wipe(sequences: readonly number[]): Promise<void> {
+    const wiping = this.options.files.wipe(this.ref.logId, sequences);
+    this.#wiping = Promise.allSettled([this.#wiping, wiping]);
+    return wiping;
   }
 
   #check(vectors: readonly Float32Array[]): void {

@@ -1,8 +1,9 @@
+import type { FilesMeasured, Mark, RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../../memory/ports/step-timer.js";
-import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../../memory/ports/vectors.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { InMemoryIndex } from "./in-memory-index.js";
 import { openIndexThread } from "./index-thread.js";
+import type { VectorPart } from "./part.js";
 import { Sealer } from "./sealer.js";
 import { IndexFiles } from "./snapshot/index-files.js";
 import { findSnapshot } from "./snapshot/snapshot.js";
@@ -47,9 +48,29 @@ export interface UsearchOptions {
   readonly onChecked?: (checked: RecallMeasured) => void;
 }
 
-export interface OpenIndex extends VectorIndex {
+export interface OpenIndex extends VectorPart {
   /** Waits until all that is due is sealed in files. */
   settled(): Promise<void>;
+}
+
+/** The vectors of all logs, and their files. */
+export interface Vectors {
+  open(logId: string): VectorPart;
+  /** Opens an empty index without files, which is exact whatever its size. */
+  openInMemory(logId: string): VectorPart;
+  discard(logId: string): Promise<void>;
+  wipe(logId: string, sequences: readonly number[]): Promise<void>;
+  holds(logId: string, sequences: readonly number[]): Promise<number[]>;
+  stored(): Promise<string[]>;
+  measureRecall(logId: string): Promise<RecallMeasured>;
+  /** Reads the log position up to which an index's files are whole; undefined if they are damaged or missing. */
+  markOf(logId: string): Promise<Mark | undefined>;
+  measureFiles(logId: string): Promise<FilesMeasured & FileSizes>;
+}
+
+export interface FileSizes {
+  readonly files: number;
+  readonly bytes: number;
 }
 
 export interface Usearch extends Vectors {

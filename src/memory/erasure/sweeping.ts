@@ -88,12 +88,10 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 }
 
 /** Discards index files of logs that another replica has dropped. */
-async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<void> {
-  for (const files of [vectors, indexes]) {
-    for (const logId of await files.stored()) {
-      const last = await log.last(logId);
-      if (last === undefined || isEnd(last.entry)) await files.discard(logId);
-    }
+async function discardOrphans({ indexes, log }: ErasurePorts): Promise<void> {
+  for (const logId of await indexes.stored()) {
+    const last = await log.last(logId);
+    if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
   }
 }
 

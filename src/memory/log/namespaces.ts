@@ -256,11 +256,9 @@ export class Namespaces {
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { log, vectors, indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } =
-      this.#options;
+    const { log, indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } = this.#options;
     const replica = new Replica(logId, {
       log,
-      vectors,
       indexes,
       clock,
       timer,

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Selection } from "../../../src/index/fields/selection.js";
 import { EXACT_ERROR } from "../../../src/index/vectors/nearest-in-tail.js";
+import type { VectorPart, VectorRow } from "../../../src/index/vectors/part.js";
 import type { UsearchOptions } from "../../../src/index/vectors/usearch.js";
-import type { Among, VectorIndex, VectorRow } from "../../../src/memory/ports/vectors.js";
+import type { Among } from "../../../src/memory/ports/index.js";
 import { seeded } from "../../simulation/time.js";
 import { openUsearch } from "./built.js";
 import { cloud, pointOf } from "./clouds.js";
@@ -35,7 +36,7 @@ function open(dimensions: number, options: Partial<UsearchOptions> = {}) {
 class Model {
   readonly rows = new Map<number, VectorRow>();
 
-  constructor(readonly index: VectorIndex) {}
+  constructor(readonly index: VectorPart) {}
 
   async add(rows: readonly VectorRow[]): Promise<void> {
     for (const row of rows) this.rows.set(row.sequence, row);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Searchable, searchGraphs } from "../../../src/index/vectors/graphs.js";
-import type { Hit } from "../../../src/memory/ports/vectors.js";
+import type { Hit } from "../../../src/memory/ports/index.js";
 
 const VECTORS = 1000;
 const WANTED = 64;

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
+import type { VectorRow } from "../../../src/index/vectors/part.js";
 import { eraseUnreadable } from "../../../src/index/vectors/snapshot/folder.js";
 import { sha256Of } from "../../../src/index/vectors/snapshot/manifest.js";
 import type { OpenIndex, UsearchOptions } from "../../../src/index/vectors/usearch.js";
-import type { RecallMeasured, VectorRow } from "../../../src/memory/ports/vectors.js";
+import type { RecallMeasured } from "../../../src/memory/ports/index.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
 

@@ -1,5 +1,5 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Hit } from "../../../memory/ports/vectors.js";
+import type { Hit } from "../../../memory/ports/index.js";
 import { cosine, lengthOf } from "../cosine.js";
 import { gather } from "../gather.js";
 import type { Matches } from "../graph.js";

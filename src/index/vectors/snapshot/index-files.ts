@@ -1,4 +1,3 @@
-import type { FilesMeasured } from "../../../memory/ports/vectors.js";
 import { segmentsIn, sizesOf, usesIn } from "./folder.js";
 import type { SegmentRef } from "./manifest.js";
 import { SegmentFiles } from "./segment-files.js";
@@ -59,7 +58,7 @@ export class IndexFiles {
   }
 
   /** Measures the files of a log by their manifests and journals. */
-  async measure(logId: string): Promise<FilesMeasured> {
+  async measure(logId: string) {
     const { folder } = this;
     let [upto, rows, removed] = [0, 0, 0];
     for (const segment of await this.segmentsOf(logId)) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Mark } from "../../../memory/ports/vectors.js";
+import type { Mark } from "../../../memory/ports/index.js";
 
 /** Format of the manifest and of the files it describes. Files of another format are erased at the start. */
 const FORMAT = 5;
