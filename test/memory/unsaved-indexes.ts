@@ -60,7 +60,8 @@ export function unsavedIndexes(
     },
     wipe: async (logId, sequences) => {
       wiped.push({ logId, sequences });
-      await vectors.wipe(logId, sequences);
+      const open = opened.findLast((each) => each.logId === logId && each.closed === 0);
+      await (open === undefined ? vectors.wipe(logId, sequences) : open.index.remove(sequences));
     },
     holds: (logId, sequences) => vectors.holds(logId, sequences),
     stored: () => vectors.stored(),
