@@ -8,6 +8,7 @@ import type {
   RestoredIndex,
   VectorQuery,
 } from "../memory/ports/index.js";
+import type { LogFiles } from "./log-files.js";
 import type { Segment } from "./segment.js";
 import type { TextIndex } from "./text-index.js";
 import type { VectorPart } from "./vectors/part.js";
@@ -16,6 +17,8 @@ export interface LogIndexParts {
   readonly vectors: VectorPart;
   /** Words and fields. */
   readonly text: TextIndex;
+  /** An index without has none. */
+  readonly files?: LogFiles | undefined;
   /** Called once it is closed. */
   onClosed?(index: LogIndex): void;
 }
@@ -26,6 +29,7 @@ export class LogIndex implements Index {
   readonly #covered = { vectors: 0, words: 0 };
   /** Memories that were removed while gaps were being filled. */
   readonly #removedMeanwhile = new Set<number>();
+  #isRestored = false;
   #closing: Promise<void> | undefined;
 
   constructor(private readonly parts: LogIndexParts) {}
@@ -59,7 +63,9 @@ export class LogIndex implements Index {
   }
 
   set onLost(onLost: () => void) {
-    this.parts.vectors.onLost = onLost;
+    if (this.parts.files === undefined) return;
+    // Words and fields are in memory as well.
+    this.parts.files.onLost = ({ part }) => part === "vectors" && onLost();
   }
 
   /** The segments of words and fields that a search looks at. */
@@ -68,17 +74,25 @@ export class LogIndex implements Index {
   }
 
   async restore(): Promise<RestoredIndex | undefined> {
-    const vectors = await this.parts.vectors.restore();
-    const text = await this.parts.text.restore();
-    this.#covered.vectors = vectors?.sequence ?? 0;
-    this.#covered.words = text?.upto ?? 0;
-    if (vectors === undefined && text === undefined) return undefined;
-    const { marks = [], removed = [] } = text ?? {};
-    return {
-      upto: this.#upto,
-      marks: vectors === undefined ? marks : [...marks, vectors],
-      removed: [...removed, ...(vectors?.wiped ?? [])],
-    };
+    const { files } = this.parts;
+    if (files === undefined) return undefined;
+    const found = await files.find();
+    const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
+    const vectors = await this.parts.vectors.restore(of("vectors"));
+    const text = await this.parts.text.restore(of("words"));
+    const restored = new Map([...vectors.files, ...text.files]);
+    await files.keep(restored);
+    this.#covered.vectors = vectors.upto;
+    this.#covered.words = text.upto;
+    this.#isRestored = true;
+    if (restored.size === 0) return undefined;
+    const marks = [...restored.values()].map(({ found }) => found.manifest.applied);
+    return { upto: this.#upto, marks, removed: [...text.removed, ...vectors.removed] };
+  }
+
+  /** True once its files are known, so that they are overwritten here. */
+  get isRestored(): boolean {
+    return this.#isRestored;
   }
 
   get gap(): Gap | undefined {
@@ -97,7 +111,7 @@ export class LogIndex implements Index {
     if (text.gap !== undefined) await text.fill(living, upto);
     else {
       this.#covered[gap.part] = upto;
-      await this.#addTo(gap.part, living, { sequence: upto, opId: "" });
+      await this.#addTo(gap.part, living);
     }
     if (this.gap === undefined) this.#removedMeanwhile.clear();
   }
@@ -106,6 +120,7 @@ export class LogIndex implements Index {
     this.#covered.vectors = 0;
     this.#covered.words = 0;
     await Promise.all([this.parts.vectors.reset(), this.parts.text.reset()]);
+    await this.parts.files?.reset();
   }
 
   has(sequence: number): boolean {
@@ -119,8 +134,11 @@ export class LogIndex implements Index {
   async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
     this.#covered.vectors = applied.sequence;
     this.#covered.words = applied.sequence;
+    this.#isRestored = true;
+    const { files } = this.parts;
+    if (files !== undefined && applied.sequence > files.applied.sequence) files.applied = applied;
     // Both begin at once: a search that follows sees them.
-    await Promise.all([this.#addTo("vectors", rows, applied), this.#addTo("words", rows, applied)]);
+    await Promise.all([this.#addTo("vectors", rows), this.#addTo("words", rows)]);
   }
 
   async remove(sequences: readonly number[]): Promise<void> {
@@ -141,6 +159,7 @@ export class LogIndex implements Index {
     const closing = [this.parts.vectors.close(), this.parts.text.close({ keeps })];
     // Neither is left open because the other fails.
     const all = await Promise.allSettled(closing);
+    all.push(...(await Promise.allSettled([this.parts.files?.close({ keeps })])));
     this.parts.onClosed?.(this);
     for (const closed of all) if (closed.status === "rejected") throw closed.reason;
   }
@@ -149,8 +168,8 @@ export class LogIndex implements Index {
     return Math.max(this.#covered.vectors, this.#covered.words);
   }
 
-  async #addTo(part: IndexPart, rows: readonly IndexRow[], applied: Mark): Promise<void> {
-    if (part === "words") return this.parts.text.add(rows, applied);
+  async #addTo(part: IndexPart, rows: readonly IndexRow[]): Promise<void> {
+    if (part === "words") return this.parts.text.add(rows);
     const withVectors = rows.flatMap(({ sequence, opId, vectors = [] }) => {
       return vectors.length === 0 ? [] : [{ sequence, opId, vectors }];
     });

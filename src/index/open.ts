@@ -1,4 +1,4 @@
-import { rm, stat } from "node:fs/promises";
+import { rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../concurrency/clock.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
@@ -20,8 +20,9 @@ import type {
 } from "../memory/ports/index.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogIndex } from "./log-index.js";
-import type { Segment } from "./segment.js";
-import { eraseOthers, type Filed, findSegments, namesIn, rowsIn, SegmentFile } from "./segment-file.js";
+import { Segment } from "./segment.js";
+import { LogFiles } from "./log-files.js";
+import { eraseOthers, type Found, findSegments, namesIn, removedIn, SegmentFile } from "./segment-file.js";
 import { TextIndex } from "./text-index.js";
 import type { Vectors } from "./vectors/usearch.js";
 import { findWords } from "./words/find.js";
@@ -29,12 +30,13 @@ import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";
 
 export interface IndexesOptions {
-  /** The vectors, which have files of their own. */
   readonly vectors: Vectors;
   /** Folder of the files, one in it for each log; nothing else may be there. */
   readonly folder: string;
   readonly clock: Pick<Clock, "yield">;
-  /** Bytes of a segment from which on it is written to a file. */
+  /** Limit of the size of the files of closed indexes: those of the least recently used go first. */
+  readonly closedBytesMax?: number | undefined;
+  /** Bytes of a segment of words and fields from which on it is written to a file. */
   readonly fileBytesMin?: number | undefined;
   /** Bytes of segments that are merged without letting other work run. */
   readonly mergedAtOnceBytes?: number | undefined;
@@ -61,99 +63,105 @@ export async function eraseUnreadable(folder: string): Promise<void> {
 
 class SegmentIndexes implements Indexes {
   readonly #open = new Map<string, LogIndex>();
+  /** Last work on the files of each log that is not open. */
+  readonly #working = new Map<string, Promise<unknown>>();
 
   constructor(private readonly options: IndexesOptions) {}
 
   open(logId: string): Index {
-    const files = { folder: join(this.options.folder, logId), logId };
+    const { clock, quietMs, onTrouble } = this.options;
+    const files = new LogFiles({
+      folder: this.#folderOf(logId),
+      logId,
+      quietMs,
+      yieldNow: () => clock.yield(),
+      onTrouble,
+      onWritten: () => void this.#evict().catch(onTrouble),
+    });
     const index = new LogIndex({
-      vectors: this.options.vectors.open(logId),
+      vectors: this.options.vectors.open(logId, files),
       text: this.#textIndex(files),
+      files,
       onClosed: (index) => {
         if (this.#open.get(logId) === index) this.#open.delete(logId);
       },
     });
+    const restore = index.restore.bind(index);
+    index.restore = () =>
+      this.#inTurn(logId, async () => {
+        const now = new Date();
+        // The files of logs that were used longest ago are erased first. Without any, there is nothing to note.
+        await utimes(this.#folderOf(logId), now, now).catch(() => {});
+        return restore();
+      });
     this.#open.set(logId, index);
     return index;
   }
 
   openUnsaved(logId: string): Index {
-    return new LogIndex({ vectors: this.options.vectors.openInMemory(logId), text: this.#textIndex() });
-  }
-
-  #textIndex(files?: { folder: string; logId: string }): TextIndex {
-    const { clock, ...options } = this.options;
-    return new TextIndex({ ...options, files, yieldNow: () => clock.yield() });
+    return new LogIndex({ vectors: this.options.vectors.open(logId), text: this.#textIndex() });
   }
 
   async discard(logId: string): Promise<void> {
     await this.#open.get(logId)?.reset();
-    await this.options.vectors.discard(logId);
-    await rm(join(this.options.folder, logId), { recursive: true, force: true });
+    await rm(this.#folderOf(logId), { recursive: true, force: true });
   }
 
-  async wipe(logId: string, sequences: readonly number[]): Promise<void> {
+  wipe(logId: string, sequences: readonly number[]): Promise<void> {
     const open = this.#open.get(logId);
-    if (open !== undefined) return open.remove(sequences);
-    await this.options.vectors.wipe(logId, sequences);
-    // To be built again from the log costs less than it does to read a file, for a namespace that nobody uses.
-    const folder = join(this.options.folder, logId);
-    for (const { path, manifest } of await findSegments(folder, logId)) {
-      const { after, upto } = manifest;
-      if (!sequences.some((sequence) => sequence > after && sequence <= upto)) continue;
-      await SegmentFile.eraseAt(path).catch((error) => {
-        throw unavailable("an index file of this namespace could not be erased", error);
-      });
-    }
+    if (open?.isRestored === true) return open.remove(sequences);
+    return this.#inTurn(logId, async () => {
+      for (const found of await this.#found(logId)) {
+        const { after, upto } = found.manifest;
+        const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
+        if (inside.length > 0) await this.#wipeIn(found, inside);
+      }
+      // It may have been restored before, without these.
+      if (open?.isRestored === true) await open.remove(sequences);
+    });
   }
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
-    const held = new Set(await this.options.vectors.holds(logId, sequences));
-    for (const found of await findSegments(join(this.options.folder, logId), logId)) {
-      const read = await SegmentFile.read(found, () => this.options.clock.yield());
-      for (const sequence of sequences) if (read?.segment.has(sequence)) held.add(sequence);
+    const held = new Set<number>();
+    for (const found of await this.#found(logId)) {
+      for (const sequence of await this.#heldIn(found, sequences)) held.add(sequence);
     }
     return [...held];
   }
 
   async stored(): Promise<string[]> {
     const { folder } = this.options;
-    const logIds = new Set(await this.options.vectors.stored());
+    const logIds: string[] = [];
     for (const name of await namesIn(folder)) {
-      if ((await stat(join(folder, name))).isDirectory()) logIds.add(name);
+      if ((await stat(join(folder, name))).isDirectory()) logIds.push(name);
     }
-    return [...logIds];
+    return logIds;
   }
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
-    const found = await findSegments(join(this.options.folder, logId), logId);
-    const ofVectors = await this.options.vectors.markOf(logId);
-    const marks = found.map(({ manifest }) => manifest.applied);
-    return ofVectors === undefined ? marks : [...marks, ofVectors];
+    return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
   }
 
-  measureRecall(logId: string): Promise<RecallMeasured> {
-    return this.options.vectors.measureRecall(logId);
+  async measureRecall(logId: string): Promise<RecallMeasured> {
+    const found = await this.#found(logId);
+    return this.options.vectors.measureRecall(found.filter(({ manifest }) => manifest.part === "vectors"));
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {
-    const folder = join(this.options.folder, logId);
-    const vectors = await this.options.vectors.measureFiles(logId);
-    let { files, bytes } = vectors;
-    let [upto, rows, removed] = [0, 0, 0];
-    for (const segment of await filedIn(folder, logId)) {
-      if (segment.after === upto) upto = segment.upto;
-      rows += segment.rows;
-      removed += segment.removed;
+    const parts = {
+      vectors: { upto: 0, rows: 0, removed: 0 },
+      words: { upto: 0, rows: 0, removed: 0 },
+    };
+    for (const found of await this.#found(logId)) {
+      const removed = await removedIn(found);
+      if (removed === undefined) continue;
+      const { part, after, upto, rows } = found.manifest;
+      const sum = parts[part];
+      if (after === sum.upto) sum.upto = upto;
+      sum.rows += rows;
+      sum.removed += removed;
     }
-    for (const name of await namesIn(folder)) {
-      // It may have been erased meanwhile.
-      const stats = await stat(join(folder, name)).catch(() => undefined);
-      if (stats === undefined) continue;
-      files++;
-      bytes += stats.size;
-    }
-    return { files, bytes, parts: { vectors, words: { upto, rows, removed } } };
+    return { ...(await sizeOf(this.#folderOf(logId))), parts };
   }
 
   async searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound> {
@@ -201,16 +209,93 @@ class SegmentIndexes implements Indexes {
     if (first === undefined) throw new Error("no index was asked");
     return others.reduce((all, selection) => all.with([...selection.sequences]), first);
   }
+
+  #folderOf(logId: string): string {
+    return join(this.options.folder, logId);
+  }
+
+  #found(logId: string): Promise<Found[]> {
+    return findSegments(this.#folderOf(logId), logId);
+  }
+
+  #textIndex(files?: LogFiles): TextIndex {
+    const { clock, fileBytesMin, mergedAtOnceBytes, onTrouble } = this.options;
+    return new TextIndex({
+      yieldNow: () => clock.yield(),
+      files,
+      fileBytesMin,
+      mergedAtOnceBytes,
+      onTrouble,
+    });
+  }
+
+  /**
+   * Overwrites vectors in a file. One of words and fields is erased: to be built again from the log costs less than it
+   * does to read it, for a namespace that nobody uses.
+   */
+  async #wipeIn(found: Found, sequences: readonly number[]): Promise<void> {
+    if (found.manifest.part === "vectors") {
+      try {
+        return await this.options.vectors.wipe(found, sequences);
+      } catch (error) {
+        this.options.onTrouble(error);
+      }
+    }
+    await SegmentFile.eraseAt(found.path).catch((error) => {
+      throw unavailable("an index file of this namespace could not be erased", error);
+    });
+  }
+
+  async #heldIn(found: Found, sequences: readonly number[]): Promise<number[]> {
+    if (found.manifest.part === "vectors") return this.options.vectors.holds(found, sequences);
+    const read = await SegmentFile.read(found, () => this.options.clock.yield());
+    if (read === undefined) return [];
+    const segment = Segment.from(found.manifest, read.arrays);
+    return sequences.filter((sequence) => segment.has(sequence));
+  }
+
+  /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */
+  #inTurn<T>(logId: string, work: () => Promise<T>): Promise<T> {
+    const working = (this.#working.get(logId) ?? Promise.resolve()).then(work);
+    const ended = () => {
+      if (this.#working.get(logId) === settled) this.#working.delete(logId);
+    };
+    const settled: Promise<void> = working.then(ended, ended);
+    this.#working.set(logId, settled);
+    return working;
+  }
+
+  /** Erases the files of the logs used least recently until the rest fits; those of open indexes are searched. */
+  async #evict(): Promise<void> {
+    const { folder, closedBytesMax } = this.options;
+    if (closedBytesMax === undefined) return;
+    const uses: { logId: string; bytes: number; usedMs: number }[] = [];
+    for (const logId of await this.stored()) {
+      const { bytes } = await sizeOf(join(folder, logId));
+      const usedMs = (await stat(join(folder, logId)).catch(() => undefined))?.mtimeMs ?? 0;
+      uses.push({ logId, bytes, usedMs });
+    }
+    let bytes = uses.reduce((sum, use) => sum + use.bytes, 0);
+    for (const { logId, bytes: own } of uses.sort((a, b) => a.usedMs - b.usedMs)) {
+      if (bytes <= closedBytesMax) return;
+      if (this.#open.has(logId)) continue;
+      await this.#inTurn(logId, () => rm(join(folder, logId), { recursive: true, force: true }));
+      bytes -= own;
+    }
+  }
 }
 
-async function filedIn(folder: string, logId: string): Promise<Filed[]> {
-  const filed: Filed[] = [];
-  for (const found of await findSegments(folder, logId)) {
-    const counted = await rowsIn(found);
-    const { after, upto } = found.manifest;
-    if (counted !== undefined) filed.push({ after, upto, ...counted });
+/** Number and size of the files in a folder. */
+async function sizeOf(folder: string): Promise<{ files: number; bytes: number }> {
+  let [files, bytes] = [0, 0];
+  for (const name of await namesIn(folder)) {
+    // It may have been erased meanwhile.
+    const stats = await stat(join(folder, name)).catch(() => undefined);
+    if (stats === undefined) continue;
+    files++;
+    bytes += stats.size;
   }
-  return filed;
+  return { files, bytes };
 }
 
 async function segmentsOf(indexes: readonly Index[]): Promise<readonly Segment[]> {

@@ -1,14 +1,14 @@
 import { TimeSlice } from "../concurrency/time-slices.js";
-import { unavailable } from "../errors.js";
-import type { IndexRow, Mark, RestoredIndex, RowCounts } from "../memory/ports/index.js";
-import { type Range, type Row, rowOf, Segment } from "./segment.js";
+import type { IndexRow, RowCounts } from "../memory/ports/index.js";
+import type { LogFiles, Overwriting } from "./log-files.js";
+import { type Row, rowOf, Segment } from "./segment.js";
 import {
-  base64Of,
-  eraseOthers,
+  type Filed,
   type Found,
-  findSegments,
-  type OverwrittenRange,
+  newPath,
+  type Range,
   SegmentFile,
+  wordsOf,
   type Yield,
 } from "./segment-file.js";
 
@@ -26,19 +26,15 @@ const FILE_BYTES_MIN = 4_194_304;
 /** Share of removed memories from which on a segment is merged into one without them, and their least number. */
 const REMOVED_SHARE_MAX = 0.3;
 const REMOVED_MIN = 64;
-/** Time without a change after which manifests are written again, and the longest that they are out of date. */
-const QUIET_MS = 5_000;
-const UNPUBLISHED_MS_MAX = 60_000;
 /** Pause after a file could not be written, for example because the disk is full. */
 const PAUSE_MS = 30_000;
 
 export interface TextIndexOptions {
   readonly yieldNow: Yield;
-  /** Folder of its files, and the log that they name; an index without has no files. */
-  readonly files?: { readonly folder: string; readonly logId: string } | undefined;
+  /** The log's files; an index without has none. */
+  readonly files?: LogFiles | undefined;
   readonly fileBytesMin?: number | undefined;
   readonly mergedAtOnceBytes?: number | undefined;
-  readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;
 }
@@ -50,9 +46,6 @@ export interface TextIndexOptions {
 export class TextIndex {
   changes = 0;
   #segments: readonly Segment[] = [];
-  /** Files of its segments, and of those that were merged, until they are erased. */
-  readonly #files = new Map<Segment, SegmentFile>();
-  #applied: Mark = { sequence: 0, opId: "" };
   /** Number of the last memory or other entry that was handed over. */
   #upto = 0;
   /** Outcome of the additions so far, and how many of them are under way. */
@@ -61,17 +54,14 @@ export class TextIndex {
   /** Removed memories whose addition is under way, or may be in a gap that is being filled. */
   readonly #unadded = new Set<number>();
   #merging: Promise<void> | undefined;
+  /** Resolves when the files of merged segments are erased. */
+  #replacing: Promise<unknown> = Promise.resolve();
   /** The segments that are merged now. */
   #merged: readonly Segment[] = [];
   /** Memories that were removed since the merge under way began. */
   readonly #removedMeanwhile: number[] = [];
   /** Ranges between restored files that are to be filled; nothing may be merged across them. */
   #gaps: readonly Range[] = [];
-  /** Files that hold a removed memory, and could be neither overwritten nor erased. */
-  readonly #unerased = new Set<SegmentFile>();
-  /** All work on its files that is under way. */
-  readonly #diskWork = new Set<Promise<unknown>>();
-  #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
   #writeAtMs = 0;
   #isClosed = false;
 
@@ -92,7 +82,7 @@ export class TextIndex {
   }
 
   get rowCounts(): RowCounts {
-    const unwritten = this.#segments.filter((segment) => !this.#files.get(segment)?.isWritten);
+    const unwritten = this.#segments.filter((segment) => !this.options.files?.isWritten(segment));
     const large = unwritten.filter((segment) => this.options.files && this.#isLarge(segment));
     const sum = (segments: readonly Segment[], what: "living" | "removed") =>
       segments.reduce((sum, segment) => sum + segment[what], 0);
@@ -107,26 +97,23 @@ export class TextIndex {
     return this.#segments.some((segment) => segment.has(sequence));
   }
 
-  async restore(): Promise<RestoredIndex | undefined> {
-    const { files, yieldNow } = this.options;
-    if (files === undefined) return undefined;
-    const whole: Found[] = [];
+  /** Fills the empty index from those of its files that are whole; returns them, and what was removed from them. */
+  async restore(all: readonly Found[]): Promise<RestoredFiles> {
+    const files: RestoredFiles["files"] = new Map();
     const removed: number[] = [];
-    for (const found of await findSegments(files.folder, files.logId)) {
-      const read = await SegmentFile.read(found, yieldNow);
+    for (const found of all) {
+      const read = await SegmentFile.read(found, this.options.yieldNow);
       if (read === undefined) continue;
-      whole.push(found);
-      for (const sequence of read.removed) removed.push(sequence);
-      this.#segments = [...this.#segments, read.segment];
-      this.#files.set(read.segment, read.file);
+      const { after, upto, lived } = found.manifest;
+      const segment = Segment.from({ after, upto }, read.arrays);
+      for (const sequence of segment.removedSince(wordsOf(lived))) removed.push(sequence);
+      this.#segments = [...this.#segments, segment];
+      files.set(segment, { file: read.file, found });
     }
-    await eraseOthers(files.folder, whole);
-    const marks = whole.map(({ manifest }) => manifest.applied);
-    for (const mark of marks) if (mark.sequence > this.#applied.sequence) this.#applied = mark;
     this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
     this.#gaps = gapsBetween(this.#segments);
     this.changes++;
-    return whole.length === 0 ? undefined : { upto: this.#upto, marks, removed };
+    return { upto: this.#upto, files, removed };
   }
 
   get gap(): Range | undefined {
@@ -147,18 +134,13 @@ export class TextIndex {
   async reset(): Promise<void> {
     await this.#merging;
     await this.#adding;
-    const files = [...this.#files.values()];
     this.#segments = [];
     this.#gaps = [];
-    this.#files.clear();
-    this.#applied = { sequence: 0, opId: "" };
     this.#upto = 0;
     this.changes++;
-    await this.#onDisk(Promise.all(files.map((file) => file.erase())));
   }
 
-  add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
-    if (applied.sequence > this.#applied.sequence) this.#applied = applied;
+  add(rows: readonly IndexRow[]): Promise<void> {
     const range = { after: this.#upto, upto: rows.at(-1)?.sequence ?? this.#upto };
     this.#upto = range.upto;
     if (rows.length === 0) return this.#adding;
@@ -174,39 +156,39 @@ export class TextIndex {
   }
 
   remove(sequences: readonly number[]): Promise<void> {
-    const overwritten = new Map<SegmentFile, OverwrittenRange[]>();
+    const { files } = this.options;
+    const overwritten = new Map<Filed, Overwriting>();
+    const withFiles = (files?.of("words") ?? []) as Segment[];
     for (const sequence of sequences) {
       if (this.#additions > 0 || this.#gaps.length > 0) this.#unadded.add(sequence);
       if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
-      for (const segment of new Set([...this.#segments, ...this.#files.keys()])) {
-        this.#removeFrom(segment, sequence, overwritten);
+      for (const segment of new Set([...this.#segments, ...withFiles])) {
+        const ranges = overwritten.get(segment)?.ranges ?? [];
+        const isHere = segment.remove(sequence, (array, from, to) => {
+          if (from < to) ranges.push({ array, from, to });
+        });
+        if (isHere && files?.has(segment)) overwritten.set(segment, { ranges, rows: [] });
       }
     }
     this.changes++;
     this.#maintain();
-    return this.#onDisk(this.#overwrite(overwritten));
+    return files?.overwrite(overwritten) ?? Promise.resolve();
   }
 
   /** Waits until nothing more is to be merged or written. */
   async settled(): Promise<void> {
     await this.#adding;
     while (this.#merging !== undefined) await this.#merging;
-    await this.#diskIdle();
   }
 
   async close({ keeps }: { keeps: boolean }): Promise<void> {
     this.#isClosed = true;
-    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
     await this.#adding;
     await this.#merging;
-    if (keeps) {
-      this.#writeAtMs = 0;
-      this.#writeLarge();
-      this.#publishAll();
-    }
-    await this.#diskIdle();
-    // Nobody reads these files again, so no delete would overwrite them.
-    for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
+    await this.#replacing;
+    if (!keeps) return;
+    this.#writeAtMs = 0;
+    this.#writeLarge();
   }
 
   async #add(rows: readonly IndexRow[], range: Range): Promise<void> {
@@ -296,33 +278,20 @@ export class TextIndex {
     const place = this.#segments.indexOf(parts[0] as Segment);
     const isEmpty = merged.rows === 0;
     this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
-    const old = parts.filter((part) => this.#files.has(part));
-    if (old.length === 0) return;
+    const { files } = this.options;
+    const old = files === undefined ? [] : parts.filter((part) => files.has(part));
+    if (files === undefined || old.length === 0) return;
     // Before the new file is there, a crash would leave a gap, which takes long to fill.
-    const written = isEmpty ? Promise.resolve() : this.#write(merged);
-    const leaving = written.then(() => Promise.all(old.map((part) => this.#eraseFileOf(part))));
-    this.#onDisk(leaving).catch((error) => this.options.onTrouble(error));
-  }
-
-  async #eraseFileOf(segment: Segment): Promise<void> {
-    await this.#files.get(segment)?.erase();
-    this.#files.delete(segment);
-  }
-
-  #removeFrom(segment: Segment, sequence: number, overwritten: Map<SegmentFile, OverwrittenRange[]>): void {
-    const file = this.#files.get(segment);
-    const ranges: OverwrittenRange[] = [];
-    const isHere = segment.remove(sequence, (array, from, to) => {
-      if (file !== undefined && from < to) ranges.push({ array, from, to });
-    });
-    if (!isHere || file === undefined) return;
-    overwritten.set(file, [...(overwritten.get(file) ?? []), ...ranges]);
+    const written = isEmpty ? Promise.resolve() : this.#write(merged, files);
+    const erased = written.then(() => files.erase(old)).catch((error) => this.options.onTrouble(error));
+    this.#replacing = Promise.all([this.#replacing, erased]);
   }
 
   #writeLarge(): void {
-    if (performance.now() < this.#writeAtMs) return;
+    const { files } = this.options;
+    if (files === undefined || performance.now() < this.#writeAtMs) return;
     for (const segment of this.#segments) {
-      if (this.#isLarge(segment) && !this.#files.has(segment)) void this.#write(segment);
+      if (this.#isLarge(segment) && !files.has(segment)) void this.#write(segment, files);
     }
   }
 
@@ -330,104 +299,24 @@ export class TextIndex {
     return segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
   }
 
-  /** Writes a segment's file. It is overwritten from now on, whenever the segment is. */
-  #write(segment: Segment): Promise<void> {
-    const { files } = this.options;
-    if (files === undefined) return Promise.resolve();
-    const file = SegmentFile.of(segment, files.folder);
-    this.#files.set(segment, file);
-    const writing = file
-      .write()
-      .then(() => this.#publish(segment, file))
-      .catch(async (error) => {
-        this.#writeAtMs = performance.now() + PAUSE_MS;
-        if (this.#files.get(segment) === file) this.#files.delete(segment);
-        await file.erase();
-        this.options.onTrouble(error);
-      })
-      .catch((error) => this.options.onTrouble(error));
-    return this.#onDisk(writing);
-  }
-
-  /** Overwrites removed memories in files. A file in which that fails is erased. */
-  async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
-    const retried = [...this.#unerased].map((file) => this.#eraseInstead(file));
-    const written = [...overwritten].map(([file, ranges]) => this.#overwriteIn(file, ranges));
-    await Promise.all([...retried, ...written]);
-    if (overwritten.size > 0) this.#publishSoon();
-  }
-
-  async #overwriteIn(file: SegmentFile, ranges: readonly OverwrittenRange[]): Promise<void> {
+  /** Writes a segment's file, or waits a while before it is tried again. */
+  async #write(segment: Segment, files: LogFiles): Promise<void> {
     try {
-      await file.overwrite(ranges);
+      await files.write(segment, SegmentFile.of(segment, newPath(files.folder)));
     } catch (error) {
+      this.#writeAtMs = performance.now() + PAUSE_MS;
       this.options.onTrouble(error);
-      await this.#eraseInstead(file);
     }
   }
+}
 
-  /** Erases a file. While that fails, no removal is answered: the file may hold the memory. */
-  async #eraseInstead(file: SegmentFile): Promise<void> {
-    for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
-    this.#unerased.add(file);
-    try {
-      await file.erase();
-    } catch (error) {
-      throw unavailable("an index file of this namespace could neither be overwritten nor erased", error);
-    }
-    this.#unerased.delete(file);
-  }
-
-  /** Writes manifests that are missing or out of date when nothing was overwritten for a moment, and after a minute at most. */
-  #publishSoon(): void {
-    if (this.#isClosed) return;
-    const { quietMs = QUIET_MS } = this.options;
-    const nowMs = performance.now();
-    const sinceMs = this.#publishing?.sinceMs ?? nowMs;
-    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
-    const waitMs = Math.max(0, Math.min(quietMs, sinceMs + UNPUBLISHED_MS_MAX - nowMs));
-    const timer = setTimeout(() => {
-      this.#publishing = undefined;
-      this.#publishAll();
-    }, waitMs).unref();
-    this.#publishing = { timer, sinceMs };
-  }
-
-  #publishAll(): void {
-    for (const [segment, file] of this.#files) {
-      if (file.isPublished) continue;
-      this.#onDisk(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
-    }
-  }
-
-  /**
-   * Writes a manifest of this moment, once all files have lost what was removed so far: it says that all of them are
-   * as the log was then.
-   */
-  async #publish(segment: Segment, file: SegmentFile): Promise<void> {
-    const { files } = this.options;
-    if (files === undefined || this.#files.get(segment) !== file) return;
-    const manifest = { ...segment.range, applied: this.#applied, lived: base64Of(segment.live.words) };
-    file.isPublished = true;
-    try {
-      await Promise.all([...this.#files.values()].map((each) => each.overwritten()));
-      if (this.#unerased.size > 0) file.isPublished = false;
-      else await file.publish({ ...manifest, logId: files.logId });
-    } catch (error) {
-      file.isPublished = false;
-      throw error;
-    }
-  }
-
-  #onDisk<T>(work: Promise<T>): Promise<T> {
-    const working = work.finally(() => this.#diskWork.delete(working));
-    this.#diskWork.add(working);
-    return working;
-  }
-
-  async #diskIdle(): Promise<void> {
-    while (this.#diskWork.size > 0) await Promise.allSettled(this.#diskWork);
-  }
+/** What was restored of a part, and its files. */
+export interface RestoredFiles {
+  /** Number of the last entry that it covers. */
+  readonly upto: number;
+  readonly files: Map<Filed, { readonly file: SegmentFile; readonly found: Found }>;
+  /** Memories that were removed since the manifests were written. */
+  readonly removed: readonly number[];
 }
 
 /**

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/concurrency/clock.js";
 import { systemClock } from "../../src/concurrency/clock.js";
 import type { VectorPart } from "../../src/index/vectors/part.js";
+import { openIndexes } from "../../src/index/open.js";
 import type { Usearch, Vectors } from "../../src/index/vectors/usearch.js";
 import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import { type Appending, Namespaces } from "../../src/memory/log/namespaces.js";
@@ -59,18 +60,37 @@ export class TestService {
       exactRowsMax: tailRowsMax,
       tailRowsMax,
       sealingShare: Number.POSITIVE_INFINITY,
-      snapshotsDir: join(this.dataDir, "snapshots"),
+      yieldNow: () => systemClock.yield(),
     });
   }
 
+  /** Folder of the index files of a process that has just started. */
+  get indexFolder(): string {
+    return join(this.dataDir, "index");
+  }
+
+  /** The indexes of a process that has just started. Those of words are so small that they have no files. */
+  get indexes(): Indexes {
+    return openIndexes({
+      vectors: this.vectors,
+      folder: this.indexFolder,
+      clock: systemClock,
+      quietMs: 5,
+      onTrouble: () => {},
+    });
+  }
+
+  /** True if vectors of a log are in whole files. */
   hasSnapshot(logId: string): boolean {
-    return existsSync(join(this.dataDir, "snapshots", `${logId}_0.json`));
+    const folder = join(this.indexFolder, logId);
+    return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith(".json"));
   }
 
   /** Makes the domain of a process that has just started. */
   domain(changes: DomainOptions = {}): Domain {
     const { clock = systemClock } = this.options;
-    const domain = new Domain({ storage: this.storage, vectors: this.vectors, clock, ...changes });
+    const indexes = changes.vectors === undefined ? { indexes: this.indexes } : {};
+    const domain = new Domain({ storage: this.storage, clock, ...indexes, ...changes });
     this.#domains.push(domain);
     return domain;
   }
@@ -113,12 +133,12 @@ export class Domain {
   constructor({
     storage,
     vectors,
-    indexes = unsavedIndexes({}, { vectors }).indexes,
+    indexes = unsavedIndexes({}, vectors && { vectors }).indexes,
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
     modelVersions = oneModelVersion(DIMENSIONS),
-  }: DomainOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
+  }: DomainOptions & { storage: Storage; clock: Clock }) {
     this.log = log;
     const { erasures, calls } = storage;
     this.namespaces = new Namespaces({
@@ -188,19 +208,13 @@ export function memoryOf(
 /** Makes vectors of indexes that only remember. It lists those opened with their log. */
 export function plainVectors(change: (logId: string, nth: number) => Parameters<typeof plainIndex>[0]) {
   const opened: { logId: string; index: PlainIndex }[] = [];
-  const discarded: string[] = [];
   const open = (logId: string) => {
     const nth = opened.filter((one) => one.logId === logId).length;
     const index = plainIndex(change(logId, nth));
     opened.push({ logId, index });
     return index;
   };
-  const vectors: Vectors = {
-    ...vectorsOf(open),
-    openInMemory: () => plainIndex(),
-    discard: async (logId) => void discarded.push(logId),
-  };
-  return { vectors, opened, discarded };
+  return { vectors: vectorsOf(open), opened };
 }
 
 /** Makes the port of indexes that all have the same vectors. */

@@ -9,7 +9,7 @@ import { plainIndex } from "./plain-index.js";
 export interface UnsavedOptions {
   /** Lets other work run; where time is simulated, no turn of the event loop may pass. */
   readonly yieldNow?: () => Promise<void>;
-  /** Their vectors, which may have files; left out, they only remember. */
+  /** Their vectors; left out, they only remember. */
   readonly vectors?: Vectors;
 }
 
@@ -17,18 +17,13 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
-    openInMemory: () => open(""),
-    discard: async () => {},
-    stored: async () => [],
-    markOf: async () => undefined,
-    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
-    measureRecall: async () => ({ found: 0, compared: 0 }),
     wipe: async () => {},
     holds: async () => [],
+    measureRecall: async () => ({ found: 0, compared: 0 }),
   };
 }
 
-/** Makes indexes whose words and fields have no files. It lists those opened with their log. */
+/** Makes indexes without files. It lists those opened with their log. */
 export function unsavedIndexes(
   changes: Partial<Indexes> = {},
   { yieldNow = yieldToEventLoop, vectors = vectorsOf(() => plainIndex()) }: UnsavedOptions = {},
@@ -54,23 +49,17 @@ export function unsavedIndexes(
       return index;
     },
     openUnsaved: (logId) => of.openUnsaved(logId),
-    discard: async (logId) => {
-      discarded.push(logId);
-      await vectors.discard(logId);
-    },
+    discard: async (logId) => void discarded.push(logId),
     wipe: async (logId, sequences) => {
       wiped.push({ logId, sequences });
       const open = opened.findLast((each) => each.logId === logId && each.closed === 0);
-      await (open === undefined ? vectors.wipe(logId, sequences) : open.index.remove(sequences));
+      await open?.index.remove(sequences);
     },
-    holds: (logId, sequences) => vectors.holds(logId, sequences),
-    stored: () => vectors.stored(),
-    marksOf: async (logId) => {
-      const mark = await vectors.markOf(logId);
-      return mark === undefined ? [] : [mark];
-    },
+    holds: async () => [],
+    stored: async () => [],
+    marksOf: async () => [],
     measureFiles: (logId) => of.measureFiles(logId),
-    measureRecall: (logId) => vectors.measureRecall(logId),
+    measureRecall: (logId) => of.measureRecall(logId),
     searchWords: (searched, query) => of.searchWords(searched, query),
     scoreWords: (searched, query, sequences) => of.scoreWords(searched, query, sequences),
     sample: (searched) => of.sample(searched),

@@ -6,7 +6,7 @@ import type { Matches } from "./graph.js";
 import { NearestFew } from "./nearest-few.js";
 import { Pauses } from "./pauses.js";
 import { type Quantized, quantize } from "./quantize.js";
-import { VECTORS_MAX } from "./snapshot/keys.js";
+import { VECTORS_MAX } from "./keys.js";
 
 /** Bound of the error of a similarity found here, which is computed in float32. */
 export const EXACT_ERROR = 1e-5;

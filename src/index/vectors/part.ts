@@ -1,4 +1,6 @@
-import type { Hit, IndexRow, Mark, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Hit, IndexRow, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Found } from "../segment-file.js";
+import type { RestoredFiles } from "../text-index.js";
 
 /** The vectors of one log's memories. */
 export interface VectorPart {
@@ -9,8 +11,8 @@ export interface VectorPart {
   readonly waiting: number;
   readonly error: number;
   readonly isExact: boolean;
-  onLost: () => void;
-  restore(): Promise<RestoredVectors | undefined>;
+  /** Fills the empty part from those of its files that are whole and follow each other; returns them. */
+  restore(found: readonly Found[]): Promise<RestoredFiles>;
   reset(): Promise<void>;
   fits(vectors: readonly Float32Array[]): boolean;
   add(rows: readonly VectorRow[]): Promise<void>;
@@ -21,8 +23,3 @@ export interface VectorPart {
 }
 
 export type VectorRow = Omit<IndexRow, "memory"> & { readonly vectors: readonly Float32Array[] };
-
-export interface RestoredVectors extends Mark {
-  /** Memories removed after the files were written: the log must not have them any more. */
-  readonly wiped: readonly number[];
-}

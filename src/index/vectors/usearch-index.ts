@@ -1,16 +1,16 @@
 import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import { AmongSearch } from "./among/among-search.js";
-import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { CHECKED, compare, EXPANSION_HERE_MAX, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
-import type { RestoredVectors, VectorPart, VectorRow } from "./part.js";
+import type { Found as FoundFile } from "../segment-file.js";
+import type { RestoredFiles } from "../text-index.js";
+import type { VectorPart, VectorRow } from "./part.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
-import type { SnapshotOf } from "./snapshot/snapshot.js";
 import { Tail } from "./tail.js";
 
 export interface IndexOptions extends SegmentsOptions {
@@ -23,23 +23,18 @@ export interface IndexOptions extends SegmentsOptions {
 
 /** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
 export class UsearchIndex implements VectorPart {
-  onLost: () => void = () => {};
   readonly #tail: Tail;
   readonly #segments: Segments;
   readonly #tuner = new ExpansionTuner();
   #closed = false;
-  /** Outcome of the wipes under way in the files. */
-  #wiping: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  readonly #tellLost = () => this.onLost();
   readonly #among: AmongSearch;
 
   constructor(
-    private readonly ref: Omit<SnapshotOf, "segment">,
     private readonly options: IndexOptions,
   ) {
-    this.#tail = new Tail(ref.dimensions);
-    this.#segments = new Segments(ref, this.#tail, options);
+    this.#tail = new Tail(options.dimensions);
+    this.#segments = new Segments(this.#tail, options);
     this.#among = new AmongSearch({
       tail: this.#tail,
       segments: this.#segments,
@@ -47,7 +42,6 @@ export class UsearchIndex implements VectorPart {
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
       compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
     });
-    options.files.onLost.set(ref.logId, this.#tellLost);
   }
 
   get size(): number {
@@ -75,8 +69,8 @@ export class UsearchIndex implements VectorPart {
     return this.#waiting;
   }
 
-  restore(): Promise<RestoredVectors | undefined> {
-    return this.#segments.restore();
+  restore(found: readonly FoundFile[]): Promise<RestoredFiles> {
+    return this.#segments.restore(found);
   }
 
   async reset(): Promise<void> {
@@ -99,9 +93,9 @@ export class UsearchIndex implements VectorPart {
 
   async remove(sequences: readonly number[]): Promise<void> {
     this.#tail.remove(new Set(sequences));
-    this.#segments.remove(sequences);
+    const removed = this.#segments.remove(sequences);
     this.#segments.sealIfDue();
-    await this.#wipe(sequences);
+    await removed;
   }
 
   async search({ vector, limit, depthMax, spare, among }: VectorQuery): Promise<Hit[]> {
@@ -125,15 +119,11 @@ export class UsearchIndex implements VectorPart {
   /** Waits until all that is due is sealed. */
   async settled(): Promise<void> {
     while (this.#segments.sealing !== undefined) await this.#segments.sealing;
-    await this.#wiping;
   }
 
   async close(): Promise<void> {
-    const { files } = this.options;
     this.#closed = true;
     await this.#segments.close();
-    await this.#wiping;
-    if (files.onLost.get(this.ref.logId) === this.#tellLost) files.onLost.delete(this.ref.logId);
   }
 
   get #isBehind(): boolean {
@@ -198,18 +188,19 @@ export class UsearchIndex implements VectorPart {
     segment: Segment,
     asked: { vector: Float32Array; count: number },
   ): Promise<Matches | undefined> {
-    const { ref, files } = segment;
+    const { path, graph } = segment;
     try {
       const thread = op === "search" ? this.options.thread : this.options.background;
-      return await this.#waitFor(thread.call(op, { ref, stem: files.stem, ...asked }));
+      return await this.#waitFor(thread.call(op, { path, dimensions: graph.dimensions, ...asked }));
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
     }
   }
 
-  #readCompact({ ref, files }: Segment): Promise<CompactRows> {
-    return this.#waitFor(this.options.thread.call("compact", { ref, stem: files.stem }));
+  #readCompact({ path, graph, arrays }: Segment): Promise<Int8Array> {
+    const { slots } = arrays;
+    return this.#waitFor(this.options.thread.call("compact", { path, dimensions: graph.dimensions, slots }));
   }
 
   async #waitFor<T>(called: Promise<T>): Promise<T> {
@@ -219,13 +210,6 @@ export class UsearchIndex implements VectorPart {
     } finally {
       this.#waiting--;
     }
-  }
-
-  /** Wipes vectors in the files. */
-  #wipe(sequences: readonly number[]): Promise<void> {
-    const wiping = this.options.files.wipe(this.ref.logId, sequences);
-    this.#wiping = Promise.allSettled([this.#wiping, wiping]);
-    return wiping;
   }
 
   #check(vectors: readonly Float32Array[]): void {

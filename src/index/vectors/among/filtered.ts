@@ -3,8 +3,7 @@ import { EXPANSION_HERE_MAX } from "../expansion-tuner.js";
 import type { Matches } from "../graph.js";
 import { expansionForShare, frontierOf } from "../graphs.js";
 import { Pauses } from "../pauses.js";
-import type { Segment } from "../segment.js";
-import type { CompactRows } from "./compact-rows.js";
+import type { CompactRows, Segment } from "../segment.js";
 import { scan } from "./scan.js";
 
 /** Number of vectors that are compared rather than searched in the graphs: it takes about 8 ms, and misses none. */
