@@ -38,16 +38,19 @@ const perNamespace = Number(perNamespaceText);
 const count = Number(countText);
 mkdirSync(dataDir, { recursive: true });
 const storage = await openLocal({ dataDir });
-const snapshotsDir = join(dataDir, "snapshots");
 // As much as the service lets wait with its default INDEX_MEMORY_BYTES_MAX.
 const backlogBytesMax = 1e9;
-const usearch = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, backlogBytesMax });
+const usearch = openUsearch({
+  dimensionsOf: () => DIMENSIONS,
+  yieldNow: () => systemClock.yield(),
+  backlogBytesMax,
+});
 /** The vectors of the index that was opened last. */
 let index: OpenIndex | undefined;
 const vectors = {
   ...usearch,
-  open: (logId: string) => {
-    index = usearch.open(logId);
+  open: (...of: Parameters<typeof usearch.open>) => {
+    index = usearch.open(...of);
     return index;
   },
 };

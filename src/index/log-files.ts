@@ -7,7 +7,7 @@ import {
   type Found,
   findSegments,
   type OverwrittenRange,
-  SegmentFile,
+  type SegmentFile,
   type Yield,
 } from "./segment-file.js";
 
@@ -77,13 +77,18 @@ export class LogFiles {
    * Keeps the files of restored segments, and erases all others of the log. What was removed from them since their
    * manifests were written is told by the next ones.
    */
-  async keep(restored: ReadonlyMap<Filed, { readonly file: SegmentFile; readonly found: Found }>): Promise<void> {
+  async keep(
+    restored: ReadonlyMap<Filed, { readonly file: SegmentFile; readonly found: Found }>,
+  ): Promise<void> {
     for (const [segment, { file, found }] of restored) {
       this.#files.set(segment, file);
       const { applied } = found.manifest;
       if (applied.sequence > this.applied.sequence) this.applied = applied;
     }
-    await eraseOthers(this.options.folder, [...restored.values()].map(({ found }) => found));
+    await eraseOthers(
+      this.options.folder,
+      [...restored.values()].map(({ found }) => found),
+    );
   }
 
   /**

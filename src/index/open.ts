@@ -19,9 +19,9 @@ import type {
   WordsFound,
 } from "../memory/ports/index.js";
 import { selectRows } from "./fields/select-rows.js";
+import { LogFiles } from "./log-files.js";
 import { LogIndex } from "./log-index.js";
 import { Segment } from "./segment.js";
-import { LogFiles } from "./log-files.js";
 import { eraseOthers, type Found, findSegments, namesIn, removedIn, SegmentFile } from "./segment-file.js";
 import { TextIndex } from "./text-index.js";
 import type { Vectors } from "./vectors/usearch.js";

@@ -25,7 +25,6 @@ import {
   TestService,
   until,
 } from "./domain.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
 const query = (rows[0] as Point).vector;
@@ -51,7 +50,7 @@ const drop = ({ ports }: Domain, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
   const { log, erasures } = service.storage;
-  const { indexes } = unsavedIndexes({}, { vectors: service.vectors });
+  const { indexes } = service;
   return verify({ log, erasures, indexes, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
@@ -154,9 +153,9 @@ describe("deleting a memory", () => {
     await first.namespaces.close();
     const domain = service.domain();
     if (state === "open") await domain.size("a");
-    expect(await service.vectors.holds(logId, [7, 8])).toEqual([7, 8]);
+    expect(await service.indexes.holds(logId, [7, 8])).toEqual([7, 8]);
     await remove(domain, 7);
-    expect(await service.vectors.holds(logId, [7, 8])).toEqual([8]);
+    expect(await service.indexes.holds(logId, [7, 8])).toEqual([8]);
     expect(await domain.size("a")).toBe(299);
     // A process opens an index once: two at the same time would replace each other's files.
     await domain.namespaces.close();
@@ -411,7 +410,7 @@ describe("verifying a database", () => {
     await domain.append("b", memory(9));
     await domain.namespaces.close();
     const { log, erasures } = service.storage;
-    const { indexes } = unsavedIndexes({}, { vectors: service.vectors });
+    const { indexes } = service;
     const verified = await verify({ log, erasures, indexes, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
@@ -530,10 +529,12 @@ describe("verifying a database", () => {
       [dropped, 1, "d"],
       ["nobody", 1, "x"],
     ] as const) {
-      const index = service.vectors.open(request);
-      await index.add([{ sequence, opId, vectors: rows.slice(0, 200).map(({ vector }) => vector) }]);
-      await index.settled();
-      await index.close();
+      const { indexes } = service;
+      const index = indexes.open(request);
+      const vectors = rows.slice(0, 200).map(({ vector }) => vector);
+      await index.add([{ sequence, opId, memory: memory(sequence), vectors }], { sequence, opId });
+      await until(async () => (await indexes.measureFiles(request)).parts.vectors.rows > 0);
+      await index.close({ keeps: true });
     }
     expect(new Set(await problems())).toEqual(
       new Set([

@@ -46,17 +46,14 @@ function roomOf(): Domain {
 const remove = (domain: Domain, n: number) =>
   deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
 
-const filesOf = (logId: string) => [
-  ...readdirSync(join(service.dataDir, "snapshots")).filter((name) => name.startsWith(logId)),
-  ...readdirSync(join(service.dataDir, "index", logId)),
-];
+const filesOf = (logId: string) => readdirSync(join(service.dataDir, "index", logId));
 
 /** Writes a namespace, and lets a process seal its index. */
 async function sealed(): Promise<{ domain: Domain; logId: string }> {
   const logId = await service.write("a", stored.slice(0, MEMORIES));
   const domain = roomOf();
   await domain.recall("a", query);
-  await until(async () => (await service.vectors.markOf(logId)) !== undefined);
+  await until(async () => (await domain.ports.indexes.measureFiles(logId)).parts.vectors.upto > 0);
   return { domain, logId };
 }
 
@@ -112,14 +109,14 @@ describe("the state of indexes", () => {
   });
 
   it("counts rows that wait for their files", async () => {
-    const index = service.vectors.open("log");
-    await index.add(
-      rows.slice(0, MEMORIES).map(({ sequence, vector }) => ({ sequence, opId: "", vectors: [vector] })),
-    );
-    expect(index.rowCounts).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
-    await index.settled();
-    expect(index.rowCounts).toMatchObject({ removed: 0, behind: 0 });
-    await index.close();
+    const { indexes } = service;
+    const index = indexes.open("log");
+    const added = rows.slice(0, MEMORIES).map((row, i) => ({ ...row, memory: stored[i] as Stored }));
+    await index.add(added, { sequence: MEMORIES, opId: "last" });
+    expect(index.rowCounts.vectors).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
+    await until(() => index.rowCounts.vectors.tail < MEMORIES);
+    expect(index.rowCounts.vectors).toMatchObject({ removed: 0, behind: 0 });
+    await index.close({ keeps: true });
   });
 
   it("counts memories whose file cannot be written", async () => {

@@ -180,7 +180,7 @@ describe("the memory budget", () => {
       },
       restore: async () => {
         order.push(`opened ${nth}`);
-        return undefined;
+        return { upto: 0, files: new Map(), removed: [] };
       },
     }));
     await fill(service, ["a", "b"]);
@@ -316,7 +316,7 @@ describe("snapshots", () => {
     const withOne = service.domain();
     expect(await answersOf(withOne, "a")).toEqual(before);
     await withOne.namespaces.close();
-    await service.vectors.discard(logId);
+    await service.indexes.discard(logId);
     const without = service.domain();
     expect(await answersOf(without, "a")).toEqual(before);
   });
@@ -330,13 +330,15 @@ describe("snapshots", () => {
       "a",
       rows.map((row) => memoryOf(row)),
     );
-    const wrong = service.vectors.open(logId);
+    const { indexes } = service;
+    const wrong = indexes.open(logId);
     const others = cloud(300, { dimensions: DIMENSIONS, seed: 77 });
-    const last = { sequence, opId: "another", vectors: (others[299] as Point).vectors };
-    await wrong.add([...others.slice(0, 299), last]);
-    await wrong.settled();
-    await wrong.close();
-    expect(await service.vectors.markOf(logId)).toMatchObject({ opId: "another" });
+    const last = { ...(others[299] as Point), sequence };
+    const added = [...others.slice(0, 299), last].map((row) => ({ ...row, memory: memoryOf(row) }));
+    await wrong.add(added, { sequence, opId: "another" });
+    await until(() => service.hasSnapshot(logId));
+    await wrong.close({ keeps: true });
+    expect(await indexes.marksOf(logId)).toMatchObject([{ opId: "another" }]);
     const truth = await answersOf(
       service.domain({
         vectors: plainVectors(() => ({
@@ -348,7 +350,7 @@ describe("snapshots", () => {
     const domain = service.domain();
     expect(await domain.size("a")).toBe(600);
     expect(await answersOf(domain, "a")).toEqual(truth);
-    await until(async () => (await service.vectors.markOf(logId))?.opId !== "another");
+    await until(async () => (await indexes.marksOf(logId))[0]?.opId !== "another");
   });
 });
 

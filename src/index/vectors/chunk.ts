@@ -1,7 +1,7 @@
-import type { VectorRow } from "./part.js";
-import { peakOf, quantize } from "./quantize.js";
 import { VECTORS_MAX } from "./keys.js";
+import type { VectorRow } from "./part.js";
 import { firstFrom, placesOf } from "./places.js";
+import { peakOf, quantize } from "./quantize.js";
 
 /** Number of vectors in a chunk, unless a single memory has more: an exact search of one takes 0.2 to 1 ms. */
 export const CHUNK_ROWS = 4096;

@@ -131,7 +131,10 @@ function* rowsIn(
 }
 
 /** Computes the checksum of all of a graph's file but its rows. */
-function frameOf(fd: number, { bytes, rows, rowBytes }: Pick<GraphLayout, "bytes" | "rows" | "rowBytes">): number {
+function frameOf(
+  fd: number,
+  { bytes, rows, rowBytes }: Pick<GraphLayout, "bytes" | "rows" | "rowBytes">,
+): number {
   let sum = crc32(read(fd, 0, ROWS_FROM));
   for (let at = ROWS_FROM + rows * rowBytes; at < bytes; at += WINDOW_BYTES) {
     sum = crc32(read(fd, at, Math.min(WINDOW_BYTES, bytes - at)), sum);

@@ -3,10 +3,10 @@ import type { Among, Hit } from "../../memory/ports/index.js";
 import type { Chunk } from "./chunk.js";
 import { gather } from "./gather.js";
 import type { Matches } from "./graph.js";
+import { VECTORS_MAX } from "./keys.js";
 import { NearestFew } from "./nearest-few.js";
 import { Pauses } from "./pauses.js";
 import { type Quantized, quantize } from "./quantize.js";
-import { VECTORS_MAX } from "./keys.js";
 
 /** Bound of the error of a similarity found here, which is computed in float32. */
 export const EXACT_ERROR = 1e-5;

@@ -41,15 +41,7 @@ export class Sealer {
     return sealed;
   }
 
-  async #seal({
-    path,
-    dimensions,
-    base,
-    chunks,
-    gone,
-    signal,
-    onWriting,
-  }: Sealing): Promise<DescribedGraph> {
+  async #seal({ path, dimensions, base, chunks, gone, signal, onWriting }: Sealing): Promise<DescribedGraph> {
     signal.throwIfAborted();
     const known = base === undefined ? [] : [...base.gone];
     const anew = base !== undefined && base.goneShare > GONE_SHARE_MAX;

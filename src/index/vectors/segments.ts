@@ -2,6 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { unavailable } from "../../errors.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles, Overwriting } from "../log-files.js";
+import { Bits } from "../rows/bits.js";
 import {
   type Filed,
   type Found,
@@ -12,7 +13,6 @@ import {
   wordsOf,
   type Yield,
 } from "../segment-file.js";
-import { Bits } from "../rows/bits.js";
 import type { RestoredFiles } from "../text-index.js";
 import type { Chunk } from "./chunk.js";
 import { graphRows } from "./graph-file.js";
@@ -232,7 +232,11 @@ export class Segments {
   /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
   async #write(
     files: LogFiles,
-    { base, chunks, onWriting }: { base: Segment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
+    {
+      base,
+      chunks,
+      onWriting,
+    }: { base: Segment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
   ): Promise<Segment> {
     const { dimensions, sealer } = this.options;
     const path = newPath(files.folder);
@@ -288,7 +292,8 @@ export async function readSegment(
   if (read === undefined) return undefined;
   const { arrays, file } = read;
   const { slots, live, sums } = arrays;
-  if (!(await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums }))) return undefined;
+  if (!(await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums })))
+    return undefined;
   return { segment: new Segment({ path: found.path, range: { after, upto }, graph, arrays }), file };
 }
 

@@ -1,7 +1,7 @@
 import { MemoryError } from "../../errors.js";
 import { CHUNK_ROWS, Chunk, joinedOf } from "./chunk.js";
-import type { VectorRow } from "./part.js";
 import { VECTORS_MAX } from "./keys.js";
+import type { VectorRow } from "./part.js";
 
 /** Capacity of the first chunk at its start, and of every other one; it doubles when full. */
 const CAPACITY_FIRST = 16;

@@ -1,4 +1,6 @@
 import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Found as FoundFile } from "../segment-file.js";
+import type { RestoredFiles } from "../text-index.js";
 import { AmongSearch } from "./among/among-search.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { CHECKED, compare, EXPANSION_HERE_MAX, ExpansionTuner } from "./expansion-tuner.js";
@@ -6,8 +8,6 @@ import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
-import type { Found as FoundFile } from "../segment-file.js";
-import type { RestoredFiles } from "../text-index.js";
 import type { VectorPart, VectorRow } from "./part.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
@@ -30,9 +30,7 @@ export class UsearchIndex implements VectorPart {
   #waiting = 0;
   readonly #among: AmongSearch;
 
-  constructor(
-    private readonly options: IndexOptions,
-  ) {
+  constructor(private readonly options: IndexOptions) {
     this.#tail = new Tail(options.dimensions);
     this.#segments = new Segments(this.#tail, options);
     this.#among = new AmongSearch({

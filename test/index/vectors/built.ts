@@ -1,19 +1,21 @@
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+// Worker threads run compiled code only, which `npm test` compiles first.
+import { openUsearch as openBuilt } from "../../../dist/src/index/vectors/usearch.js";
 import { yieldToEventLoop } from "../../../src/concurrency/yield-to-event-loop.js";
 import { LogFiles } from "../../../src/index/log-files.js";
 import { openIndexes } from "../../../src/index/open.js";
-import type { OpenIndex, UsearchOptions } from "../../../src/index/vectors/usearch.js";
+import type { OpenIndex, Usearch, UsearchOptions } from "../../../src/index/vectors/usearch.js";
 import type { Mark } from "../../../src/memory/ports/index.js";
-// Worker threads run compiled code only, which `npm test` compiles first.
-import { openUsearch as openBuilt } from "../../../dist/src/index/vectors/usearch.js";
 
-export { openBuilt as openUsearch };
+/** The compiled function. To the compiler, its classes are others than those of the sources. */
+export const openUsearch = openBuilt as unknown as (options: UsearchOptions) => Usearch;
 
 /** Vectors with their log's files, as an index has them beside words and fields. */
-export interface VectorsWithFiles extends Omit<OpenIndex, "restore"> {
+export type VectorsWithFiles = Omit<OpenIndex, "restore"> & {
   onLost: () => void;
   restore(): Promise<(Mark & { readonly wiped: readonly number[] }) | undefined>;
-}
+};
 
 export type VectorsOptions = Omit<UsearchOptions, "yieldNow"> & {
   readonly folder: string;
@@ -22,7 +24,7 @@ export type VectorsOptions = Omit<UsearchOptions, "yieldNow"> & {
 
 /** Opens vectors without words and fields. The mark of a log's entry is its number. */
 export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptions) {
-  const usearch = openBuilt({ ...options, yieldNow: yieldToEventLoop });
+  const usearch = openUsearch({ ...options, yieldNow: yieldToEventLoop });
   const troubles: unknown[] = [];
   const onTrouble = (error: unknown) => void troubles.push(error);
   const indexes = openIndexes({
@@ -35,7 +37,7 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
   const opened = new Map<string, VectorsWithFiles>();
   const open = (logId: string): VectorsWithFiles => {
     const files = new LogFiles({
-      folder: `${folder}/${logId}`,
+      folder: join(folder, logId),
       logId,
       yieldNow: yieldToEventLoop,
       quietMs: 5,
@@ -81,7 +83,6 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
     stored: () => indexes.stored(),
     measureFiles: (logId: string) => indexes.measureFiles(logId),
     measureRecall: (logId: string) => indexes.measureRecall(logId),
-    erase: () => rmSync(folder, { recursive: true, force: true }),
     close: () => usearch.close(),
     troubles,
   };
@@ -96,4 +97,13 @@ function bound(index: VectorsWithFiles, part: OpenIndex): VectorsWithFiles {
       return typeof value === "function" ? value.bind(part) : value;
     },
   });
+}
+
+/** Lists the paths of a log's files, in the order of their names. */
+export function filesIn(folder: string, logId = "i1"): string[] {
+  const own = join(folder, logId);
+  if (!existsSync(own)) return [];
+  return readdirSync(own)
+    .sort()
+    .map((name) => join(own, name));
 }

@@ -5,8 +5,8 @@ import { gather } from "../gather.js";
 import type { Matches } from "../graph.js";
 import { NearestFew } from "../nearest-few.js";
 import { Pauses } from "../pauses.js";
-import { quantize } from "../quantize.js";
 import { placesOf } from "../places.js";
+import { quantize } from "../quantize.js";
 import type { CompactRows, Segment } from "../segment.js";
 import { readRowsAt } from "../segment-rows.js";
 
