@@ -75,13 +75,14 @@ export class LogIndex implements Index {
 
   async restore(): Promise<RestoredIndex | undefined> {
     const { files } = this.parts;
-    if (files === undefined) return undefined;
-    const found = await files.find();
+    const found = (await files?.find()) ?? [];
     const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
     const vectors = await this.parts.vectors.restore(of("vectors"));
     const text = await this.parts.text.restore(of("words"));
     const restored = new Map([...vectors.files, ...text.files]);
-    await files.keep(restored);
+    // Of what was not read because it was closed meanwhile, nothing is erased.
+    if (this.#closing !== undefined) return undefined;
+    await files?.keep(restored);
     this.#covered.vectors = vectors.upto;
     this.#covered.words = text.upto;
     this.#isRestored = true;

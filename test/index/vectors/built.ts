@@ -44,10 +44,12 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
       onTrouble,
     });
     const part = usearch.open(logId, files);
+    let isClosed = false;
     const index: VectorsWithFiles = Object.assign(Object.create(part) as OpenIndex, {
       onLost: () => {},
       restore: async () => {
         const restored = await part.restore(await files.find());
+        if (isClosed) return undefined;
         await files.keep(restored.files);
         const { upto, removed } = restored;
         return upto === 0 ? undefined : { sequence: upto, opId: `op${upto}`, wiped: removed };
@@ -62,6 +64,7 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
         return part.add(rows);
       },
       close: async () => {
+        isClosed = true;
         await part.close();
         await files.close({ keeps: true });
         opened.delete(logId);
