@@ -1,5 +1,6 @@
 import type { Index } from "usearch";
-import type { Among, Hit } from "../../memory/ports/index.js";
+import type { Among } from "../../memory/ports/among.js";
+import type { Hit } from "../../memory/ports/index.js";
 import type { Overwriting } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
 import { type Filed, type GraphLayout, graphPath, type Range } from "../segment-file.js";
