@@ -25,6 +25,7 @@ export interface LogIndexParts {
 
 /** The index of one log's memories. Its parts are sealed in files of their own, so each may cover more than the other. */
 export class LogIndex implements Index {
+  onLost: () => void = () => {};
   /** Numbers of the last entries that the parts cover; they differ only until the gaps are filled. */
   readonly #covered = { vectors: 0, words: 0 };
   /** Memories that were removed while gaps were being filled. */
@@ -32,7 +33,13 @@ export class LogIndex implements Index {
   #isRestored = false;
   #closing: Promise<void> | undefined;
 
-  constructor(private readonly parts: LogIndexParts) {}
+  constructor(private readonly parts: LogIndexParts) {
+    if (parts.files === undefined) return;
+    // Words and fields are in memory as well.
+    parts.files.onLost = ({ part }) => {
+      if (part === "vectors") this.onLost();
+    };
+  }
 
   get size(): number {
     return this.parts.text.size;
@@ -60,12 +67,6 @@ export class LogIndex implements Index {
 
   get isExact(): boolean {
     return this.parts.vectors.isExact;
-  }
-
-  set onLost(onLost: () => void) {
-    if (this.parts.files === undefined) return;
-    // Words and fields are in memory as well.
-    this.parts.files.onLost = ({ part }) => part === "vectors" && onLost();
   }
 
   /** The segments of words and fields that a search looks at. */

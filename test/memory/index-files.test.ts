@@ -149,7 +149,7 @@ describe("the files of a log's index", () => {
 
   it("are erased by the sweep if another process dropped the namespace", async () => {
     const { logId } = await indexed();
-    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
     const { domain, indexes } = roomOf();
     expect(await indexes.stored()).toEqual([logId]);
@@ -163,7 +163,7 @@ describe("the files of a log's index", () => {
     if (use === "used") await recallBoth(domain, "number77");
     const files = new StoredFiles(domain.ports);
     await files.catchUp();
-    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     for (const i of [77, 78]) {
       await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
       await files.catchUp();

@@ -71,8 +71,9 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
       },
     });
     files.onLost = () => index.onLost();
-    opened.set(logId, index);
-    return bound(index, part);
+    const whole = bound(index, part);
+    opened.set(logId, whole);
+    return whole;
   };
   return {
     open,

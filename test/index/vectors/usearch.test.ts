@@ -144,7 +144,8 @@ describe("an index by USearch", () => {
     await index.close();
     const { index: again } = open(snapshotsDir, { segmentRowsMax: 600 });
     const restored = await again.restore();
-    expect(restored?.wiped).toContain(3);
+    // The manifests were written when it was closed.
+    expect(restored?.wiped).toEqual([]);
     await again.add(rows.slice(restored?.sequence ?? 0).filter(({ sequence }) => sequence !== 1500));
     expect(again.size).toBe(1998);
     const left = rows.filter(({ sequence }) => sequence !== 3 && sequence !== 1500);

@@ -79,7 +79,8 @@ describe("wiping vectors in a snapshot", () => {
     await open().wipe("i1", [2, 3, 4]);
     for (let start = 0; start < 2; start++) {
       const index = openIndex();
-      expect(await index.restore()).toEqual({ ...MARK, wiped: [1, 2, 3, 4] });
+      // Its manifest tells it from the first close on.
+      expect(await index.restore()).toEqual({ ...MARK, wiped: start === 0 ? [1, 2, 3, 4] : [] });
       expect(index.size).toBe(1497);
       await expectNotFound(index, [1, 2, 3, 4]);
       expect((await index.search({ vector: vectorOf(5), limit: 1 }))[0]?.sequence).toBe(5);
