@@ -115,8 +115,9 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
     vectors: {
       ...usearch,
       open: (...of: Parameters<typeof usearch.open>) => {
-        index = usearch.open(...of);
-        return index;
+        const opened = usearch.open(...of);
+        index = opened;
+        return opened;
       },
     },
     folder: join(folder, "index"),

@@ -5,7 +5,7 @@ import { exactSearch, MetricKind } from "usearch";
 import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { openUsearch } from "../dist/src/index/vectors/usearch.js";
+import { type OpenIndex, openUsearch } from "../dist/src/index/vectors/usearch.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { ModelVersions } from "../dist/src/memory/models/model-versions.js";
@@ -13,7 +13,6 @@ import { deleteMemory } from "../dist/src/memory/operations/delete-memory.js";
 import { SPARE_CANDIDATES } from "../dist/src/memory/operations/recall.js";
 import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
-import type { OpenIndex } from "../src/index/vectors/usearch.js";
 import { Pins } from "../src/memory/models/pin.js";
 import type { Index } from "../src/memory/ports/index.js";
 import type { Stored } from "../src/memory/ports/log.js";
@@ -50,8 +49,9 @@ let index: OpenIndex | undefined;
 const vectors = {
   ...usearch,
   open: (...of: Parameters<typeof usearch.open>) => {
-    index = usearch.open(...of);
-    return index;
+    const opened = usearch.open(...of);
+    index = opened;
+    return opened;
   },
 };
 const indexFolder = join(dataDir, "index");
@@ -127,7 +127,7 @@ async function fill(): Promise<void> {
 
 /** Opens a namespace without index files, entirely from the log, while another namespace serves. */
 async function rebuild(): Promise<void> {
-  for (const folder of [snapshotsDir, indexFolder]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [indexFolder, indexFolder]) rmSync(folder, { recursive: true, force: true });
   const queries = await queryVectors();
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
@@ -195,7 +195,7 @@ async function killed(): Promise<void> {
 
 /** Deletes and drops while the index is built without files. Neither waits for that. */
 async function unbuilt(): Promise<void> {
-  for (const folder of [snapshotsDir, indexFolder]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [indexFolder, indexFolder]) rmSync(folder, { recursive: true, force: true });
   const [query] = (await queryVectors()) as [Float32Array];
   const recalled = recallFrom(scopeOf(0), query, 10).catch(() => {});
   await systemClock.sleep(5000);

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { Bits } from "../rows/bits.js";
 import type { GraphLayout, GraphRows } from "../segment-file.js";
+import { FREE_KEY } from "./keys.js";
 import { type Places, placesIn } from "./places.js";
 
 // How USearch 2 lays out a file, `index_dense_gt::save_to_stream` and `index_gt::save_to_stream`: the
@@ -17,9 +18,6 @@ const LINK_BYTES = 4;
 const WINDOW_BYTES = 1 << 22;
 /** Number of bytes before the first row. */
 export const ROWS_FROM = 8;
-
-/** Key of a place that nothing holds. */
-export const FREE_KEY = 2n ** 64n - 1n;
 
 export interface GraphFile {
   readonly bytes: number;

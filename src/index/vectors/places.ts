@@ -1,5 +1,4 @@
-import { FREE_KEY } from "./graph-file.js";
-import { VECTORS_MAX } from "./keys.js";
+import { FREE_KEY, VECTORS_MAX } from "./keys.js";
 
 /** Keys of vectors in order, and the slot of each in a graph's file. */
 export interface Places {

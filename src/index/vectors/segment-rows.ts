@@ -1,5 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { FREE_KEY, type GraphFile, ROWS_FROM, read, readGraphFile, readInto } from "./graph-file.js";
+import { type GraphFile, ROWS_FROM, read, readGraphFile, readInto } from "./graph-file.js";
+import { FREE_KEY } from "./keys.js";
 
 /** Number of rows read at a time. */
 const CHUNK_ROWS = 1024;
