@@ -127,7 +127,7 @@ async function fill(): Promise<void> {
 
 /** Opens a namespace without index files, entirely from the log, while another namespace serves. */
 async function rebuild(): Promise<void> {
-  for (const folder of [indexFolder, indexFolder]) rmSync(folder, { recursive: true, force: true });
+  rmSync(indexFolder, { recursive: true, force: true });
   const queries = await queryVectors();
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
@@ -195,7 +195,7 @@ async function killed(): Promise<void> {
 
 /** Deletes and drops while the index is built without files. Neither waits for that. */
 async function unbuilt(): Promise<void> {
-  for (const folder of [indexFolder, indexFolder]) rmSync(folder, { recursive: true, force: true });
+  rmSync(indexFolder, { recursive: true, force: true });
   const [query] = (await queryVectors()) as [Float32Array];
   const recalled = recallFrom(scopeOf(0), query, 10).catch(() => {});
   await systemClock.sleep(5000);
