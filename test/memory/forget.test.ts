@@ -184,7 +184,6 @@ describe("deleting a memory", () => {
         isBuilding = true;
         return new Promise<void>(() => {});
       },
-      remove: () => new Promise<void>(() => {}),
     }));
     const domain = service.domain({ vectors });
     void domain.size("a").catch(() => {});
