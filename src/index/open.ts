@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Clock } from "../concurrency/clock.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
+import type { Among } from "../memory/ports/among.js";
 import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
-  Among,
   Index,
   Indexes,
   IndexFiles,

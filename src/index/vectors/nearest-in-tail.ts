@@ -1,5 +1,6 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Among, Hit } from "../../memory/ports/index.js";
+import type { Among } from "../../memory/ports/among.js";
+import type { Hit } from "../../memory/ports/index.js";
 import type { Chunk } from "./chunk.js";
 import { gather } from "./gather.js";
 import type { Matches } from "./graph.js";

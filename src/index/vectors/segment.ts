@@ -1,5 +1,6 @@
 import type { Index } from "usearch";
-import type { Among, Hit, Mark } from "../../memory/ports/index.js";
+import type { Among } from "../../memory/ports/among.js";
+import type { Hit, Mark } from "../../memory/ports/index.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
 import { keyOf, parseKey, VECTORS_MAX } from "./snapshot/keys.js";

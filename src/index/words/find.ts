@@ -1,4 +1,5 @@
-import type { Among, IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
+import type { Among } from "../../memory/ports/among.js";
+import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { Best } from "./best.js";

@@ -1,4 +1,4 @@
-import type { Among } from "./index.js";
+import type { Among } from "./among.js";
 
 /** Memories looked at before other work may run. */
 const SLICE = 4_096;

@@ -1,3 +1,4 @@
+import type { Among } from "./among.js";
 import type { Condition } from "./condition.js";
 import type { EventOrder, Happened } from "./event-order.js";
 import type { Projected } from "./log.js";
@@ -213,16 +214,6 @@ export interface VectorQuery {
   readonly spare?: number | undefined;
   /** The memories that may be found; all when left out. */
   readonly among?: Among | undefined;
-}
-
-/** Some memories by their log numbers. */
-export interface Among {
-  readonly size: number;
-  has(sequence: number): boolean;
-  /** Counts those whose numbers are from `first` to `last`. */
-  countBetween(first: number, last: number): number;
-  /** Lists those whose numbers are from `first` to `last`, in order. */
-  between(first: number, last: number): Float64Array;
 }
 
 /** Result of comparing searches with exact ones. */

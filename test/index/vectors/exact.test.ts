@@ -6,7 +6,7 @@ import { Selection } from "../../../src/index/fields/selection.js";
 import { EXACT_ERROR } from "../../../src/index/vectors/nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "../../../src/index/vectors/part.js";
 import type { UsearchOptions } from "../../../src/index/vectors/usearch.js";
-import type { Among } from "../../../src/memory/ports/index.js";
+import type { Among } from "../../../src/memory/ports/among.js";
 import { seeded } from "../../simulation/time.js";
 import { openUsearch } from "./built.js";
 import { cloud, pointOf } from "./clouds.js";

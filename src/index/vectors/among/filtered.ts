@@ -1,4 +1,5 @@
-import type { Among, Hit } from "../../../memory/ports/index.js";
+import type { Among } from "../../../memory/ports/among.js";
+import type { Hit } from "../../../memory/ports/index.js";
 import { EXPANSION_HERE_MAX } from "../expansion-tuner.js";
 import type { Matches } from "../graph.js";
 import { expansionForShare, frontierOf } from "../graphs.js";
