@@ -1,7 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { UsageError } from "./failure.js";
+import { Recalld } from "../clients/typescript/src/index.js";
+import { VERSION } from "../src/version.js";
+import { EXIT, UsageError } from "./failure.js";
+import type { Output } from "./output.js";
 
 const URL_DEFAULT = "http://127.0.0.1:8080";
 /** The name of a key for which none is given. */
@@ -24,7 +27,7 @@ interface Profile extends Partial<Login> {
   readonly others?: readonly Login[];
 }
 
-export interface Named {
+interface Named {
   readonly url?: string;
   readonly profile?: string;
 }
@@ -120,4 +123,24 @@ function readLogins(path: string): Login[] {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new UsageError(`${path} cannot be read as a profile: ${(error as Error).message}`);
   }
+}
+
+export interface Common extends Output, Named {}
+
+export interface In extends Common {
+  readonly namespace: string;
+}
+
+export const HEADERS = { "user-agent": `recalld-cli/${VERSION}` };
+
+/** Makes a client of the server that the options name. @throws UsageError if there is no key for it */
+export function connect(given: Named, { retries }: { retries?: number } = {}): Recalld {
+  const { url, key } = serverOf(given, process.env);
+  if (key === undefined) {
+    throw new UsageError(
+      `no key for ${url}: set RECALLD_API_KEY, or make an account by recalld signup`,
+      EXIT.denied,
+    );
+  }
+  return new Recalld({ baseUrl: url, apiKey: key, headers: HEADERS, retries });
 }

@@ -4,9 +4,15 @@ import { commandLine } from "./admin/command-line.js";
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
-import { describeConvention } from "./embedding/models/describe-convention.js";
-import { listModels, type ModelSummary, summarise } from "./embedding/models/list-models.js";
-import { BUNDLED, folderOf, locateModel } from "./embedding/models/locate.js";
+import { describeConvention } from "./embedding/models/find-convention.js";
+import {
+  BUNDLED,
+  folderOf,
+  listModels,
+  locateModel,
+  type ModelSummary,
+  summarise,
+} from "./embedding/models/locate.js";
 import { missingFiles } from "./embedding/models/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";

@@ -3,8 +3,7 @@ import { RecalldError } from "../../clients/typescript/src/index.js";
 import { invalid, MemoryError } from "../../src/errors.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { parseText } from "../../src/memory/requests/text.js";
-import { externalIdOf } from "./external-id.js";
-import type { Imported, Read } from "./imported.js";
+import { externalIdOf, type Imported, type Read } from "./imported.js";
 
 export const STORING_MAX = 8;
 const PROBLEMS_MAX = 10;

@@ -1,3 +1,4 @@
+import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
@@ -9,7 +10,7 @@ const USAGE_DAYS_DEFAULT = 30;
 const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 /** Number of days up to which an answer has their hours. */
-export const HOURS_DAYS_MAX = 3;
+const HOURS_DAYS_MAX = 3;
 
 /** Counts of successful calls, and of the tokens of their texts and queries. */
 export interface Counts {
@@ -46,7 +47,7 @@ export interface Usage {
 }
 
 /** The hour in UTC, 0 to 23. */
-export function hourOf(ms: number): number {
+function hourOf(ms: number): number {
   return Math.floor((ms % DAY_MS) / HOUR_MS);
 }
 
@@ -81,4 +82,78 @@ export async function usageOf(
   const byDate = new Map(stored.map((day) => [day.date, day]));
   const found = dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
   return days > HOURS_DAYS_MAX ? found.map(({ hours, ...day }) => day) : found;
+}
+
+/** Hours of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
+const WAITING_MAX = 10_000;
+
+/**
+ * Counts usage in batched writes that no call waits for. A process that is killed loses the last few
+ * seconds; a write of unknown outcome is tried again, and may count twice. These numbers decide nothing:
+ * the calls left in a plan are counted exactly, elsewhere.
+ */
+export class UsageCounter {
+  #waiting = new Map<string, AccountHour>();
+  readonly #background: Background;
+
+  constructor(
+    private readonly usage: Usage,
+    options: BackgroundOptions,
+  ) {
+    this.#background = inBackground(() => this.#write(), options);
+  }
+
+  /** Counts a call that succeeded, with the tokens of its text or query. */
+  count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
+    const counts =
+      call === "store" ? { stores: 1, tokensStored: tokens } : { recalls: 1, tokensQueried: tokens };
+    const nowMs = Date.now();
+    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...NOTHING, ...counts });
+  }
+
+  /** Reads usage like `Usage.read`, including all that this process counted before the call. */
+  async read(request: { accountId: string; from: string }): Promise<DayUsage[]> {
+    await this.#background.now();
+    return this.usage.read(request);
+  }
+
+  /** Removes usage like `Usage.remove`. Counts that other processes have not written yet may follow. */
+  async remove(accountId: string): Promise<void> {
+    await this.#background.now();
+    await this.usage.remove(accountId);
+  }
+
+  close(): Promise<void> {
+    return this.#background.close();
+  }
+
+  #add(hour: AccountHour): void {
+    const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
+    const before = this.#waiting.get(key);
+    if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
+    this.#waiting.set(key, before === undefined ? hour : sum(before, hour));
+  }
+
+  async #write(): Promise<void> {
+    const hours = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    if (hours.length === 0) return;
+    try {
+      await this.usage.add(hours);
+    } catch (error) {
+      for (const hour of hours) this.#add(hour);
+      throw error;
+    }
+  }
+}
+
+/** Adds the counts of `b` to those of `a`; all else is from `a`. */
+export function sum<T extends Counts>(a: T, b: Counts): T {
+  return {
+    ...a,
+    stores: a.stores + b.stores,
+    recalls: a.recalls + b.recalls,
+    tokensStored: a.tokensStored + b.tokensStored,
+    tokensQueried: a.tokensQueried + b.tokensQueried,
+  };
 }

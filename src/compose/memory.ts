@@ -13,8 +13,7 @@ import { OpenStreams } from "../memory/streams/open-streams.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
-import type { Closers } from "./closers.js";
-import { openIndexFiles, openVectors } from "./storage.js";
+import { type Closers, openIndexFiles, openVectors } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import type { Pooling } from "../embedding/encode/convention.js";
-import { describeModel, type ModelDescription } from "../embedding/models/describe-model.js";
+import { describeModel, type ModelDescription } from "../embedding/models/families.js";
 import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
@@ -12,8 +12,8 @@ import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import type { Readiness } from "../server/listen/readiness.js";
-import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
+import type { Closers } from "./storage.js";
 import { warn } from "./warn.js";
 
 export type Models = Set<OpenEmbedder>;

@@ -7,7 +7,7 @@ import {
   type ModelIdentity,
 } from "../memory/ports/embedder.js";
 import { pinnedParts } from "./encode/convention.js";
-import { unreadShareOf } from "./encode/scripts.js";
+import { unreadShareOf } from "./encode/vocabulary.js";
 import {
   type ConventionSettings,
   type FoundConvention,

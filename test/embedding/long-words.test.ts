@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AutoTokenizer } from "@xenova/transformers";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { readLongWords } from "../../src/embedding/encode/long-words.js";
+import { readLongWords } from "../../src/embedding/encode/vocabulary.js";
 import { packageRoot } from "../../src/embedding/models/locate.js";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
 import { vectorsOf } from "../../src/memory/ports/windows.js";

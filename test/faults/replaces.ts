@@ -1,5 +1,5 @@
 import type { Log, Sequenced } from "../../src/memory/ports/log.js";
-import { etagOf } from "../../src/memory/versions/etag.js";
+import { etagOf } from "../../src/memory/versions/current-version.js";
 import { entriesOf } from "../contract/samples.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { instantOf, parseInstant } from "../../src/memory/filter/instant.js";
 import { matches } from "../../src/memory/filter/matches.js";
 import {
   FILTER_LIST_MAX,
@@ -9,7 +8,8 @@ import {
   parseFilter,
 } from "../../src/memory/filter/parse.js";
 import { narrowed } from "../../src/memory/ports/condition.js";
-import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../src/memory/requests/metadata.js";
+import { instantOf, parseInstant } from "../../src/memory/requests/times.js";
 import { chanceOf } from "../support/chance.js";
 import { quoted, rows, section } from "../support/documents.js";
 import { naiveMatch } from "./naive.js";

@@ -3,11 +3,16 @@ import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/idempotency/idempotency.js";
 import { newMemoryId, parseMemoryId } from "../../src/memory/requests/id.js";
-import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
-import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX, parseMetadata } from "../../src/memory/requests/metadata.js";
+import {
+  type Json,
+  type JsonObject,
+  METADATA_BYTES_MAX,
+  METADATA_DEPTH_MAX,
+  parseMetadata,
+} from "../../src/memory/requests/metadata.js";
 import { NAMESPACE_BYTES_MAX, parseNamespace } from "../../src/memory/requests/namespace.js";
+import { parseTopK, TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/requests/recall-options.js";
 import { parseText, TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
-import { parseTopK, TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/requests/top-k.js";
 
 /** Any string, lone surrogates included. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((c) => String.fromCharCode(c)) });

@@ -8,10 +8,9 @@ import type { Appended, Log } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
-import { type ExportPorts, exportMemories } from "../../src/memory/streams/export.js";
+import { type ExportPorts, exportMemories, Numbers } from "../../src/memory/streams/export.js";
 import type { LogReader } from "../../src/memory/streams/log-reader.js";
 import { announced, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
-import { Numbers } from "../../src/memory/streams/numbers.js";
 import { HELD_BYTES_MAX, OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
 import { BEFORE_ALL, positionToken } from "../../src/memory/streams/position.js";
 import {

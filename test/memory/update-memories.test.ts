@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { parseRemoved, without } from "../../src/memory/filter/removed-paths.js";
+import { parseRemoved, without } from "../../src/memory/filter/path.js";
 import { updateMemories } from "../../src/memory/operations/update-memories.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";

@@ -2,8 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeid } from "typeid-js";
 import { type Background, every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
-import { sum } from "../count-usage.js";
-import { type Counts, DAY_MS, NOTHING } from "../usage.js";
+import { type Counts, DAY_MS, NOTHING, sum } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "./calls.js";
 
 /** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */

@@ -3,9 +3,8 @@ import { type Accounts, KEYS_MAX } from "../account.js";
 import type { Authenticated } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
-import type { OAuthClient } from "./client.js";
+import { destinationOf, type OAuthClient } from "./client.js";
 import type { Grant, Grants, StoredGrant } from "./grants.js";
-import { destinationOf } from "./redirects.js";
 
 const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 import { failedPrecondition, invalid, type MemoryError, unavailable } from "../../errors.js";
 import {
   type Embedder,
@@ -10,12 +10,11 @@ import {
 import { pinnedParts } from "../encode/convention.js";
 import { tokensIn } from "../encode/cost.js";
 import type { Encoded, Question } from "../encode/encoder.js";
+import { type Part, type WindowLimits, windowsOf } from "../encode/windows.js";
 import type { ConventionSettings, FoundConvention } from "../models/find-convention.js";
 import { type EmbedWorker, Pool } from "../pool/pool.js";
-import type { RequestFailedError, RequestOutcome } from "./answer.js";
 import { Batches, probe, TextFailedError } from "./batches.js";
-import { partsOf } from "./parts.js";
-import type { EmbeddingServer } from "./request.js";
+import type { EmbeddingServer, RequestFailedError, RequestOutcome } from "./request.js";
 
 /** Settings about the embedding server. */
 export interface RemoteSettings {
@@ -222,4 +221,34 @@ function conventionOf({ origin, pathname }: URL, { query, text }: Prefixes): Fou
       passagePrefix: "EMBED_TEXT_PREFIX",
     },
   };
+}
+
+/** Windows' lengths that are cut at a time, so that a long text does not hold the main thread. */
+const WINDOWS_AT_A_TIME = 2;
+const UNITS_AT_A_TIME_MIN = 4_096;
+
+/** Cuts a text into windows by estimated tokens, a slice at a time. */
+export async function partsOf(text: string, limits: Omit<WindowLimits, "countTokens">): Promise<Part[]> {
+  const units = Math.max(UNITS_AT_A_TIME_MIN, WINDOWS_AT_A_TIME * limits.unitsMax);
+  const parts: Part[] = [];
+  for (let from = 0; ; ) {
+    const slice = sliceOf(text, from, units);
+    const isLast = from + slice.length === text.length;
+    const windows = windowsOf(slice, { ...limits, countTokens: tokensIn }).map(({ start, end }) => ({
+      start: from + start,
+      end: from + end,
+    }));
+    // The last window of a slice is not whole: the next slice begins with it.
+    const next = isLast || windows.length < 2 ? undefined : windows.pop();
+    parts.push(...windows);
+    if (isLast) return parts;
+    from = next?.start ?? from + slice.length;
+    await nextIteration();
+  }
+}
+
+/** Returns the next units of a text, none of them the half of a character. */
+function sliceOf(text: string, from: number, units: number): string {
+  const slice = text.slice(from, from + units);
+  return slice.isWellFormed() ? slice : text.slice(from, from + units - 1);
 }

@@ -1,10 +1,14 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
-import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
+import type { Namespaces } from "../log/namespaces.js";
+import { LogEndedError } from "../log/replica.js";
+import type { Indexes } from "../ports/index.js";
+import { type Expiring, forgottenBy, isEnd, type Log, type Named, type Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Vectors } from "../ports/vectors.js";
 import { drop } from "./drop.js";
 import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
-import { StoredFiles } from "./stored-files.js";
 
 const NAMES_MAX = 100;
 
@@ -173,5 +177,68 @@ export class Leftovers {
     if (!closed.has(scope.accountId)) return false;
     await drop(this.ports, scope, { force: true });
     return true;
+  }
+}
+
+/** Entries read at a time, and at most for one log at a time. */
+const READ_MANY = 512;
+const READ_MAX = 20_480;
+
+interface StoredFilesPorts {
+  readonly log: Log;
+  readonly vectors: Vectors;
+  readonly indexes: Indexes;
+  readonly namespaces: Namespaces;
+  readonly clock: Clock;
+}
+
+/**
+ * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody
+ * uses here.
+ */
+export class StoredFiles {
+  /** Numbers up to which the removals of logs that are not open were applied. */
+  readonly #applied = new Map<string, number>();
+
+  constructor(private readonly ports: StoredFilesPorts) {}
+
+  /** Applies the removals that are new. A log that is very far behind goes on at the next call. */
+  async catchUp(): Promise<void> {
+    const { vectors, indexes, namespaces } = this.ports;
+    const stored = new Set([...(await vectors.stored()), ...(await indexes.stored())]);
+    for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
+    for (const logId of stored) {
+      const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
+        replica.current().catch((error) => {
+          // Whoever uses the namespace next leaves the log that has ended.
+          if (!(error instanceof LogEndedError)) throw error;
+        }),
+      );
+      if (!isOpen) await this.#catchUpWith(logId);
+      else this.#applied.delete(logId);
+    }
+  }
+
+  async #catchUpWith(logId: string): Promise<void> {
+    const { log, vectors, indexes, clock } = this.ports;
+    const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
+    if (first === undefined) return;
+    for (let from = first + 1; from <= first + READ_MAX; ) {
+      const { entries, complete } = await log.read({ logId, from, limit: READ_MANY, what: "head" });
+      const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
+      if (targets.length > 0) for (const files of [vectors, indexes]) await files.wipe(logId, targets);
+      from += entries.length;
+      this.#applied.set(logId, from - 1);
+      if (complete) return;
+      await clock.yield();
+    }
+  }
+
+  /** Finds the number up to which all of a log's files have its removals; undefined if none is whole. */
+  async #markOf(logId: string): Promise<number | undefined> {
+    const { vectors, indexes } = this.ports;
+    const mark = await vectors.markOf(logId);
+    const marks = [...(mark === undefined ? [] : [mark]), ...(await indexes.marksOf(logId))];
+    return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
   }
 }

@@ -2,9 +2,14 @@ import { invalid } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
 import { count } from "../requests/count.js";
-import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
-import { canonicalMetadata, METADATA_DEPTH_MAX } from "../requests/metadata.js";
-import { parseInstant } from "./instant.js";
+import {
+  canonicalMetadata,
+  isObject,
+  type Json,
+  type JsonObject,
+  METADATA_DEPTH_MAX,
+} from "../requests/metadata.js";
+import { parseInstant } from "../requests/times.js";
 import { keysOf } from "./path.js";
 
 export const FILTER_BYTES_MAX = 65_536;

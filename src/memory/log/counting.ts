@@ -1,8 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
 import type { Log, SupersedingOrExpiring } from "../ports/log.js";
 import { isExpired } from "../versions/current-version.js";
-import { fetchAll } from "../versions/fetch.js";
-import type { ShowingOptions } from "../versions/showing.js";
+import { fetchAll, type ShowingOptions } from "../versions/fetch.js";
 
 /** Numbers read at a time. */
 const READ_MANY = 256;

@@ -3,7 +3,7 @@ import type { Gap, Index, RestoredIndex } from "../ports/index.js";
 import { isMemory, type Log } from "../ports/log.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
-import { shownOf } from "../versions/showing.js";
+import { shownOf } from "../versions/fetch.js";
 
 /** Entries read at a time. */
 const READ_MANY = 512;

@@ -1,7 +1,7 @@
 import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
 import { authorizeFree } from "../requests/authorize.js";
-import type { JsonObject } from "../requests/json-object.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { endOf } from "./end-of.js";
 import { type ReadingPorts, selectIn } from "./matching.js";

@@ -5,8 +5,7 @@ import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
-import { findMemories } from "../versions/fetch.js";
-import type { Shown } from "../versions/showing.js";
+import { findMemories, type Shown } from "../versions/fetch.js";
 import type { NamespaceRequest } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";
 

@@ -4,7 +4,7 @@ import { isMemory, type Log, type Measured, type Projected } from "../ports/log.
 import type { Caller, Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
-import { type ShowingOptions, shownOf } from "../versions/showing.js";
+import { type ShowingOptions, shownOf } from "../versions/fetch.js";
 import { endOf, type LogEnd } from "./end-of.js";
 
 /** Entries per read, and reads at each end of a log: many deleted entries may stand there. */

@@ -5,8 +5,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { findMemory } from "../versions/fetch.js";
-import type { Shown } from "../versions/showing.js";
+import { findMemory, type Shown } from "../versions/fetch.js";
 import type { NamespaceRequest } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {

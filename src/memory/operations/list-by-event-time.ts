@@ -7,6 +7,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
+  digestOf,
   noPage,
   type Page,
   pageToken,
@@ -15,8 +16,7 @@ import {
   parsePlace,
   parseTimePlace,
 } from "../requests/page.js";
-import type { Shown } from "../versions/showing.js";
-import { digestOf } from "./digest.js";
+import type { Shown } from "../versions/fetch.js";
 import { type ReadingPorts, readMatching } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";

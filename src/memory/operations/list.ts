@@ -6,10 +6,11 @@ import type { Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
-import type { JsonObject } from "../requests/json-object.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
+  digestOf,
   noPage,
   type Page,
   pageToken,
@@ -17,8 +18,7 @@ import {
   parsePageToken,
   parsePlace,
 } from "../requests/page.js";
-import type { Shown } from "../versions/showing.js";
-import { digestOf } from "./digest.js";
+import type { Shown } from "../versions/fetch.js";
 import { endOf, type LogEnd } from "./end-of.js";
 import { type EventTimeOrder, listByEventTime } from "./list-by-event-time.js";
 import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";

@@ -5,8 +5,7 @@ import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
 import type { Log, Scope, Sequenced } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { fetchAll } from "../versions/fetch.js";
-import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
+import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
 
 /** Memories that match a filter, and the log that has them. */
 export interface Matching {

@@ -1,7 +1,6 @@
 import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Log, type Sequenced } from "../ports/log.js";
-import { fetchAll } from "../versions/fetch.js";
-import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
+import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
 import type { LogEnd } from "./end-of.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */

@@ -8,23 +8,29 @@ import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
-import { parseFields, type ResultField } from "../requests/fields.js";
-import { parseMinFit, parseMinScore } from "../requests/floors.js";
-import type { JsonObject } from "../requests/json-object.js";
-import { parseMaxTokens } from "../requests/max-tokens.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
-import { parseRecency, type Recency, type RecencyRequest } from "../requests/recency.js";
-import { parseTopK, TOP_K_MAX } from "../requests/top-k.js";
+import {
+  parseFields,
+  parseMaxTokens,
+  parseMinFit,
+  parseMinScore,
+  parseRecency,
+  parseTopK,
+  type Recency,
+  type RecencyRequest,
+  type ResultField,
+  TOP_K_MAX,
+} from "../requests/recall-options.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
 import { rank, rankInTime } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
-import { shownOf } from "../versions/showing.js";
+import { shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
-import { findLike, without } from "./recall/like.js";
-import { type NeighborsFields, parseNeighbors } from "./recall/parse-neighbors.js";
-import { parseQuestion, type QuestionFields } from "./recall/question.js";
+import { type NeighborsFields, parseNeighbors } from "./recall/neighbors.js";
+import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
 /** A memory that was left out of an answer because it fits the query too little. */

@@ -1,7 +1,7 @@
 import type { Window } from "../ports/embedder.js";
 import { type Projected, type Sequenced, type Stored, seen } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 import { recencyOfMemory } from "./recency.js";
 
 /** A memory that an index found. */

@@ -8,7 +8,7 @@ import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import type { VectorIndex } from "../ports/vectors.js";
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
 import { fetchAll } from "../versions/fetch.js";
 import { NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest, WORD_CANDIDATES } from "./hybrid.js";

@@ -4,8 +4,7 @@ import type { Index, Indexes } from "../ports/index.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
-import { fetchAll } from "../versions/fetch.js";
-import { shownOf } from "../versions/showing.js";
+import { fetchAll, shownOf } from "../versions/fetch.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;

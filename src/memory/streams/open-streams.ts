@@ -4,10 +4,10 @@ import { Share } from "../../concurrency/share.js";
 import { unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../ports/bounds.js";
 import type { Projection } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import type { LogReader, Slice } from "./log-reader.js";
 
-export type StreamKind = "watch" | "export";
+type StreamKind = "watch" | "export";
 
 /** Maximum numbers of open streams of a kind: of one account, and of all in a process. */
 export const STREAM_LIMITS: Readonly<Record<StreamKind, { perAccount: number; all: number }>> = {
@@ -114,5 +114,29 @@ export class OpenStream {
     const remaining = Math.min(bytes, this.#held);
     this.place.release(this.#held - remaining);
     this.#held = remaining;
+  }
+}
+
+/** Age after which a stream proves its caller's key again before it passes anything on. */
+const PROVED_FOR_MS = 1_000;
+
+/** Proves again and again that the key of a long call still lives. */
+export class Proof {
+  #provedMs: number;
+
+  /** Made right after the key was proved. */
+  constructor(
+    private readonly ports: { readonly quota: Quota; readonly clock: Clock },
+    private readonly caller: Caller,
+  ) {
+    this.#provedMs = ports.clock.nowMs();
+  }
+
+  /** @throws MemoryError `unauthenticated` if the key was revoked, or its account closed. */
+  async renew(): Promise<void> {
+    const nowMs = this.ports.clock.nowMs();
+    if (nowMs - this.#provedMs < PROVED_FOR_MS) return;
+    await this.ports.quota.verify(this.caller);
+    this.#provedMs = nowMs;
   }
 }

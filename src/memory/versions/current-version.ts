@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
-import type { Projected, Replacement, Sequenced } from "../ports/log.js";
+import type { Projected, Replacement, Sequenced, Stored } from "../ports/log.js";
 import { LogAdvancedError, type LogView } from "./condition.js";
 
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
@@ -65,4 +66,12 @@ export function superseded(by: string, field?: string): MemoryError {
 
 export function noSuchMemory(): MemoryError {
   return new MemoryError("not_found", "this namespace has no memory with this id");
+}
+
+/** Characters of an etag: 96 bits, so that two versions of a memory never share one. */
+const ETAG_CHARS = 16;
+
+/** Makes the etag of a version. A copy of its log in another model version has the same. */
+export function etagOf({ opId }: Pick<Stored, "opId">): string {
+  return `"${createHash("sha256").update(opId).digest("base64url").slice(0, ETAG_CHARS)}"`;
 }

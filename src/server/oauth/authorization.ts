@@ -1,5 +1,4 @@
-import type { OAuthClient } from "../../accounts/oauth/client.js";
-import { isRegistered } from "../../accounts/oauth/redirects.js";
+import { isRegistered, type OAuthClient } from "../../accounts/oauth/client.js";
 import { invalid } from "../../errors.js";
 import type { Clients } from "./clients.js";
 import { resourceOf, SCOPES } from "./metadata.js";

@@ -1,7 +1,7 @@
 import type { Accounts } from "../../accounts/account.js";
 import { managedBy } from "../../accounts/keys.js";
+import { destinationOf } from "../../accounts/oauth/client.js";
 import type { Choice } from "../../accounts/oauth/granting.js";
-import { destinationOf } from "../../accounts/oauth/redirects.js";
 import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Accounts } from "../../accounts/account.js";
 import { getAccount } from "../../accounts/quota.js";
-import { endSession, openSession } from "../../accounts/sessions/sessions.js";
+import { endSession, openSession } from "../../accounts/sessions.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";

@@ -1,8 +1,8 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Projected } from "../../memory/ports/log.js";
-import type { JsonObject } from "../../memory/requests/json-object.js";
-import { etagOf } from "../../memory/versions/etag.js";
-import type { Shown } from "../../memory/versions/showing.js";
+import type { JsonObject } from "../../memory/requests/metadata.js";
+import { etagOf } from "../../memory/versions/current-version.js";
+import type { Shown } from "../../memory/versions/fetch.js";
 
 /** Lists the texts of a memory, which its answer holds. */
 export function textsOf({ text, metadata }: Projected["text"]): string[] {

@@ -17,7 +17,7 @@ import { store } from "../../memory/operations/store.js";
 import { storeBatch } from "../../memory/operations/store-batch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
-import { TOP_K_MAX } from "../../memory/requests/top-k.js";
+import { TOP_K_MAX } from "../../memory/requests/recall-options.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";

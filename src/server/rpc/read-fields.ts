@@ -7,15 +7,14 @@ import {
   RecallResultSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../errors.js";
-import { instantOf } from "../../memory/filter/instant.js";
 import type { NamespaceDetails } from "../../memory/operations/get-namespace.js";
 import type { Order } from "../../memory/operations/list.js";
 import type { RecallMode as RoomMode } from "../../memory/operations/ports.js";
 import type { Found } from "../../memory/operations/recall/found.js";
 import type { Recalled } from "../../memory/operations/recall.js";
 import type { Measured } from "../../memory/ports/log.js";
-import type { ResultField } from "../../memory/requests/fields.js";
-import type { RecencyRequest } from "../../memory/requests/recency.js";
+import type { RecencyRequest, ResultField } from "../../memory/requests/recall-options.js";
+import { instantOf } from "../../memory/requests/times.js";
 import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
 import { msOf } from "./store-fields.js";
 

@@ -13,10 +13,10 @@ import { invalid, type MemoryError } from "../../errors.js";
 import { ofItem } from "../../memory/operations/of-item.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
 import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
-import type { OnSimilar, StoreOptionsRequest } from "../../memory/operations/store-options.js";
-import type { Expiry } from "../../memory/requests/expiry.js";
+import type { OnSimilar, StoreOptionsRequest } from "../../memory/operations/store-item.js";
+import type { Expiry } from "../../memory/requests/times.js";
 import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
-import type { OnConflict } from "../../memory/versions/deciding-stores.js";
+import type { OnConflict } from "../../memory/versions/deciding.js";
 
 const MS_PER_SECOND = 1_000;
 const NANOS_PER_MS = 1_000_000;

@@ -1,8 +1,8 @@
-import type { Account, Accounts } from "../account.js";
-import { type Authenticated, unknownKey } from "../authenticate.js";
-import { answersTo, makeSession, type Session } from "../key.js";
-import { isOfClient, ofClient } from "../keys.js";
-import { getAccount } from "../quota.js";
+import type { Account, Accounts } from "./account.js";
+import { type Authenticated, unknownKey } from "./authenticate.js";
+import { answersTo, makeSession, type Session } from "./key.js";
+import { isOfClient, ofClient } from "./keys.js";
+import { getAccount } from "./quota.js";
 
 /** Maximum number of living sessions of an account, all its keys together. */
 export const ACCOUNT_SESSIONS_MAX = 50;
@@ -12,7 +12,7 @@ const BRIEF_MS = 12 * 60 * 60 * 1000;
 /** Lifetime of a session that is to stay. */
 const STAYING_MS = 30 * 24 * 60 * 60 * 1000;
 
-export interface Opened {
+interface Opened {
   readonly secret: string;
   readonly session: Session;
 }
