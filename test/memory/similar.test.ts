@@ -3,7 +3,7 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { getMemory } from "../../src/memory/operations/get.js";
-import { listMatching } from "../../src/memory/operations/list.js";
+import { listMemories } from "../../src/memory/operations/list.js";
 import { type StoreRequest, store } from "../../src/memory/operations/store.js";
 import { updateMemory } from "../../src/memory/operations/update.js";
 import type { Log } from "../../src/memory/ports/log.js";
@@ -49,7 +49,7 @@ function open(changes: Partial<Log> = {}) {
       return (await store(ports, asked)).answered;
     },
     shown: async () => {
-      const { items } = await listMatching(ports, { caller: CALLER, namespace: NAMESPACE, ...FIRST_PAGE });
+      const { items } = await listMemories(ports, { caller: CALLER, namespace: NAMESPACE, ...FIRST_PAGE });
       return items.map(({ text }) => text);
     },
     get: (id: string) => getMemory(ports, { caller: CALLER, namespace: NAMESPACE, id }),
@@ -184,7 +184,7 @@ describe("stores of one text at the same time", () => {
         // The first look at what the search has found.
         if (!isDone) {
           isDone = true;
-          const { items } = await listMatching(other.ports, {
+          const { items } = await listMemories(other.ports, {
             caller: CALLER,
             namespace: NAMESPACE,
             ...FIRST_PAGE,

@@ -2,20 +2,23 @@ import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Log, type Sequenced } from "../ports/log.js";
 import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
 import type { LogEnd } from "./end-of.js";
+import { type Reading, type ReadingPorts, readMatching } from "./matching.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;
 const READS_MAX = 50;
+/** Memories of a selection read at a time: few, because the page may have no room for them. */
+const READ_SELECTED = 16;
 /** Bytes after which an answer ends, with the memory that reaches them, so that every answer is bounded. */
 export const PAGE_BYTES_MAX = 1_048_576;
 
-export interface PageOf extends LogEnd, Omit<ShowingOptions, "log"> {
+interface PageOf extends LogEnd, Omit<ShowingOptions, "log"> {
   /** Number at which the page before has ended; undefined for the first page. */
   readonly place: number | undefined;
   readonly size: number;
 }
 
-export interface PageRead {
+interface PageRead {
   readonly items: Shown[];
   /** Number at which the next page continues; undefined if nothing is left. */
   readonly next: number | undefined;
@@ -57,6 +60,34 @@ export async function oldest(log: Log, { last, place = 1, size, ...showing }: Pa
     from = (entries.at(-1)?.sequence ?? last) + 1;
   }
   return { items, next: upTo(last, from) };
+}
+
+/**
+ * Reads some memories in a given order, as far as the page has room for them. Of the numbers, `examined` are dealt with:
+ * what was changed or deleted since it was found is passed over.
+ */
+export async function readSome(
+  { log, clock }: Pick<ReadingPorts, "log" | "clock">,
+  { sequences, size, ...reading }: Omit<Reading, "nowMs"> & { readonly size: number },
+): Promise<{ items: Shown[]; examined: number }> {
+  const items: Shown[] = [];
+  const nowMs = clock.wallMs();
+  let [examined, bytes] = [0, 0];
+  const hasRoom = () => items.length < size && bytes < PAGE_BYTES_MAX;
+  while (examined < sequences.length && hasRoom()) {
+    const some = sequences.subarray(examined, examined + READ_SELECTED);
+    const read = await readMatching(log, { ...reading, nowMs, sequences: some });
+    const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
+    for (const sequence of some) {
+      if (!hasRoom()) break;
+      examined++;
+      const entry = bySequence.get(sequence);
+      if (entry === undefined) continue;
+      items.push(entry);
+      bytes += byteLengthOf(entry);
+    }
+  }
+  return { items, examined };
 }
 
 function above(lowest: number, number: number): number | undefined {

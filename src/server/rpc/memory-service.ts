@@ -9,7 +9,7 @@ import { deleteNamespaces } from "../../memory/operations/delete-namespaces.js";
 import { getMemory } from "../../memory/operations/get.js";
 import { getMemories } from "../../memory/operations/get-memories.js";
 import { getNamespace } from "../../memory/operations/get-namespace.js";
-import { listMatching } from "../../memory/operations/list.js";
+import { listMemories } from "../../memory/operations/list.js";
 import { listNamespaces } from "../../memory/operations/list-namespaces.js";
 import type { Ports } from "../../memory/operations/ports.js";
 import { recall } from "../../memory/operations/recall.js";
@@ -235,7 +235,7 @@ export function memoryService(
       const page = { pageSize, pageToken, order: orderOf(order), filter, includeSuperseded };
       const request = { caller: call.caller, namespace, ...page, signal: call.signal };
       call.hold(PAGE_BYTES);
-      const { items, nextPageToken } = await listMatching(ports, request);
+      const { items, nextPageToken } = await listMemories(ports, request);
       await hold(call, items.flatMap(textsOf), PAGE_BYTES);
       return { memories: items.map(memoryOf), namespace, nextPageToken };
     },
