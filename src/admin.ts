@@ -167,9 +167,7 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
 
 /** Loads a model, downloading it first if need be, so that only one that can be read is pinned. */
 async function identityOf(config: Config, model: string): Promise<ModelIdentity> {
-  const { settings, ...named } = modelOf(config);
-  const own = model === named.model && { settings };
-  const embedder = await openEmbedder({ ...named, model, ...own, workers: 1 });
+  const embedder = await openEmbedder({ ...modelOf(config, model), workers: 1 });
   await embedder.close();
   return embedder.model;
 }

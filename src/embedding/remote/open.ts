@@ -1,12 +1,7 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 import { failedPrecondition, invalid, type MemoryError, unavailable } from "../../errors.js";
-import {
-  type Embedder,
-  type Embedding,
-  type EmbedInput,
-  type ModelIdentity,
-  REMOTE_PREFIX,
-} from "../../memory/ports/embedder.js";
+import { type EmbedInput, REMOTE_PREFIX } from "../../memory/ports/embedder.js";
+import { embedderOf, type OpenEmbedder } from "../embedder.js";
 import { pinnedParts } from "../encode/convention.js";
 import { tokensIn } from "../encode/cost.js";
 import type { Encoded, Question } from "../encode/encoder.js";
@@ -59,7 +54,7 @@ const UNITS_PER_TOKEN = 8;
  * @throws MemoryError that says what to do if the settings do not suffice, the server does not answer, or its answer
  * is no vector.
  */
-export async function openRemote(options: RemoteOptions): Promise<RemoteEmbedder> {
+export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> {
   const { model: id, remote, settings, onAway = () => {} } = options;
   const name = id.slice(REMOTE_PREFIX.length);
   if (!/^\S{1,200}$/.test(name)) {
@@ -95,34 +90,13 @@ export async function openRemote(options: RemoteOptions): Promise<RemoteEmbedder
   const convention = conventionOf(server.address, prefixes);
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.
-  const identity = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
-  return new RemoteEmbedder(identity, convention, { pool, batches });
-}
-
-class RemoteEmbedder implements Embedder {
-  constructor(
-    readonly model: ModelIdentity,
-    readonly convention: FoundConvention,
-    private readonly parts: { readonly pool: Pool; readonly batches: Batches },
-  ) {}
-
-  get waiting() {
-    return this.parts.pool.waiting;
-  }
-
-  embed(input: EmbedInput): Promise<Embedding> {
-    return this.parts.pool.embed(input);
-  }
-
-  /** Nothing says what the model can read. */
-  unreadShare(): number {
-    return 0;
-  }
-
-  async close(): Promise<void> {
-    this.parts.batches.close();
-    await this.parts.pool.close();
-  }
+  const model = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
+  const embedder = embedderOf(pool, { model, convention });
+  const close = async () => {
+    batches.close();
+    await pool.close();
+  };
+  return { ...embedder, close };
 }
 
 type Prefixes = Readonly<Record<Question["field"], string>>;

@@ -1,6 +1,33 @@
 import { LRUCache } from "lru-cache";
-import type { Embedding, EmbedInput } from "../memory/ports/embedder.js";
-import type { OpenEmbedder } from "./open.js";
+import type { Embedder, Embedding, EmbedInput } from "../memory/ports/embedder.js";
+import { unreadShareOf } from "./encode/vocabulary.js";
+import type { FoundConvention } from "./models/find-convention.js";
+import type { Pool } from "./pool/pool.js";
+
+export interface OpenEmbedder extends Embedder {
+  readonly convention: FoundConvention;
+  /** Numbers of texts that wait for a thread. */
+  waiting(): Readonly<Record<EmbedInput["field"], number>>;
+  /** Finishes the texts that are being read; those that wait are `unavailable`. */
+  close(): Promise<void>;
+}
+
+/** Makes the embedder of a pool, whose model can read some scripts; undefined if nothing says which. */
+export function embedderOf(
+  pool: Pool,
+  {
+    scripts,
+    ...identity
+  }: Pick<OpenEmbedder, "model" | "convention"> & { scripts?: readonly string[] | undefined },
+): OpenEmbedder {
+  return {
+    ...identity,
+    waiting: () => pool.waiting,
+    embed: (input) => pool.embed(input),
+    unreadShare: (text) => (scripts === undefined ? 0 : unreadShareOf(text, scripts)),
+    close: () => pool.close(),
+  };
+}
 
 /** Memory for an entry, in addition to its text and its vectors. */
 const ENTRY_BYTES = 200;
@@ -23,13 +50,8 @@ export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax:
     return embedding;
   };
   return {
+    ...embedder,
     embed,
-    unreadShare: (text) => embedder.unreadShare(text),
-    model: embedder.model,
-    convention: embedder.convention,
-    get waiting() {
-      return embedder.waiting;
-    },
     close: async () => {
       recent.clear();
       await embedder.close();
