@@ -1,22 +1,14 @@
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { WatchEvent } from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
 import { UsageError } from "./failure.js";
 import { asGiven, short } from "./output.js";
 import { connect, HEADERS, type In, serverOf } from "./profile.js";
 import { deliver, PATIENCE, type Receiver, receiverGiven } from "./web-hook.js";
+import { writeWhole } from "./write-file.js";
 
 /** A namespace of a server, and the address that its changes are posted to. A position holds for this pair only. */
 export interface Watched {
@@ -51,26 +43,6 @@ function readPosition(path: string, watched: Watched): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new UsageError(`${path} cannot be read as the position of this watch: ${(error as Error).message}`);
-  }
-}
-
-/** Replaces the file in one step, on the disk: a crash leaves the position before, never half of one. */
-function writePosition(path: string, watched: Watched, position: string): void {
-  const draft = `${path}.${process.pid}`;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Addresses of receivers may have a secret in them.
-    const file = openSync(draft, "w", 0o600);
-    try {
-      writeSync(file, `${JSON.stringify({ ...watched, position }, null, 2)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
   }
 }
 
@@ -125,7 +97,7 @@ async function postChanges(
       show(given, change);
     }
     // The first heartbeat has the position where the watch begins: what comes after it is not missed any more.
-    if (change.position !== position) writePosition(path, watched, change.position);
+    if (change.position !== position) writeWhole(path, { ...watched, position: change.position });
     position = change.position;
   }
 }
