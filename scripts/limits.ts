@@ -8,20 +8,20 @@ import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
+import { count } from "../src/errors.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,
   FILTER_DEPTH_MAX,
   FILTER_LIST_MAX,
-  FILTER_PATH_BYTES_MAX,
   FILTER_STRING_BYTES_MAX,
 } from "../src/memory/filter/parse.js";
+import { FILTER_PATH_BYTES_MAX } from "../src/memory/filter/path.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
 import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/fill.js";
 import { NEIGHBORS_MAX } from "../src/memory/operations/recall/neighbors.js";
 import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
 import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
-import { count } from "../src/memory/requests/count.js";
 import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/requests/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/requests/metadata.js";
 import { ALSO_IN_MAX, EXTERNAL_ID_BYTES_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/requests/namespace.js";

@@ -1,8 +1,7 @@
 import type { Account, Accounts } from "./account.js";
-import { type Authenticated, unknownKey } from "./authenticate.js";
+import { type Authenticated, getAccount, unknownKey } from "./authenticate.js";
 import { answersTo, makeSession, type Session } from "./key.js";
 import { isOfClient, ofClient } from "./keys.js";
-import { getAccount } from "./quota.js";
 
 /** Maximum number of living sessions of an account, all its keys together. */
 export const ACCOUNT_SESSIONS_MAX = 50;

@@ -1,8 +1,7 @@
 import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
-import type { Authenticated } from "./authenticate.js";
-import { getAccount } from "./quota.js";
+import { type Authenticated, getAccount } from "./authenticate.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
+import { charge, getAccount } from "../accounts/authenticate.js";
 import { CallRecorder } from "../accounts/calls/record-calls.js";
 import { LastUsed } from "../accounts/last-used.js";
-import { charge, getAccount } from "../accounts/quota.js";
 import { UsageCounter } from "../accounts/usage.js";
 import type { Config } from "../config/config.js";
 import { isNotWritable } from "../errors.js";

@@ -7,9 +7,9 @@ import { CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX, SHARES_MAX } from "../../src/accoun
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
+import { count } from "../../src/errors.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../../src/memory/idempotency/idempotency.js";
 import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
-import { count } from "../../src/memory/requests/count.js";
 import { IDS_MAX } from "../../src/memory/requests/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../../src/memory/requests/metadata.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/requests/namespace.js";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
 import { hashKey } from "../../src/accounts/key.js";
-import { charge, getAccount } from "../../src/accounts/quota.js";
 import { signUp } from "../../src/accounts/sign-up.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Leftovers } from "../../src/memory/erasure/sweeping.js";

@@ -1,5 +1,5 @@
+import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
-import { charge, getAccount } from "../../src/accounts/quota.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";

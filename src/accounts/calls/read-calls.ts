@@ -1,8 +1,7 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { invalid, parseWhole } from "../../errors.js";
 import type { Account, Accounts } from "../account.js";
-import type { Authenticated } from "../authenticate.js";
-import { getAccount } from "../quota.js";
+import { type Authenticated, getAccount } from "../authenticate.js";
 import { type Counts, NOTHING, sum } from "../usage.js";
 import type { CallRecord, CallsFilter } from "./calls.js";
 import type { CallRecorder } from "./record-calls.js";

@@ -1,8 +1,7 @@
-import { failedPrecondition, type MemoryError } from "../../errors.js";
+import { count, failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
-import { count } from "../requests/count.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 const LIST_MANY = 100;

@@ -2,6 +2,9 @@ import { invalid } from "../../errors.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
 import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "../requests/metadata.js";
 
+/** Bytes of a path. */
+export const FILTER_PATH_BYTES_MAX = 512;
+
 /**
  * Splits a path at its dots into keys; undefined if a backslash precedes anything but a dot, a dollar sign or
  * a backslash. A key with such a character is written with a backslash before it.
@@ -21,6 +24,21 @@ export function keysOf(path: string): string[] | undefined {
     } else key += char;
   }
   return [...keys, key];
+}
+
+/** Parses a path of metadata into its keys. @throws MemoryError `invalid_argument` naming `at` */
+export function parsePath(at: string, path: string): string[] {
+  if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
+    throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
+  }
+  const keys = keysOf(path);
+  if (keys === undefined) {
+    throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
+  }
+  if (keys.length > METADATA_DEPTH_MAX) {
+    throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
+  }
+  return keys;
 }
 
 /** Takes a value at a path, and whether it is an element of an array there. */
@@ -60,7 +78,6 @@ function outerOf(value: Json): Value {
 
 /** Maximum number of paths that one update removes. */
 export const REMOVED_MAX = 256;
-const REMOVED_PATH_BYTES_MAX = 512;
 
 /** Keys from the outermost object of metadata to what is removed. */
 type Path = readonly string[];
@@ -77,20 +94,10 @@ export function parseRemoved(paths: readonly string[]): readonly Path[] {
   return paths.map((path, i) => {
     const at = `remove[${i}]`;
     if (path === "") throw invalid(at, "is empty; it must be a path of metadata, such as a.b");
-    if (Buffer.byteLength(path) > REMOVED_PATH_BYTES_MAX) {
-      throw invalid(at, `is a path of more than ${REMOVED_PATH_BYTES_MAX} bytes`);
-    }
     if (path.startsWith("$")) {
       throw invalid(at, "is no path of metadata; write a backslash before the dollar sign of a key");
     }
-    const keys = keysOf(path);
-    if (keys === undefined) {
-      throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
-    }
-    if (keys.length > METADATA_DEPTH_MAX) {
-      throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
-    }
-    return keys;
+    return parsePath(at, path);
   });
 }
 

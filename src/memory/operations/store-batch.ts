@@ -1,6 +1,6 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { mapInTimeSlices } from "../../concurrency/time-slices.js";
-import { invalid } from "../../errors.js";
+import { invalid, ofItem } from "../../errors.js";
 import {
   type Answered,
   type Attempt,
@@ -14,7 +14,6 @@ import { memoryIdsLike } from "../requests/id.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories } from "../versions/fetch.js";
-import { ofItem } from "./of-item.js";
 import type { PaidRequest } from "./ports.js";
 import type { StoreOutcome } from "./store.js";
 import {

@@ -1,5 +1,5 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { MemoryError } from "../../errors.js";
+import { errorOfItem, MemoryError } from "../../errors.js";
 import type { ErasurePorts } from "../erasure/erase.js";
 import {
   type Answered,
@@ -18,7 +18,6 @@ import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.j
 import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { errorOfItem } from "./of-item.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 

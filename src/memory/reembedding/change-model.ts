@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { failedPrecondition, MemoryError } from "../../errors.js";
+import { count, failedPrecondition, MemoryError } from "../../errors.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import { isEnd, type Log } from "../ports/log.js";
 import { inModelVersion, type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
-import { count } from "../requests/count.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */

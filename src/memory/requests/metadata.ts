@@ -1,5 +1,4 @@
-import { invalid } from "../../errors.js";
-import { count } from "./count.js";
+import { count, invalid } from "../../errors.js";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };

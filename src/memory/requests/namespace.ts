@@ -1,7 +1,6 @@
-import { invalid } from "../../errors.js";
+import { count, invalid } from "../../errors.js";
 import type { Scope } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
-import { count } from "./count.js";
 
 export const NAMESPACE_BYTES_MAX = 256;
 

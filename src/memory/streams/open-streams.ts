@@ -43,21 +43,17 @@ export class OpenStreams {
   open(kind: StreamKind, { accountId }: Caller): OpenStream {
     const share = this.shares[kind];
     share.take(accountId, 1, STREAM_LIMITS[kind].perAccount);
-    return new OpenStream({
-      give: () => share.give(accountId),
-      take: (bytes) => this.shares.bytes.tryTake(accountId, bytes),
-      release: (bytes) => this.shares.bytes.give(accountId, bytes),
-      run: (work) => this.#reading.run(1, work),
-      clock: this.clock,
-    });
+    const { clock } = this;
+    return new OpenStream({ accountId, share, bytes: this.shares.bytes, reading: this.#reading, clock });
   }
 }
 
 interface OpenPlace {
-  give(): void;
-  take(bytes: number): boolean;
-  release(bytes: number): void;
-  run<T>(work: () => Promise<T>): Promise<T>;
+  readonly accountId: string;
+  /** Where the stream counts as one. */
+  readonly share: Share;
+  readonly bytes: Share;
+  readonly reading: Budget;
   readonly clock: Clock;
 }
 
@@ -74,11 +70,11 @@ export class OpenStream {
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
     this.#shrinkTo(0);
-    const { clock } = this.place;
+    const { clock, reading } = this.place;
     const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
       signal.throwIfAborted();
-      const slice = await this.place.run(() => this.#readIfFits(reader, limit));
+      const slice = await reading.run(1, () => this.#readIfFits(reader, limit));
       if (slice !== undefined) return slice;
       if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
       await clock.sleep(MEMORY_PAUSE_MS);
@@ -90,7 +86,8 @@ export class OpenStream {
     reader: LogReader<W>,
     limit: number,
   ): Promise<Slice<W> | undefined> {
-    if (this.#closed || !this.place.take(SLICE_BYTES_MAX)) return undefined;
+    const { bytes: share, accountId } = this.place;
+    if (this.#closed || !share.tryTake(accountId, SLICE_BYTES_MAX)) return undefined;
     this.#held = SLICE_BYTES_MAX;
     let bytes = 0;
     try {
@@ -106,13 +103,13 @@ export class OpenStream {
     if (this.#closed) return;
     this.#closed = true;
     this.#shrinkTo(0);
-    this.place.give();
+    this.place.share.give(this.place.accountId);
   }
 
   /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
   #shrinkTo(bytes: number): void {
     const remaining = Math.min(bytes, this.#held);
-    this.place.release(this.#held - remaining);
+    this.place.bytes.give(this.place.accountId, this.#held - remaining);
     this.#held = remaining;
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Accounts } from "../../accounts/account.js";
-import { getAccount } from "../../accounts/quota.js";
+import { getAccount } from "../../accounts/authenticate.js";
 import { endSession, openSession } from "../../accounts/sessions.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";

@@ -1,13 +1,13 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type AccountService, KeyAccess } from "../../../gen/recalld/v1/account_pb.js";
 import type { Account } from "../../accounts/account.js";
+import { getAccount } from "../../accounts/authenticate.js";
 import type { CallRecord } from "../../accounts/calls/calls.js";
 import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
 import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
 import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
 import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts/keys.js";
-import { getAccount } from "../../accounts/quota.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";

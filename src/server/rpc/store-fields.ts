@@ -9,8 +9,7 @@ import {
   StoreResponse_Outcome,
   type StoreResponseSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
-import { invalid, type MemoryError } from "../../errors.js";
-import { ofItem } from "../../memory/operations/of-item.js";
+import { invalid, type MemoryError, ofItem } from "../../errors.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
 import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
 import type { OnSimilar, StoreOptionsRequest } from "../../memory/operations/store-item.js";

@@ -1,7 +1,6 @@
 import type { Clock } from "../../../concurrency/clock.js";
 import { invalid, parseWhole } from "../../../errors.js";
-import { FILTER_PATH_BYTES_MAX } from "../../filter/parse.js";
-import { keysOf } from "../../filter/path.js";
+import { FILTER_PATH_BYTES_MAX, keysOf } from "../../filter/path.js";
 import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
 import { canonicalMetadata, isObject, type Json, METADATA_DEPTH_MAX } from "../../requests/metadata.js";
 import { findMemories, type Shown } from "../../versions/fetch.js";
