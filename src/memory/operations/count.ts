@@ -4,8 +4,8 @@ import { authorizeFree } from "../requests/authorize.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { endOf } from "./end-of.js";
-import { type ReadingPorts, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import { selectIn } from "./matching.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 
 export interface CountRequest extends NamespaceRequest {
   /** Filter of the memories; see docs/filters.md. All are counted when left out. */

@@ -4,7 +4,6 @@ import { matches } from "../filter/matches.js";
 import type { Filter } from "../ports/condition.js";
 import type { Erasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import type { JsonObject } from "../requests/metadata.js";
@@ -12,7 +11,7 @@ import { scopeOf } from "../requests/namespace.js";
 import { forget, locate, VERSIONS_MAX } from "./delete-memory.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
 import { type DryRun, dryRun, type Matching, parseTargets, readMatching, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import type { ErasingPorts, NamespaceRequest } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;
@@ -62,7 +61,7 @@ export interface DeletedMemories extends ErasedSome {
  * latter, some may be deleted already.
  */
 export async function deleteMemories(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts,
   { caller, signal, ...request }: DeleteMemoriesRequest,
 ): Promise<DeletedMemories> {
   const scope = scopeOf({ caller, ...request });

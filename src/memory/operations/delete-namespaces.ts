@@ -1,11 +1,12 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
 import type { ErasurePorts } from "../erasure/erase.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { endOf, measureLiving } from "./end-of.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
+import type { ErasingPorts } from "./ports.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */
 export const NAMESPACES_MAX = 100;
@@ -49,7 +50,7 @@ interface Meant {
  * latter, some may be deleted already.
  */
 export async function deleteNamespaces(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts,
   { caller, dryRun, signal, ...request }: DeleteNamespacesRequest,
 ): Promise<DeletedNamespaces> {
   const prefix = parsePrefix(request.prefix, { required: true });

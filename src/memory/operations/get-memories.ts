@@ -1,12 +1,9 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { byteLengthOf } from "../ports/bounds.js";
-import type { Log } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
-import type { NamespaceRequest } from "./ports.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the answer may have no room for them. */
@@ -27,7 +24,7 @@ export interface GotMemories {
 
 /** Finds several memories by their ids, also superseded ones, up to the bytes that an answer may have. Costs nothing. */
 export async function getMemories(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  { quota, log, clock }: ReadingPorts,
   { caller, ...request }: MemoriesRequest,
 ): Promise<GotMemories> {
   const scope = scopeOf({ caller, ...request });

@@ -1,12 +1,9 @@
-import type { Clock } from "../../concurrency/clock.js";
-import type { Log } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
-import type { NamespaceRequest } from "./ports.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {
   readonly id: string;
@@ -18,7 +15,7 @@ export interface MemoryRequest extends NamespaceRequest {
  * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
 export async function getMemory(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  { quota, log, clock }: ReadingPorts,
   { caller, ...request }: MemoryRequest,
 ): Promise<Shown> {
   const scope = scopeOf({ caller, ...request });

@@ -1,9 +1,10 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { isEnd, type Log, type Measured, type NamespaceHead, type Scope } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../requests/page.js";
 import { endOf, measureLiving } from "./end-of.js";
+import type { ReadingPorts } from "./ports.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -29,7 +30,7 @@ export interface Namespace extends Measured {
  * @throws MemoryError `invalid_argument` also for the token of another prefix.
  */
 export async function listNamespaces(
-  { quota, log }: { quota: Quota; log: Log },
+  { quota, log }: ReadingPorts,
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);

@@ -19,8 +19,8 @@ import {
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
 import { endOf } from "./end-of.js";
-import { type ReadingPorts, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import { selectIn } from "./matching.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 import { newest, oldest, readSome } from "./read-page.js";
 
 /** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */

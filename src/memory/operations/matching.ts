@@ -1,15 +1,14 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { invalid } from "../../errors.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
-import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
-import type { Log, Scope, Sequenced } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
+import type { Scope, Sequenced } from "../ports/log.js";
 import { parseMemoryIds } from "../requests/id.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
+
+import type { ReadingPorts } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
@@ -18,14 +17,6 @@ const SAMPLES_MAX = 20;
 export interface Matching {
   readonly logId: string;
   readonly selection: Selection;
-}
-
-/** Ports of the calls that read a namespace, with a filter or without. */
-export interface ReadingPorts {
-  readonly quota: Quota;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly namespaces: Namespaces;
 }
 
 interface Selecting {

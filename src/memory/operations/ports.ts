@@ -1,7 +1,9 @@
 import type { Clock } from "../../concurrency/clock.js";
+import type { ErasurePorts } from "../erasure/erase.js";
 import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { ModelVersions } from "../models/model-versions.js";
+import type { Log } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { OnSecret } from "../secrets/handle-secrets.js";
@@ -22,6 +24,17 @@ export interface Ports {
   /** Maximum number of results of a recall; 20 if left out. */
   readonly topKMax?: number | undefined;
 }
+
+/** Ports of the calls that read a namespace, with a filter or without. */
+export interface ReadingPorts {
+  readonly quota: Quota;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly namespaces: Namespaces;
+}
+
+/** Ports of the calls that delete or change memories and cost nothing. */
+export type ErasingPorts = ErasurePorts & { readonly quota: Quota };
 
 /** Request about one namespace of the caller's account. */
 export interface NamespaceRequest {

@@ -2,7 +2,8 @@ import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Log, type Sequenced } from "../ports/log.js";
 import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
 import type { LogEnd } from "./end-of.js";
-import { type Reading, type ReadingPorts, readMatching } from "./matching.js";
+import { type Reading, readMatching } from "./matching.js";
+import type { ReadingPorts } from "./ports.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;

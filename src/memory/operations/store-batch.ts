@@ -54,19 +54,14 @@ export interface StoredBatch {
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
 export async function storeBatch(ports: WritePorts, request: StoreBatchRequest): Promise<StoredBatch> {
-  const { caller, signal, deadlineMs, timer, idempotencyKey } = request;
   const scope = scopeOf(request);
   const memories = await parseMemories(request.memories, ports);
-  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const numbered = (id: string) =>
     memoryIdsLike(id, memories.length).map((id, i) => ({ ...(memories[i] as ParsedMemory), id }));
   const { results, replayed } = await write(ports, {
-    caller,
+    ...request,
     scope,
-    signal,
-    deadlineMs,
-    timer,
-    idempotencyKey,
     creates: true,
     content: () => contentOf(memories, ports),
     itemsFor: (id) => {

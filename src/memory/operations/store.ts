@@ -31,18 +31,13 @@ export interface StoreOutcome extends Outcome {
  * what the namespace holds: `already_exists`, `not_found` or `failed_precondition`.
  */
 export async function store(ports: WritePorts, request: StoreRequest): Promise<StoreOutcome> {
-  const { caller, signal, deadlineMs, timer, idempotencyKey } = request;
   const memory = parseMemory(request, ports);
   const scope = scopeOf(request);
-  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { text, metadata, eventAtMs, storeOptions, unreadShare, redacted } = memory;
   const { stored, replayed } = await writeOne(ports, {
-    caller,
+    ...request,
     scope,
-    signal,
-    deadlineMs,
-    timer,
-    idempotencyKey,
     creates: true,
     content: () => [
       text,

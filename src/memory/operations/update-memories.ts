@@ -1,11 +1,9 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { invalid, MemoryError } from "../../errors.js";
-import type { ErasurePorts } from "../erasure/erase.js";
 import { parseRemoved, without } from "../filter/path.js";
 import type { Filter } from "../ports/condition.js";
 import type { Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX, newMemoryId } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
@@ -15,7 +13,7 @@ import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import type { ErasingPorts, NamespaceRequest } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { writeItems } from "./write.js";
 
@@ -90,7 +88,7 @@ interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signa
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
 export async function updateMemories(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts,
   { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
 ): Promise<UpdatedMemories> {
   const scope = scopeOf({ caller, ...request });
@@ -148,7 +146,7 @@ class Update {
   #refused: unknown;
 
   constructor(
-    private readonly ports: ErasurePorts & { readonly quota: Quota },
+    private readonly ports: ErasingPorts,
     private readonly request: Updating,
   ) {}
 

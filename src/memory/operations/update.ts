@@ -59,18 +59,14 @@ export interface Updated {
  * superseded, and as `store`.
  */
 export async function updateMemory(ports: WritePorts, request: UpdateRequest): Promise<Updated> {
-  const { caller, signal, deadlineMs, timer, idempotencyKey, onFreeWrite, etag } = request;
+  const { onFreeWrite, etag } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
   const { redacted, ...wanted } = parseChanges(request, ports);
-  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { stored, replayed } = await writeOne<Shown>(ports, {
-    caller,
+    ...request,
     scope,
-    signal,
-    deadlineMs,
-    timer,
-    idempotencyKey,
     creates: false,
     content: () => ["UpdateMemory", id, wanted.asked, "", ""],
     itemFor: (opId) => ({

@@ -13,12 +13,11 @@ import type { Replica } from "../log/replica.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Scope, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import type { PaidRequest, Ports } from "./ports.js";
+import type { ErasingPorts, PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
@@ -187,10 +186,7 @@ export async function write<A extends { readonly tokens: number }>(
  *
  * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
  */
-export async function writeItems<A>(
-  ports: ErasurePorts & { readonly quota: Quota },
-  batch: Items<A>,
-): Promise<Written<A>> {
+export async function writeItems<A>(ports: ErasingPorts, batch: Items<A>): Promise<Written<A>> {
   const { caller, items, attempt, signal, timer = NO_TIMINGS, findStored } = batch;
   const { quota } = ports;
   const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
@@ -218,7 +214,7 @@ export async function writeItems<A>(
 
 /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
 async function lookUp<A>(
-  { quota, log, clock }: ErasurePorts & { readonly quota: Quota },
+  { quota, log, clock }: ErasingPorts,
   { caller, scope, items, attempt, creates }: Items<A>,
   results: Map<string, Result<A>>,
 ): Promise<void> {
@@ -265,7 +261,7 @@ class Writer<A> {
   readonly #embedUntilMs: number;
 
   constructor(
-    private readonly ports: ErasurePorts & { readonly quota: Quota },
+    private readonly ports: ErasingPorts,
     private readonly batch: Items<A>,
   ) {
     const { items, deadlineMs = Number.POSITIVE_INFINITY, timer = NO_TIMINGS } = batch;

@@ -80,15 +80,12 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
   const scope = scopeOf(request);
   const filter = parseFilter(request.filter);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
-  const stream = ports.streams.open("export", caller);
-  const close = () => stream.close();
-  signal.addEventListener("abort", close);
+  const stream = ports.streams.open("export", caller, signal);
   try {
     const living = await livingLogOf(ports.log, scope);
     yield* new Exporting(ports, { ...request, filter, stream }).lines(living?.dropped ? undefined : living);
   } finally {
-    signal.removeEventListener("abort", close);
-    close();
+    stream.close();
   }
 }
 

@@ -39,12 +39,13 @@ export class OpenStreams {
     this.#reading = new Budget({ max: READING_MAX, waitingMax: 512, waitMs, what: "streams" });
   }
 
-  /** Opens a stream, which must be closed. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
-  open(kind: StreamKind, { accountId }: Caller): OpenStream {
+  /** Opens a stream, which must be closed; the signal closes it, too. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
+  open(kind: StreamKind, { accountId }: Caller, signal?: AbortSignal): OpenStream {
     const share = this.shares[kind];
     share.take(accountId, 1, STREAM_LIMITS[kind].perAccount);
     const { clock } = this;
-    return new OpenStream({ accountId, share, bytes: this.shares.bytes, reading: this.#reading, clock });
+    const place = { accountId, share, bytes: this.shares.bytes, reading: this.#reading, clock, signal };
+    return new OpenStream(place);
   }
 }
 
@@ -55,6 +56,8 @@ interface OpenPlace {
   readonly bytes: Share;
   readonly reading: Budget;
   readonly clock: Clock;
+  /** Aborted by a client that has gone, which may never ask for what comes next. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** One open stream. It holds one slice at a time. */
@@ -62,7 +65,11 @@ export class OpenStream {
   #held = 0;
   #closed = false;
 
-  constructor(private readonly place: OpenPlace) {}
+  readonly #close = () => this.close();
+
+  constructor(private readonly place: OpenPlace) {
+    place.signal?.addEventListener("abort", this.#close);
+  }
 
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
   async read<W extends Projection>(
@@ -102,6 +109,7 @@ export class OpenStream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.place.signal?.removeEventListener("abort", this.#close);
     this.#shrinkTo(0);
     this.place.share.give(this.place.accountId);
   }

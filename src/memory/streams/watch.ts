@@ -67,16 +67,12 @@ export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGen
   const scope = scopeOf(request);
   const from = parsePosition(request.position, request.positionName);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
-  const stream = ports.streams.open("watch", caller);
-  const close = () => stream.close();
-  // A client that has gone may never ask for the next event.
-  signal.addEventListener("abort", close);
+  const stream = ports.streams.open("watch", caller, signal);
   try {
     const begin = await startOf(ports.log, { scope, from });
     yield* new Watching(ports, { ...request, scope, stream }, begin).events();
   } finally {
-    signal.removeEventListener("abort", close);
-    close();
+    stream.close();
   }
 }
 
