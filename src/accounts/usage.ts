@@ -104,10 +104,8 @@ export class UsageCounter {
 
   /** Counts a call that succeeded, with the tokens of its text or query. */
   count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
-    const counts =
-      call === "store" ? { stores: 1, tokensStored: tokens } : { recalls: 1, tokensQueried: tokens };
     const nowMs = Date.now();
-    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...NOTHING, ...counts });
+    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...countsOf(call, tokens) });
   }
 
   /** Reads usage like `Usage.read`, including all that this process counted before the call. */
@@ -146,13 +144,20 @@ export class UsageCounter {
   }
 }
 
+/** Counts of one call, with the tokens of its text or query. */
+export function countsOf(call: "store" | "recall", tokens: number): Counts {
+  const [stores, recalls] = call === "store" ? [1, 0] : [0, 1];
+  return { stores, recalls, tokensStored: stores * tokens, tokensQueried: recalls * tokens };
+}
+
 /** Adds the counts of `b` to those of `a`; all else is from `a`. */
 export function sum<T extends Counts>(a: T, b: Counts): T {
-  return {
-    ...a,
-    stores: a.stores + b.stores,
-    recalls: a.recalls + b.recalls,
-    tokensStored: a.tokensStored + b.tokensStored,
-    tokensQueried: a.tokensQueried + b.tokensQueried,
+  const { stores, recalls, tokensStored, tokensQueried, ...rest } = a;
+  const counts = {
+    stores: stores + b.stores,
+    recalls: recalls + b.recalls,
+    tokensStored: tokensStored + b.tokensStored,
+    tokensQueried: tokensQueried + b.tokensQueried,
   };
+  return { ...counts, ...rest } as unknown as T;
 }

@@ -3,7 +3,7 @@ import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import { matches } from "../filter/matches.js";
 import type { Filter } from "../ports/condition.js";
 import type { Erasure } from "../ports/erasures.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import type { JsonObject } from "../requests/metadata.js";
@@ -102,7 +102,7 @@ async function eraseMatching(
   for (let at = 0; at < first.length; at += READ_MANY) {
     // Read again, because others may have deleted or changed them meanwhile.
     const showing = { ...reading, nowMs: ports.clock.wallMs() };
-    const found = await readMatching(ports.log, {
+    const found = await readMatching(ports, {
       ...showing,
       sequences: first.subarray(at, at + READ_MANY),
     });

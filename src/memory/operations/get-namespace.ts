@@ -26,16 +26,17 @@ export interface NamespaceDetails extends Measured {
  * @throws MemoryError `not_found`
  */
 export async function getNamespace(
-  { quota, log, clock }: ReadingPorts,
+  { quota, log, names, secondaryIndexes, clock }: ReadingPorts,
   { caller, ...request }: { caller: Caller; namespace: string },
 ): Promise<NamespaceDetails> {
   const scope = scopeOf({ caller, ...request });
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const end = await endOf(log, scope);
+  const end = await endOf({ log, names }, scope);
   if (end === undefined) throw noSuchNamespace();
   const measured = await log.measure(end);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };
-  const showing = { log, logId: end.logId, nowMs: clock.wallMs(), includeSuperseded: false };
+  const { logId } = end;
+  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
   return {
     ...measured,
     firstAtMs: await firstAt(log, end, showing),

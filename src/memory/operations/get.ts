@@ -14,14 +14,11 @@ export interface MemoryRequest extends NamespaceRequest {
  *
  * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
-export async function getMemory(
-  { quota, log, clock }: ReadingPorts,
-  { caller, ...request }: MemoryRequest,
-): Promise<Shown> {
+export async function getMemory(ports: ReadingPorts, { caller, ...request }: MemoryRequest): Promise<Shown> {
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
-  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const found = await findMemory({ log, clock }, scope, id);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const found = await findMemory(ports, scope, id);
   if (found === undefined) throw noSuchMemory();
   return found;
 }

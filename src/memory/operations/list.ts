@@ -1,8 +1,8 @@
 import { parseFilter } from "../filter/parse.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
 import type { Happened } from "../ports/event-order.js";
-import type { Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
@@ -19,8 +19,8 @@ import {
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
 import { endOf } from "./end-of.js";
-import { selectIn } from "./matching.js";
-import type { NamespaceRequest, ReadingPorts } from "./ports.js";
+import { type MatchingPorts, selectIn } from "./matching.js";
+import type { NamespaceRequest } from "./ports.js";
 import { newest, oldest, readSome } from "./read-page.js";
 
 /** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */
@@ -60,7 +60,7 @@ interface Listed {
 interface List {
   /** Number of words in its page tokens. */
   readonly words: number;
-  read(ports: ReadingPorts, listing: Listing): Promise<Listed | undefined>;
+  read(ports: MatchingPorts, listing: Listing): Promise<Listed | undefined>;
 }
 
 /** Name of each order in page tokens, so that a token of one order is refused in another. */
@@ -82,7 +82,7 @@ const ALL: Filter = { condition: ALWAYS, key: "" };
  * dropped since.
  */
 export async function listMemories(
-  ports: ReadingPorts,
+  ports: MatchingPorts,
   { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
 ): Promise<Page<Shown>> {
   const filter = parseFilter(request.filter);
@@ -106,16 +106,16 @@ export async function listMemories(
 /** Lists all memories by when they were stored, as the log has them. */
 const LOG: List = {
   words: 2,
-  read: async ({ log, clock }, { scope, order, token, size, includeSuperseded }) => {
-    const end = await endOf(log, scope);
+  read: async (ports, { scope, order, token, size, includeSuperseded }) => {
+    const end = await endOf(ports, scope);
     if (end === undefined) return undefined;
     const [base, at] = token ?? [];
     // A copy in another model version has the same numbers.
     if (token !== undefined && base !== baseOf(end.logId)) throw badToken();
     const place = token && Math.min(parsePlace(at), end.last + 1);
     const read = order === "newest" ? newest : oldest;
-    const showing = { nowMs: clock.wallMs(), includeSuperseded };
-    const { items, next } = await read(log, { ...end, ...showing, place, size });
+    const showing = { nowMs: ports.clock.wallMs(), includeSuperseded };
+    const { items, next } = await read(ports, { ...end, ...showing, place, size });
     return { items, next: next === undefined ? undefined : [baseOf(end.logId), String(next)] };
   },
 };

@@ -1,13 +1,14 @@
 import { invalid } from "../../errors.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
+import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
-import type { Scope, Sequenced } from "../ports/log.js";
+import type { Sequenced } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import { parseMemoryIds } from "../requests/id.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
-
 import type { ReadingPorts } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
@@ -17,6 +18,11 @@ const SAMPLES_MAX = 20;
 export interface Matching {
   readonly logId: string;
   readonly selection: Selection;
+}
+
+/** Ports of the calls that read a namespace, with a filter or without. */
+export interface MatchingPorts extends ReadingPorts {
+  readonly namespaces: Namespaces;
 }
 
 interface Selecting {
@@ -62,7 +68,7 @@ export interface DryRun {
 
 /** Finds what a filter matches, for a change that must not be made yet. */
 export async function dryRun(
-  ports: Pick<ReadingPorts, "log" | "clock" | "namespaces">,
+  ports: Pick<MatchingPorts, "log" | "secondaryIndexes" | "clock" | "namespaces">,
   scope: Scope,
   selecting: Selecting,
 ): Promise<DryRun> {
@@ -71,13 +77,13 @@ export async function dryRun(
   const { logId, selection } = matching;
   const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
   const reading = { ...selecting, logId, sequences, nowMs: ports.clock.wallMs() };
-  const samples = await readMatching(ports.log, reading);
+  const samples = await readMatching(ports, reading);
   return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
 }
 
 /** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
 export function selectIn(
-  { namespaces }: Pick<ReadingPorts, "namespaces">,
+  { namespaces }: Pick<MatchingPorts, "namespaces">,
   scope: Scope,
   { filter, ...options }: Selecting,
 ): Promise<Matching | undefined> {
@@ -88,21 +94,21 @@ export function selectIn(
   });
 }
 
-export interface Reading extends Omit<ShowingOptions, "log"> {
+export interface Reading extends Omit<ShowingOptions, "secondaryIndexes"> {
   readonly sequences: Float64Array;
   readonly filter: Filter;
 }
 
 /** Reads those of some memories that are still shown and match, in the order of their numbers. */
 export async function readMatching(
-  log: Parameters<typeof fetchAll>[0] & ShowingOptions["log"],
+  { log, secondaryIndexes }: Pick<ReadingPorts, "log" | "secondaryIndexes">,
   { sequences, filter, ...showing }: Reading,
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
   const { logId } = showing;
   for await (const some of fetchAll(log, { logId, sequences: [...sequences], what: "text" })) {
     const matching = some.filter(({ entry }) => matches(filter.condition, entry));
-    all.push(...(await shownOf({ log, ...showing }, matching)));
+    all.push(...(await shownOf({ secondaryIndexes, ...showing }, matching)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);
 }

@@ -4,7 +4,9 @@ import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Log } from "../ports/log.js";
+import type { Names } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { OnSecret } from "../secrets/handle-secrets.js";
 
@@ -25,12 +27,13 @@ export interface Ports {
   readonly topKMax?: number | undefined;
 }
 
-/** Ports of the calls that read a namespace, with a filter or without. */
+/** Ports of the calls that read a namespace without its index. */
 export interface ReadingPorts {
   readonly quota: Quota;
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly clock: Clock;
-  readonly namespaces: Namespaces;
 }
 
 /** Ports of the calls that delete or change memories and cost nothing. */

@@ -2,8 +2,8 @@ import { mapSome } from "../../concurrency/map-some.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { parseRemoved, without } from "../filter/path.js";
 import type { Filter } from "../ports/condition.js";
-import type { Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX, newMemoryId } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
@@ -101,7 +101,7 @@ export async function updateMemories(
     const changed = samples.map((each) => ({ ...each, metadata: changedBy(wanted, each) }));
     return { ...NOTHING, dry: { matched, samples: changed } };
   }
-  const logId = await ports.log.find(scope);
+  const logId = await ports.names.find(scope);
   if (logId === undefined) {
     if (token !== undefined) throw badToken();
     const failed = wanted.ids.map((id) => ({ id, error: noSuchMemory() }));
@@ -170,9 +170,8 @@ class Update {
   /** Returns the place of the first id that is left, counted from 1. */
   async #runIds(): Promise<number | undefined> {
     const { ids, place, logId } = this.request;
-    const { log, clock } = this.ports;
     const read = async (some: readonly string[]) => {
-      const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
+      const found = await findMemories(this.ports, { logId, ids: some, what: "text" });
       for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     };
@@ -190,7 +189,7 @@ class Update {
     const sequences = selection.between(place, Number.MAX_SAFE_INTEGER);
     const read = async (some: readonly number[]) => {
       const reading = { ...shown, logId, sequences: Float64Array.from(some) };
-      const found = await readMatching(this.ports.log, { ...reading, nowMs: this.ports.clock.wallMs() });
+      const found = await readMatching(this.ports, { ...reading, nowMs: this.ports.clock.wallMs() });
       // Since the search, another may have made a version of it that matches, too.
       if (found.length < some.length) this.#missed = true;
       return found.map(({ entry }) => entry);

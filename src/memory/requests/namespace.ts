@@ -1,5 +1,5 @@
 import { count, invalid } from "../../errors.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
 
 export const NAMESPACE_BYTES_MAX = 256;

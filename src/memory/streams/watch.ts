@@ -1,15 +1,10 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
-import {
-  type Entry,
-  forgottenBy,
-  type Log,
-  type Projected,
-  type Scope,
-  type Sequenced,
-} from "../ports/log.js";
+import { type Entry, forgottenBy, type Log, type Projected, type Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Names, Scope } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired } from "../versions/current-version.js";
@@ -27,6 +22,8 @@ export const FRESH_MS = 1_000;
 
 export interface WatchPorts {
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly news: News;
@@ -69,7 +66,7 @@ export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGen
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const stream = ports.streams.open("watch", caller, signal);
   try {
-    const begin = await startOf(ports.log, { scope, from });
+    const begin = await startOf(ports, { scope, from });
     yield* new Watching(ports, { ...request, scope, stream }, begin).events();
   } finally {
     stream.close();
@@ -149,7 +146,7 @@ class Watching {
     const { logId } = reader;
     const change = await changeOf(entry, {
       nowMs: this.ports.clock.wallMs(),
-      idOf: (target) => idAt(this.ports.log, { logId, sequence: target, tombstone: sequence }),
+      idOf: (target) => idAt(this.ports, { logId, sequence: target, tombstone: sequence }),
     });
     reader.after = sequence;
     this.#at = reader.position;
@@ -187,7 +184,7 @@ class Watching {
   /** Begins with the namespace's next log, or waits for it. */
   async #findNext(): Promise<void> {
     const { scope } = this.watched;
-    const next = async () => nextAfter(await livingLogOf(this.ports.log, scope), this.#at);
+    const next = async () => nextAfter(await livingLogOf(this.ports, scope), this.#at);
     const found = await next();
     if (found === undefined) {
       const topic = nameTopic(scope);
@@ -215,10 +212,10 @@ interface Begin {
 }
 
 async function startOf(
-  log: Log,
+  ports: WatchPorts,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {
-  const living = await livingLogOf(log, scope);
+  const living = await livingLogOf(ports, scope);
   if (from === undefined) return presentOf(living);
   // It is found when the watch looks for its next log.
   if (from.after === "end") return { at: from };
@@ -288,7 +285,7 @@ export function endedBy(entry: Entry<"head">): readonly number[] {
  * taken the place of the deleted one before.
  */
 async function idAt(
-  log: Pick<Log, "read" | "locate">,
+  { log, secondaryIndexes }: { readonly log: Log; readonly secondaryIndexes: SecondaryIndexes },
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
   const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
@@ -297,6 +294,6 @@ async function idAt(
   const { id } = entry;
   // What replaced a lost entry in a copy has no id.
   if (id === "") return undefined;
-  const present = await log.locate({ logId, id });
+  const present = await secondaryIndexes.locate({ logId, id });
   return present !== undefined && present > sequence && present < tombstone ? undefined : id;
 }

@@ -4,9 +4,9 @@ import type { Projected } from "../../ports/log.js";
 import { METADATA_BYTES_MAX } from "../../requests/metadata.js";
 import { TOP_K_MAX } from "../../requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../../requests/text.js";
-import type { Shown } from "../../versions/fetch.js";
+import type { FindPorts, Shown } from "../../versions/fetch.js";
 import type { Found } from "./found.js";
-import { findNeighbors, type Neighbors, type NeighborsOf } from "./neighbors.js";
+import { findNeighbors, type Neighbors } from "./neighbors.js";
 
 /** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
 export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
@@ -51,7 +51,7 @@ export interface Filling {
  * first text that it has no budget for.
  */
 export async function fill(
-  ports: Pick<NeighborsOf, "log" | "clock">,
+  ports: FindPorts,
   results: readonly Found[],
   { maxTokens, neighbors, logs, includeSuperseded, signal }: Filling,
 ): Promise<{ results: readonly Found[]; shortened?: true }> {

@@ -1,9 +1,8 @@
-import type { Clock } from "../../../concurrency/clock.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import { FILTER_PATH_BYTES_MAX, keysOf } from "../../filter/path.js";
-import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
+import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { canonicalMetadata, isObject, type Json, METADATA_DEPTH_MAX } from "../../requests/metadata.js";
-import { findMemories, type Shown } from "../../versions/fetch.js";
+import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
 import { byCreation } from "./found.js";
 
 /** Maximum number of neighbors on each side of a result. */
@@ -61,9 +60,7 @@ const PROBE_ENTRIES = 64;
 const LOOK_UP_MANY = 8;
 
 /** Ports and place of a look for neighbors. */
-export interface NeighborsOf {
-  readonly log: Log;
-  readonly clock: Pick<Clock, "wallMs">;
+export interface NeighborsOf extends FindPorts {
   readonly logId: string;
   readonly includeSuperseded: boolean;
 }
