@@ -141,7 +141,17 @@ export function memoryService(
         fields: mask?.paths,
       };
       const only = onlyOf(asked);
-      const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
+      const { caller, signal, deadlineMs, timer } = call;
+      const request = {
+        caller,
+        signal,
+        deadlineMs,
+        timer,
+        namespace,
+        mode: modeOf(mode),
+        ...only,
+        ...wanted,
+      };
       const isWide = (topK ?? 0) > TOP_K_MAX || neighbors !== undefined || alsoIn.length > 0;
       const expected = isWide ? PAGE_BYTES : ANSWER_BYTES;
       call.hold(expected);
