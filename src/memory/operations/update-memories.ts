@@ -14,13 +14,14 @@ import { canonicalMetadata, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { badToken, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
+import { handleSecrets } from "../secrets/handle-secrets.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { etagOf } from "../versions/etag.js";
 import { findMemories } from "../versions/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
 import { readMatching, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { writeItems } from "./write.js";
 
@@ -98,11 +99,11 @@ interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signa
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
 export async function updateMemories(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasurePorts & Pick<Ports, "quota" | "onSecret">,
   { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
 ): Promise<UpdatedMemories> {
   const scope = scopeOf({ caller, ...request });
-  const wanted = parse(request);
+  const wanted = parse(request, ports);
   const token = parsePageToken(request.pageToken, ["updates", 3]);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   if (request.dryRun === true) return dryRun(ports, scope, { ...wanted, signal });
@@ -117,16 +118,19 @@ export async function updateMemories(
   return updating.run();
 }
 
-function parse({
-  ids,
-  filter: given,
-  metadata,
-  remove,
-  dryRun = false,
-}: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>): Wanted {
-  const patch = metadata ?? {};
+function parse(
+  {
+    ids,
+    filter: given,
+    metadata = {},
+    remove,
+    dryRun = false,
+  }: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>,
+  { onSecret = "store" }: Pick<Ports, "onSecret">,
+): Wanted {
   // Alone it must keep the bounds, so that it is refused before anything is read.
-  parseMetadata(patch);
+  parseMetadata(metadata);
+  const patch = onSecret === "store" ? metadata : (handleSecrets({ metadata }, onSecret).metadata ?? {});
   const removed = parseRemoved(remove);
   if (Object.keys(patch).length === 0 && removed.length === 0) {
     throw invalid("metadata", "is missing, and so is remove: there is nothing to update");

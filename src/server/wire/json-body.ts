@@ -12,6 +12,7 @@ import {
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
+import { parseInstant } from "../../memory/filter/instant.js";
 import { suggestion } from "../../suggest.js";
 import { isMask, takeMasks } from "./field-mask.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
@@ -22,6 +23,8 @@ const NESTING_MAX = 64;
 interface Text {
   readonly schema: DescMessage;
   readonly form: string;
+  /** True unless Protobuf's decoder takes the text for another value. */
+  isThat?(text: string): boolean;
 }
 
 /** Messages that JSON writes as a string, each with its form; field masks have rules of their own. */
@@ -29,6 +32,8 @@ const TEXTS: Readonly<Record<string, Text>> = {
   [TimestampSchema.typeName]: {
     schema: TimestampSchema,
     form: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
+    // 30 February would become a day of March.
+    isThat: (text) => parseInstant(text) !== undefined,
   },
   [DurationSchema.typeName]: { schema: DurationSchema, form: 'a number of seconds like "3600s"' },
 };
@@ -213,12 +218,13 @@ function checkString(name: string, value: unknown): asserts value is string {
 /** Checks a message that JSON writes as a string. */
 function checkText({ typeName }: DescMessage, value: unknown, name: string): void {
   checkString(name, value);
-  const { schema, form } = TEXTS[typeName] as Text;
+  const { schema, form, isThat = () => true } = TEXTS[typeName] as Text;
   try {
     fromJson(schema, value);
   } catch {
     throw invalid(name, `is not ${form}`);
   }
+  if (!isThat(value)) throw invalid(name, `is not ${form}`);
 }
 
 function checkChoice(choice: DescEnum, value: unknown, name: string): void {
