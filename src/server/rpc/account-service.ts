@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type AccountService, KeyAccess } from "../../../gen/recalld/v1/account_pb.js";
+import { type AccountService, KeyAccess, KeyAccessSchema } from "../../../gen/recalld/v1/account_pb.js";
 import type { Account } from "../../accounts/account.js";
 import type { CallRecord } from "../../accounts/calls/calls.js";
 import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
@@ -10,11 +10,10 @@ import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts
 import { getAccount } from "../../accounts/quota.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
-import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { callsFilterOf } from "./calls-filter.js";
 import type { Service } from "./service.js";
-import { expiryOf } from "./store-fields.js";
+import { chosen, expiryOf } from "./store-fields.js";
 
 /** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
@@ -38,6 +37,8 @@ export interface ServedModel {
 /** Largest int32, which says of a limit that there is none. */
 const CALLS_ON_WIRE_MAX = 2_147_483_647;
 
+const ACCESS = { choices: KeyAccessSchema, words: ["full", "read_only"] } as const;
+
 /** Serves recalld.v1.AccountService: translates its messages to the operations of accounts and back. */
 export function accountService(ports: AccountPorts): Service<typeof AccountService> {
   const { accounts, usage } = ports;
@@ -46,8 +47,7 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const { account, key } = await signUp(ports, { email });
       return { ...shared(account), apiKey: key };
     },
-    async getAccount(_request, call) {
-      const caller = call.caller;
+    async getAccount(_request, { caller }) {
       const account = await getAccount(accounts, caller);
       const { email, createdAtMs, keys } = account;
       const key = keys.find(({ hash }) => hash === caller.keyHash);
@@ -60,8 +60,7 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
         ...(model && { model: { ...model, languages: [...model.languages] } }),
       };
     },
-    async getUsage({ days }, call) {
-      const caller = call.caller;
+    async getUsage({ days }, { caller }) {
       const [found, account] = await Promise.all([
         getUsage({ accounts, usage }, { caller, days }),
         getAccount(accounts, caller),
@@ -77,23 +76,21 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const { nextPageToken, sinceMs } = page;
       return { calls: page.calls.map(told), nextPageToken, since: timestampFromMs(sinceMs) };
     },
-    async createKey({ name, access, namespace, replaces, graceSeconds, expiry }, call) {
-      const caller = call.caller;
-      const scope = { access: accessOf(access), namespace };
-      const request = { name, ...scope, replaces, graceSeconds, expiry: expiryOf(expiry) };
-      const { secret, key } = await createKey(ports, { caller, ...request });
+    async createKey(asked, { caller }) {
+      const access = chosen("access", asked.access, ACCESS) ?? "full";
+      const request = { ...asked, access, expiry: expiryOf(asked.expiry), caller };
+      const { secret, key } = await createKey(ports, request);
       return { apiKey: secret, key: shown(key, caller) };
     },
-    async listKeys(_request, call) {
-      const caller = call.caller;
+    async listKeys(_request, { caller }) {
       return { keys: (await listKeys(accounts, caller)).map((key) => shown(key, caller)) };
     },
-    async revokeKey({ id, force }, call) {
-      await revokeKey(accounts, { caller: call.caller, id, force });
+    async revokeKey({ id, force }, { caller }) {
+      await revokeKey(accounts, { caller, id, force });
       return { id };
     },
-    async closeAccount({ accountId }, call) {
-      return { deleted: await closeAccount(ports, { caller: call.caller, accountId }) };
+    async closeAccount({ accountId }, { caller }) {
+      return { deleted: await closeAccount(ports, { caller, accountId }) };
     },
   };
 }
@@ -148,10 +145,4 @@ function usedTimes({ createdAtMs, lastUsedAtMs }: Pick<Session, "createdAtMs" | 
     createdAt: timestampFromMs(createdAtMs),
     ...(lastUsedAtMs !== undefined && { lastUsedAt: timestampFromMs(lastUsedAtMs) }),
   };
-}
-
-function accessOf(access: KeyAccess): Key["access"] {
-  if (access === KeyAccess.UNSPECIFIED || access === KeyAccess.FULL) return "full";
-  if (access === KeyAccess.READ_ONLY) return "read_only";
-  throw invalid("access", "is neither KEY_ACCESS_FULL nor KEY_ACCESS_READ_ONLY");
 }

@@ -38,12 +38,12 @@ import {
   batchResult,
   eventAtMsOf,
   expiryOf,
+  memoryToStore,
   onSecretOf,
   problemOf,
   redactedOf,
   similarTextsOf,
   storedOf,
-  storeOptionsOf,
 } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
@@ -70,17 +70,9 @@ export function memoryService(
 ): Service<typeof MemoryService> {
   return {
     ...memoryStreams(ports, ending),
-    async store({ text, namespace, metadata, onSecret, ...asked }, call) {
-      const request = {
-        ...common(call),
-        ...idempotency(call),
-        text,
-        namespace,
-        metadata,
-        onSecret: onSecretOf(onSecret),
-        eventAtMs: eventAtMsOf(asked),
-        ...storeOptionsOf(asked),
-      };
+    async store(asked, call) {
+      const { namespace } = asked;
+      const request = { ...common(call), ...idempotency(call), namespace, ...memoryToStore(asked) };
       const { replayed, ...answer } = await store(ports, request);
       await hold(call, similarTextsOf(answer));
       tellReplayed(call, replayed);
@@ -93,55 +85,36 @@ export function memoryService(
       tellReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
     },
-    async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...asked }, call) {
-      const [expiry, onSecret] = [expiryOf(asked.expiry), onSecretOf(asked.onSecret)];
-      const changes = {
-        text,
-        metadata,
-        expiry,
-        eventAtMs: eventAtMsOf(asked),
-        mask: updateMask?.paths,
-        etag,
-        onSecret,
-      };
-      // A patch that says null of all metadata removes it.
-      const merges = call.isPatch && metadata !== undefined;
-      const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
+    async updateMemory({ updateMask, ...asked }, call) {
       const request = {
         ...common(call),
         ...idempotency(call),
-        namespace,
-        id,
-        ...changes,
-        merges,
-        onFreeWrite,
+        ...asked,
+        expiry: expiryOf(asked.expiry),
+        onSecret: onSecretOf(asked.onSecret),
+        eventAtMs: eventAtMsOf(asked),
+        mask: updateMask?.paths,
+        // A patch that says null of all metadata removes it.
+        merges: call.isPatch && asked.metadata !== undefined,
+        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
       };
       call.hold(ANSWER_BYTES);
       const { memory, replayed, redacted } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
       tellReplayed(call, replayed);
-      return { memory: memoryOf(memory), namespace, ...redactedOf(redacted) };
+      return { memory: memoryOf(memory), namespace: asked.namespace, ...redactedOf(redacted) };
     },
-    async recall({ namespace, mode, fields: mask, ...asked }, call) {
-      const { query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors } = asked;
-      const { minScore, minFit, includeSuperseded } = asked;
-      const wanted = {
-        query,
-        queries,
-        likeId,
-        alsoIn,
-        topK,
-        explain,
-        maxTokens,
-        neighbors,
-        minScore,
-        minFit,
+    async recall({ fields: mask, ...asked }, call) {
+      const { namespace, topK, neighbors, alsoIn, minScore, minFit, includeSuperseded } = asked;
+      const only = onlyOf(asked);
+      const request = {
+        ...common(call),
+        ...asked,
+        ...only,
+        mode: modeOf(asked.mode),
         recency: recencyOf(asked),
-        includeSuperseded,
         fields: mask?.paths,
       };
-      const only = onlyOf(asked);
-      const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
       const isWide = (topK ?? 0) > TOP_K_MAX || neighbors !== undefined || alsoIn.length > 0;
       const expected = isWide ? PAGE_BYTES : ANSWER_BYTES;
       call.hold(expected);
@@ -178,40 +151,20 @@ export function memoryService(
       await deleteMemory(ports, { caller: call.caller, namespace, id });
       return { id };
     },
-    async deleteMemories({ namespace, ids, filter, dryRun, includeSuperseded }, call) {
-      const { signal } = call;
-      const request = {
-        caller: call.caller,
-        namespace,
-        ids,
-        filter,
-        dryRun,
-        includeSuperseded,
-        signal,
-      };
-      const { dry, ...counts } = await deleteMemories(ports, request);
+    async deleteMemories(asked, call) {
+      const { dry, ...counts } = await deleteMemories(ports, { ...asked, ...common(call) });
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
+      const { namespace } = asked;
       return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
     },
-    async updateMemories({ namespace, ...asked }, call) {
-      const { ids, filter, metadata, remove, dryRun, pageToken } = asked;
-      const request = {
-        caller: call.caller,
-        signal: call.signal,
-        namespace,
-        ids,
-        filter,
-        metadata,
-        remove,
-        dryRun,
-        pageToken,
-        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
-      };
+    async updateMemories(asked, call) {
+      const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
+      const request = { ...asked, ...common(call), onFreeWrite };
       const { dry, failed, ...counts } = await updateMemories(ports, request);
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return {
         ...counts,
-        namespace,
+        namespace: asked.namespace,
         failed: failed.map(({ id, error }) => ({ id, error: problemOf(error) })),
         ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }),
       };
@@ -219,30 +172,27 @@ export function memoryService(
     async deleteNamespace({ namespace, force }, call) {
       return { deleted: await deleteNamespace(ports, { caller: call.caller, namespace, force }) };
     },
-    async deleteNamespaces({ prefix, dryRun }, { caller, signal }) {
-      const { namespaces, ...counts } = await deleteNamespaces(ports, { caller, prefix, dryRun, signal });
+    async deleteNamespaces(asked, call) {
+      const { namespaces, ...counts } = await deleteNamespaces(ports, { ...asked, ...common(call) });
       return { ...counts, namespaces: [...namespaces] };
     },
-    async listNamespaces({ pageSize, pageToken, prefix }, call) {
-      const request = { caller: call.caller, pageSize, pageToken, prefix };
-      const { items, nextPageToken } = await listNamespaces(ports, request);
+    async listNamespaces(asked, { caller }) {
+      const { items, nextPageToken } = await listNamespaces(ports, { ...asked, caller });
       return { namespaces: items.map(measured), nextPageToken };
     },
     async getNamespace({ namespace }, call) {
       return detailsOf(namespace, await getNamespace(ports, { caller: call.caller, namespace }));
     },
-    async listMemories({ namespace, pageSize, pageToken, order, filter, includeSuperseded }, call) {
-      const page = { pageSize, pageToken, order: orderOf(order), filter, includeSuperseded };
-      const request = { caller: call.caller, namespace, ...page, signal: call.signal };
+    async listMemories(asked, call) {
       call.hold(PAGE_BYTES);
+      const request = { ...asked, ...common(call), order: orderOf(asked.order) };
       const { items, nextPageToken } = await listMatching(ports, request);
       await hold(call, items.flatMap(textsOf), PAGE_BYTES);
-      return { memories: items.map(memoryOf), namespace, nextPageToken };
+      return { memories: items.map(memoryOf), namespace: asked.namespace, nextPageToken };
     },
-    async countMemories({ namespace, filter, includeSuperseded }, call) {
-      const { signal } = call;
-      const request = { caller: call.caller, namespace, filter, includeSuperseded, signal };
-      return { memories: await countMemories(ports, request), namespace };
+    async countMemories(asked, call) {
+      const memories = await countMemories(ports, { ...asked, ...common(call) });
+      return { memories, namespace: asked.namespace };
     },
   };
 }
