@@ -10,7 +10,7 @@ import Fastify, {
 import { capTimeouts } from "../call.js";
 import { clientAddresses, inBlocks, noteAddress } from "../listen/client-address.js";
 import type { ConnectionCounts } from "../listen/connection-counts.js";
-import { createOnePortServer } from "../listen/one-port.js";
+import { OnePortServer } from "../listen/one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "../listen/one-port-limits.js";
 import type { Readiness } from "../listen/readiness.js";
 import type { SessionCookies } from "../listen/session-cookie.js";
@@ -65,7 +65,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     // One line a call, written when it ends, in place of Fastify's two.
     logController: new LogController({ disableRequestLogging: true }),
     serverFactory: (handler) =>
-      createOnePortServer(handler, {
+      new OnePortServer(handler, {
         tls,
         isProxy: inBlocks(options.trustedProxies),
         addressOf,

@@ -1,26 +1,23 @@
-import type { Accounts } from "../../accounts/account.js";
 import { managedBy } from "../../accounts/keys.js";
-import type { Choice } from "../../accounts/oauth/granting.js";
+import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
 import { destinationOf } from "../../accounts/oauth/redirects.js";
 import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { jsonIn } from "../rest/body.js";
-import type { Asked } from "../rest/serve.js";
+import type { Asked, Endpoint } from "../rest/serve.js";
 import type { SignUpLimit } from "../sign-up-limit.js";
 import { isJson } from "../wire/content-type.js";
 import { type AuthorizationRequest, answerAddress, readAuthorization } from "./authorization.js";
 import type { Clients } from "./clients.js";
-import { BODY_BYTES_MAX, type OAuthPath } from "./oauth-path.js";
-import type { openOAuth } from "./protocol.js";
+import { BODY_BYTES_MAX } from "./token-paths.js";
 
 export interface ConsentOptions {
   readonly issuer: string;
   readonly clients: Clients;
-  readonly accounts: Accounts;
+  readonly granting: GrantingOptions;
+  /** Consents. */
   readonly limit: SignUpLimit;
-  /** Loads the protocol. */
-  protocol(): Promise<Pick<ReturnType<typeof openOAuth>, "authorize">>;
   readonly calls: Calls;
 }
 
@@ -30,26 +27,25 @@ const DENIED = { error: "access_denied", error_description: "the user has denied
  * Makes the paths that the portal asks: what an application wants, and the user's answer. Both need the portal's
  * session, whose cookie no other site's page can use.
  */
-export function consentPaths(options: ConsentOptions): OAuthPath[] {
+export function consentPaths(options: ConsentOptions): Omit<Endpoint, "method">[] {
   const asked = async (call: Call, { request }: Asked) => {
     await options.calls.begin(call);
     // Before anything is looked up: a document's address is chosen by the caller.
-    await managedBy(options.accounts, call.caller);
+    await managedBy(options.granting.accounts, call.caller);
     const { query, ...answer } = await jsonIn(request, call, BODY_BYTES_MAX);
     if (typeof query !== "string") throw invalid("query", "is not a text");
     return { answer, read: await readAuthorization(query, { ...options, accountId: call.caller.accountId }) };
   };
+  const common = { credential: "session", takes: isJson } as const;
   return [
     {
+      ...common,
       url: "/authorize/request",
-      credential: "session",
-      takes: isJson,
       answer: async (call, each) => described((await asked(call, each)).read, options),
     },
     {
+      ...common,
       url: "/authorize/answer",
-      credential: "session",
-      takes: isJson,
       answer: async (call, each) => {
         const { answer, read } = await asked(call, each);
         return { location: await locationOf(call, { answer, read }, options) };
@@ -77,15 +73,23 @@ interface Answered {
 
 /** Returns the address that the browser goes back to. */
 async function locationOf(call: Call, { answer, read }: Answered, options: ConsentOptions) {
-  const { issuer, limit, protocol } = options;
+  const { issuer, limit, granting } = options;
   const { allow, ...choices } = answer;
   if (read.problem !== undefined) return answerAddress(read, { ...read.problem, issuer });
   if (allow === false) return answerAddress(read, { ...DENIED, issuer });
   if (allow !== true) throw invalid("allow", "is neither true nor false");
   const choice = choiceIn(choices, read);
   limit.check(call.address);
-  const { authorize } = await protocol();
-  const code = await authorize({ caller: call.caller, choice, request: read });
+  const { client, redirectUri, parameters } = read;
+  const { code_challenge: challenge = "", resource = "" } = parameters;
+  const code = await consent(granting, {
+    caller: call.caller,
+    choice,
+    client,
+    redirectUri,
+    challenge,
+    resource,
+  });
   return answerAddress(read, { code, issuer });
 }
 

@@ -14,13 +14,3 @@ export function parametersIn(text: string): Parameters {
   }
   return Object.fromEntries(found);
 }
-
-/** Checks the parameters of the library's own, which may have no others. */
-export function only(parameters: Parameters, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-}

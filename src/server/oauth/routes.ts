@@ -6,7 +6,6 @@ import { SignUpLimit, type SignUpLimits } from "../sign-up-limit.js";
 import { type FindDocument, openClients } from "./clients.js";
 import { consentPaths } from "./consent-paths.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
-import type { openOAuth } from "./protocol.js";
 import { tokenPaths } from "./token-paths.js";
 
 export interface OAuthOptions {
@@ -27,18 +26,11 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
   const clients = openClients({ grants: granting.grants, findDocument: options.findDocument });
-  // The library takes a while to load, so the first application that asks waits for it.
-  let opened: ReturnType<typeof openOAuth> | undefined;
-  const protocol = async () => {
-    opened ??= (await import("./protocol.js")).openOAuth({ granting, clients });
-    return opened;
-  };
-  const { accounts } = granting;
   const registrations = new SignUpLimit(options.limits, { what: "registrations" });
   const consents = new SignUpLimit(options.limits, { what: "consents" });
   const paths = [
-    ...consentPaths({ ...options, clients, accounts, protocol, limit: consents }),
-    ...tokenPaths({ ...options, clients, protocol, limit: registrations }),
+    ...consentPaths({ ...options, clients, limit: consents }),
+    ...tokenPaths({ ...options, clients, limit: registrations }),
   ];
   for (const path of paths) serve(app, { ...path, method: "POST" }, options.calls);
 }

@@ -1,67 +1,40 @@
 import { parseClient } from "../../accounts/oauth/client.js";
-import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { jsonIn, textIn } from "../rest/body.js";
-import type { Asked } from "../rest/serve.js";
+import { bytesIn, jsonIn } from "../rest/body.js";
+import type { Asked, Endpoint } from "../rest/serve.js";
 import type { SignUpLimit } from "../sign-up-limit.js";
 import { isJson } from "../wire/content-type.js";
+import { textOf } from "../wire/json-text.js";
 import { targetProblem } from "./authorization.js";
 import type { Clients } from "./clients.js";
-import { BODY_BYTES_MAX, type OAuthPath } from "./oauth-path.js";
 import { parametersIn } from "./parameters.js";
-import type { openOAuth, Refused } from "./protocol.js";
-import { refuseInOAuth, sendRefusal } from "./refusals.js";
+import type { ExchangeOptions } from "./protocol.js";
+import { OAuthError, refuseInOAuth } from "./refusals.js";
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
-const OTHER_GRANT = {
-  error: "unsupported_grant_type",
-  error_description: "grant_type must be authorization_code",
-};
+/** Maximum size of a request: addresses and a name, or a code and its verifier. */
+export const BODY_BYTES_MAX = 16_384;
 
-export interface TokenOptions {
+export interface TokenOptions extends ExchangeOptions {
   readonly issuer: string;
   readonly clients: Clients;
+  /** Registrations. */
   readonly limit: SignUpLimit;
   readonly calls: Pick<Calls, "checkLoad">;
-  /** Loads the protocol. */
-  protocol(): Promise<Pick<ReturnType<typeof openOAuth>, "exchange">>;
 }
-
-/** Error that is answered as it is. */
-class OAuthRefusedError extends Error {
-  override readonly name = "OAuthRefusedError";
-
-  constructor(readonly refused: Refused) {
-    super(refused.error_description);
-  }
-}
-
-const refuse: NonNullable<OAuthPath["refuse"]> = (reply, _call, thrown) =>
-  thrown instanceof OAuthRefusedError ? sendRefusal(reply, thrown.refused) : refuseInOAuth(reply, thrown);
 
 /** Makes the paths that applications ask: to register, and to exchange a code for a key. */
-export function tokenPaths(options: TokenOptions): OAuthPath[] {
+export function tokenPaths(options: TokenOptions): Omit<Endpoint, "method">[] {
+  const common = { credential: "key", refuse: refuseInOAuth } as const;
   return [
+    { ...common, url: "/register", takes: isJson, answer: (call, asked) => register(call, asked, options) },
     {
-      url: "/register",
-      credential: "key",
-      takes: isJson,
-      refuse,
-      answer: (call, asked) => register(call, asked, options),
-    },
-    {
+      ...common,
       url: "/token",
-      credential: "key",
       takes: (type) => FORM.test(type),
-      refuse,
-      answer: (call, asked) =>
-        exchange(call, asked, options).catch((error) => {
-          // The application's mistake, and no fault of the server.
-          if (error instanceof OAuthRefusedError) call.error = invalid("body", "is refused");
-          throw error;
-        }),
+      answer: (call, asked) => exchangeCode(call, asked, options),
     },
   ];
 }
@@ -84,16 +57,16 @@ async function register(call: Call, { request, reply }: Asked, { clients, limit,
   };
 }
 
-async function exchange(call: Call, { request }: Asked, { issuer, calls, protocol }: TokenOptions) {
-  calls.checkLoad(call);
-  const form = parametersIn(await textIn(request, call, BODY_BYTES_MAX));
+async function exchangeCode(call: Call, { request }: Asked, options: TokenOptions) {
+  options.calls.checkLoad(call);
+  const form = parametersIn(textOf(await bytesIn(request, call, BODY_BYTES_MAX)));
   if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
-    throw new OAuthRefusedError({ ...OTHER_GRANT, status: 400 });
+    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
   }
   // Left out, it is the one that the code is for.
-  const problem = form.resource === undefined ? undefined : targetProblem(form.resource, issuer);
-  if (problem !== undefined) throw new OAuthRefusedError({ ...problem, status: 400 });
-  const answer = await (await protocol()).exchange(form, request.headers.authorization);
-  if ("error" in answer) throw new OAuthRefusedError(answer as Refused);
-  return answer;
+  const problem = form.resource === undefined ? undefined : targetProblem(form.resource, options.issuer);
+  if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
+  // The library takes a while to load, so the first application that asks waits for it.
+  const { exchange } = await import("./protocol.js");
+  return exchange(form, request.headers.authorization, options);
 }

@@ -1,7 +1,14 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type AccountService, KeyAccess, KeyAccessSchema } from "../../../gen/recalld/v1/account_pb.js";
+import { codeFromString } from "@connectrpc/connect/protocol-connect";
+import {
+  AccountService,
+  KeyAccess,
+  KeyAccessSchema,
+  type ListRecentCallsRequest,
+} from "../../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
 import type { Account } from "../../accounts/account.js";
-import type { CallRecord } from "../../accounts/calls/calls.js";
+import type { CallRecord, CallsFilter } from "../../accounts/calls/calls.js";
 import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
 import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
@@ -10,9 +17,10 @@ import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts
 import { getAccount } from "../../accounts/quota.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
+import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
-import { callsFilterOf } from "./calls-filter.js";
-import type { Service } from "./service.js";
+import { parseNamespace } from "../../memory/requests/namespace.js";
+import { nameOf, type Service } from "./service.js";
 import { chosen, expiryOf } from "./store-fields.js";
 
 /** Ports that the account calls need. */
@@ -38,6 +46,12 @@ export interface ServedModel {
 const CALLS_ON_WIRE_MAX = 2_147_483_647;
 
 const ACCESS = { choices: KeyAccessSchema, words: ["full", "read_only"] } as const;
+
+/** Names of the contract's methods, whole, by themselves and by their last part. */
+const METHODS = new Map<string, string>();
+for (const { methods } of [MemoryService, AccountService]) {
+  for (const each of methods) METHODS.set(each.name, nameOf(each)).set(nameOf(each), nameOf(each));
+}
 
 /** Serves recalld.v1.AccountService: translates its messages to the operations of accounts and back. */
 export function accountService(ports: AccountPorts): Service<typeof AccountService> {
@@ -98,6 +112,22 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
 function shared({ id, plan, callsLimit, callsLeft }: Account) {
   const callsUsed = Math.min(callsLimit - callsLeft, CALLS_ON_WIRE_MAX);
   return { accountId: id, plan, callsLimit: Math.min(callsLimit, CALLS_ON_WIRE_MAX), callsUsed };
+}
+
+/** Parses the choice of calls in a request. A mistyped name is refused, for it would choose none. */
+function callsFilterOf({
+  errorsOnly,
+  keyId,
+  code,
+  ...given
+}: Omit<ListRecentCallsRequest, "pageSize" | "pageToken" | "$typeName">): CallsFilter {
+  const method = given.method === undefined ? undefined : METHODS.get(given.method);
+  if (given.method !== undefined && method === undefined) throw invalid("method", "is no method of this API");
+  if (code !== undefined && code !== "ok" && codeFromString(code) === undefined) {
+    throw invalid("code", "is neither ok nor the name of an error");
+  }
+  const namespace = given.namespace === undefined ? undefined : parseNamespace(given.namespace);
+  return { errorsOnly, keyId, code, method, namespace };
 }
 
 function toldDay({ hours = {}, ...day }: DayUsage) {

@@ -1,4 +1,5 @@
-import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { MemoryService, WatchNamespaceResponseSchema } from "../../../gen/recalld/v1/memory_pb.js";
 import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import { countMemories } from "../../memory/operations/count.js";
@@ -18,10 +19,11 @@ import { storeBatch } from "../../memory/operations/store-batch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
 import { TOP_K_MAX } from "../../memory/requests/top-k.js";
+import { type ExportPorts, exportMemories } from "../../memory/streams/export.js";
+import { type WatchEvent, type WatchPorts, watch } from "../../memory/streams/watch.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
-import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import {
   detailsOf,
   foundOf,
@@ -47,7 +49,7 @@ import {
 } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
-export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
+export type MemoryPorts = Ports & ErasurePorts & WatchPorts & ExportPorts;
 
 /** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
 const COPIES = 4;
@@ -69,7 +71,13 @@ export function memoryService(
   { ending, calls }: MemoryServiceOptions,
 ): Service<typeof MemoryService> {
   return {
-    ...memoryStreams(ports, ending),
+    async *watchNamespace({ namespace, position }, { caller, signal, positionName }) {
+      const asked = { caller, signal, ending, namespace, position, positionName };
+      for await (const told of watch(ports, asked)) yield eventOf(told);
+    },
+    async *exportMemories(asked, { caller, signal }) {
+      for await (const line of exportMemories(ports, { ...asked, caller, signal, ending })) yield { line };
+    },
     async store(asked, call) {
       const { namespace } = asked;
       const request = { ...common(call), ...idempotency(call), namespace, ...memoryToStore(asked) };
@@ -195,6 +203,17 @@ export function memoryService(
       return { memories, namespace: asked.namespace };
     },
   };
+}
+
+function eventOf({ position, event }: WatchEvent): MessageInitShape<typeof WatchNamespaceResponseSchema> {
+  switch (event.kind) {
+    case "stored":
+      return { position, event: { case: "stored", value: memoryOf(event.memory) } };
+    case "deleted":
+      return { position, event: { case: "deleted", value: { id: event.id } } };
+    default:
+      return { position, event: { case: event.kind, value: {} } };
+  }
 }
 
 /** Counts the texts of an answer, until it was taken, in place of the bytes that the call has held for them. */

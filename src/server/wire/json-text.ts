@@ -20,6 +20,24 @@ interface Scope {
   index: number;
 }
 
+/** Decodes UTF-8 strictly, but for a byte order mark, which says nothing. @throws MemoryError `invalid_argument`. */
+export function textOf(bytes: Uint8Array, what = "body"): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid(what, "is not UTF-8");
+  }
+}
+
+/** Parses JSON. @throws MemoryError `invalid_argument`. */
+export function parsed(text: string, what = "body"): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(what, "is not JSON");
+  }
+}
+
 /**
  * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an integer
  * that no double holds. The text must be valid JSON of an object. One pass without recursion.

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { MemoryError, type Reason } from "../../errors.js";
@@ -30,22 +29,6 @@ export const NO_STORE = "no-store";
 /** Builds an error of Connect's shape for an answer that no RPC gave. */
 export function errorBody(status: number, message: string): { code: string; message: string } {
   return { code: CODES[status] ?? (status >= 500 ? "internal" : "unknown"), message };
-}
-
-/** Adds a body that explains a response of status and headers alone. */
-export function withBody(response: UniversalServerResponse, message: string): UniversalServerResponse {
-  const header = new Headers(response.header);
-  header.set("content-type", "application/json");
-  return {
-    ...response,
-    header,
-    body: bodyOf(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
-  };
-}
-
-/** Body of a single piece. */
-async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 export interface ErrorShaping {

@@ -23,13 +23,12 @@ export async function callTool(
   try {
     const { namespace, max_tokens, ...given } = withoutNulls(tool, args);
     checkNames(tool, given);
-    checkOthers(scope, given);
     const call = {
       given,
       ask,
       site: scope.site,
       fixed: scope.namespace,
-      namespace: namespaceOf(scope, namespace),
+      namespace: namespaceOf(scope, namespace, given),
       tokensMax: budgetOf(max_tokens),
     };
     const answer = await tool.run(call);
@@ -59,22 +58,15 @@ export function refused(error: ToolError): ToolResult {
   return { content: [{ type: "text", text: errorText(error) }], isError: true };
 }
 
-/** Chooses the namespace: what the key or the address fixes comes before what the model says. */
-function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
+/** Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. */
+function namespaceOf({ namespace: fixed }: Scope, asked: unknown, { also_in: others }: Json): string {
   if (asked !== undefined && typeof asked !== "string") throw wrong("namespace is no text");
-  if (fixed === undefined) return asked ?? NAMESPACE_DEFAULT;
-  if (asked === undefined || asked === fixed) return fixed;
-  throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
-    reason: "KEY_OTHER_NAMESPACE",
-  });
-}
-
-/** Refuses other namespaces where the key or the address fixes one. */
-function checkOthers({ namespace: fixed }: Scope, { also_in: others }: Json): void {
-  if (fixed === undefined || others === undefined) return;
-  throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
-    reason: "KEY_OTHER_NAMESPACE",
-  });
+  if (fixed !== undefined && (others !== undefined || (asked !== undefined && asked !== fixed))) {
+    throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
+      reason: "KEY_OTHER_NAMESPACE",
+    });
+  }
+  return fixed ?? asked ?? NAMESPACE_DEFAULT;
 }
 
 function budgetOf(asked: unknown): number {

@@ -35,15 +35,6 @@ export interface Scope {
   readonly site: string;
 }
 
-/** Finds a tool of a connection by its name. A key that may not use it is told so by the RPC. */
-export function toolFor({ tools }: Pick<Scope, "tools">, name: string): Tool | undefined {
-  return TOOL_SETS[tools].find((tool) => tool.name === name);
-}
-
-export function toolNames({ tools }: Pick<Scope, "tools">): string[] {
-  return TOOL_SETS[tools].map(({ name }) => name);
-}
-
 /** Lists the tools of a connection, as the protocol writes them. What is fixed is no argument. */
 export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
   const all: readonly Tool[] = TOOL_SETS[tools];
