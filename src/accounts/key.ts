@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { typeid } from "typeid-js";
 
@@ -130,7 +130,7 @@ export function answersTo({ hash, sessions = [] }: Key, wanted: string): boolean
 
 /** Hashes a key, or a session's secret, by SHA-256, in hex. Only this is kept; 32 random bytes need neither salt nor pepper. */
 export function hashKey(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key, "hex");
 }
 
 function newSecret(prefix: string): string {

@@ -53,6 +53,8 @@ export class WorkerClient<H extends Handlers> {
   readonly #pending = new Map<number, Pending>();
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Time for which the timer watches the oldest call; undefined if it watches none. */
+  #watchedMs: number | undefined;
   #lost: WorkerLostError | undefined;
 
   constructor(private readonly options: WorkerOptions) {}
@@ -129,8 +131,14 @@ export class WorkerClient<H extends Handlers> {
 
   /** Watches the oldest call, or the idle thread. */
   #watch(): void {
-    clearTimeout(this.#timer);
     const [oldest] = this.#pending.values();
+    // Calls follow each other: mostly the next one has the same time.
+    if (oldest?.timeoutMs !== undefined && oldest.timeoutMs === this.#watchedMs) {
+      this.#timer?.refresh();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#watchedMs = oldest?.timeoutMs;
     const { idleMs } = this.options;
     if (oldest === undefined) {
       this.#worker?.unref();
@@ -140,8 +148,8 @@ export class WorkerClient<H extends Handlers> {
     this.#worker?.ref();
     const { timeoutMs } = oldest;
     if (timeoutMs === undefined) return;
-    const overdue = new Error(`it did not answer within ${timeoutMs} ms`);
-    this.#timer = setTimeout(() => this.#worker && this.#lose(this.#worker, overdue), timeoutMs);
+    const overdue = () => new Error(`it did not answer within ${timeoutMs} ms`);
+    this.#timer = setTimeout(() => this.#worker && this.#lose(this.#worker, overdue()), timeoutMs);
   }
 
   #endIdle(): void {
@@ -156,6 +164,7 @@ export class WorkerClient<H extends Handlers> {
     const { name, idleMs, onLost } = this.options;
     this.#worker = undefined;
     clearTimeout(this.#timer);
+    this.#watchedMs = undefined;
     worker.unref();
     const reason = cause instanceof Error ? cause.message : String(cause);
     const lost = this.#lost ?? new WorkerLostError(`the ${name} thread was lost: ${reason}`, { cause });

@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { typeid } from "typeid-js";
+import { typeidUnboxed } from "typeid-js";
 import { type Background, every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
 import { sum } from "../count-usage.js";
@@ -73,7 +73,7 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
       return;
     }
     const used = this.#used.get(caller);
-    this.#waiting.push({ id: typeid("call").toString(), ...call, ...(used && { used }) });
+    this.#waiting.push({ id: typeidUnboxed("call"), ...call, ...(used && { used }) });
     this.#bytes += bytes;
   }
 

@@ -13,7 +13,7 @@ export const EXACT_ERROR = 1e-5;
 /** Bound of the error of a cosine that is computed from an exact product of int8 vectors. */
 const ROUNDING_ERROR = 1e-6;
 /** Number of candidates of a chunk for `count` wanted ones: most often they suffice. */
-const candidatesFor = (count: number) => 2 * count + 64;
+const candidatesFor = (count: number) => 2 * count + 32;
 /** Number of vectors of a chunk, and multiple of those candidates, up to which all are compared as float32 at once. */
 const FEW = 1_200;
 const FEW_TIMES = 2;

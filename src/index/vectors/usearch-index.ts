@@ -118,7 +118,9 @@ export class UsearchIndex implements VectorIndex {
     const query = vector.slice();
     const vectors = this.#tail.rows + this.#segments.sum("vectors");
     const depth = Math.min(depthMax ?? vectors, vectors);
-    const bounds = { limit: Math.min(limit, this.size), depthMax: depth, spare };
+    // Only a memory with several vectors can take the places of others.
+    const isOneEach = this.isExact && vectors === this.size;
+    const bounds = { limit: Math.min(limit, this.size), depthMax: depth, spare: isOneEach ? 0 : spare };
     if (bounds.limit === 0) return [];
     if (among !== undefined) {
       return this.#among.search(query, { among, limit: bounds.limit, depthMax: vectors });

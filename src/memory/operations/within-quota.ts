@@ -29,7 +29,7 @@ export async function withinQuota<T>(
 ): Promise<T> {
   const either = new AbortController();
   // Each text of a batch listens, which is no leak.
-  setMaxListeners(0, either.signal);
+  if (calls > 1) setMaxListeners(0, either.signal);
   const paid = timer.time("charge", () => quota.charge(caller, calls));
   paid.catch((reason) => either.abort(reason));
   // `AbortSignal.any` costs several times as much, for each call.

@@ -137,13 +137,20 @@ declare module "fastify" {
 }
 
 /** Refuses what HTTP/1.1 forbids (RFC 9112, 3.2) and expectations that this server cannot meet. */
-function refusalOf({ headers, headersDistinct, httpVersion }: IncomingMessage): [number, string] | undefined {
-  if (httpVersion === "1.1" && headersDistinct.host?.length !== 1) {
+function refusalOf({ headers, rawHeaders, httpVersion }: IncomingMessage): [number, string] | undefined {
+  if (httpVersion === "1.1" && hostsIn(rawHeaders) !== 1) {
     return [400, "the request must have one Host header"];
   }
   const expected = headers.expect;
   if (expected === undefined || /^100-continue$/i.test(expected)) return undefined;
   return [417, "of Expect only 100-continue is served here"];
+}
+
+/** Number of Host headers among names and values in turn. */
+function hostsIn(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (/^host$/i.test(rawHeaders[i] as string)) hosts += 1;
+  return hosts;
 }
 
 /**

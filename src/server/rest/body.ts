@@ -6,8 +6,8 @@ import { checkNothingIsLost, parsed, textOf } from "../wire/json-text.js";
 import { readBody } from "../wire/request-body.js";
 
 /** Reads the body of a request. @throws MemoryError, or ConnectError `canceled` or `unimplemented`. */
-export function bytesIn({ raw, headers }: FastifyRequest, call: Call, bytesMax: number): Promise<Uint8Array> {
-  return readBody(raw, { call, bytesMax, compression: compressionOf(headers["content-encoding"]) });
+export function bytesIn({ headers }: FastifyRequest, call: Call, bytesMax: number): Promise<Uint8Array> {
+  return readBody({ call, bytesMax, compression: compressionOf(headers["content-encoding"]) });
 }
 
 /** Reads a body as an object of JSON. @throws MemoryError `invalid_argument` or `resource_exhausted`. */

@@ -211,9 +211,9 @@ function readBody({ method }: UniversalHandler, { request, call, bytesMax }: Rea
   const encoding = encodingOf(header);
   if (encoding === undefined) return request.body;
   const options = { message: method.input, ...encoding, bytesMax };
-  const bytes = request.body as AsyncIterable<Uint8Array>;
-  if (method.methodKind !== "unary") return checkedStream(bytes, { ...options, call });
-  const body = decodedBody(bytes, { ...options, call });
+  if (method.methodKind !== "unary")
+    return checkedStream(request.body as AsyncIterable<Uint8Array>, { ...options, call });
+  const body = decodedBody({ ...options, call });
   emptyHeaders(header, encoding);
   return body;
 }

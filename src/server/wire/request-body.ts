@@ -47,13 +47,15 @@ export interface Reading {
  * @throws ConnectError when read: `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or
  * `canceled` when the caller breaks off, or is cut off, before the end.
  */
-export async function* decodedBody(
-  body: AsyncIterable<Uint8Array>,
-  { message, codec, enveloped, ...reading }: Reading & Encoding & { readonly message: DescMessage },
-): AsyncGenerator<Uint8Array> {
+export async function* decodedBody({
+  message,
+  codec,
+  enveloped,
+  ...reading
+}: Reading & Encoding & { readonly message: DescMessage }): AsyncGenerator<Uint8Array> {
   const { call, bytesMax } = reading;
   try {
-    const bytes = await readAll(body, { ...reading, bytesMax: bytesMax + (enveloped ? ENVELOPE_BYTES : 0) });
+    const bytes = await readAll(call, bytesMax + (enveloped ? ENVELOPE_BYTES : 0));
     const plain = await unwrap(bytes, { ...reading, enveloped });
     if (plain !== undefined) {
       holdUnpacked(call, bytes, plain);
@@ -76,13 +78,13 @@ export function emptyHeaders(header: Headers, { enveloped, compression }: Encodi
 }
 
 /** Reads and unpacks a whole body. @throws MemoryError, or ConnectError `canceled` or `unimplemented`. */
-export async function readBody(body: AsyncIterable<Uint8Array>, reading: Reading): Promise<Uint8Array> {
+export async function readBody(reading: Reading): Promise<Uint8Array> {
   const { compression, bytesMax, call } = reading;
   if (compression !== null && compression !== "gzip") {
     const message = `unknown compression ${JSON.stringify(compression.slice(0, 64))}: supported encodings are gzip`;
     throw new ConnectError(message, Code.Unimplemented);
   }
-  const bytes = await readAll(body, reading);
+  const bytes = await readAll(call, bytesMax);
   const plain = (await unwrap(bytes, { enveloped: false, compression, bytesMax })) as Uint8Array;
   holdUnpacked(call, bytes, plain);
   return plain;
@@ -94,34 +96,53 @@ export function tooLarge(bytesMax: number): MemoryError {
   return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
 }
 
-async function readAll(
-  body: AsyncIterable<Uint8Array>,
-  { bytesMax, call }: Omit<Reading, "compression">,
-): Promise<Uint8Array> {
+/** Reads the body of a call's request, by its events: an iterator costs a small body more than all the rest. */
+function readAll(call: Call, bytesMax: number): Promise<Uint8Array> {
+  const { request } = call;
   const said = call.headers["content-length"];
   const bytesSaid = said !== undefined && /^\d+$/.test(said) ? Number(said) : bytesMax;
-  if (bytesSaid > bytesMax) throw tooLarge(bytesMax);
   let all: Buffer = Buffer.alloc(0);
   let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      const end = bytes + chunk.byteLength;
-      if (end > bytesMax) throw tooLarge(bytesMax);
-      if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
-      // Only what has arrived counts for others: a header may announce anything.
-      call.hold(DECODED_TIMES * chunk.byteLength);
-      // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
-      // byte.
-      if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
-      all.set(chunk, bytes);
-      bytes = end;
-    }
-  } catch (error) {
+  const add = (chunk: Buffer) => {
+    const end = bytes + chunk.byteLength;
+    if (end > bytesMax) throw tooLarge(bytesMax);
+    if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
+    // Only what has arrived counts for others: a header may announce anything.
+    call.hold(DECODED_TIMES * chunk.byteLength);
+    // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
+    // byte.
+    if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+    all.set(chunk, bytes);
+    bytes = end;
+  };
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      request.off("data", onData).off("end", onEnd).off("error", onBreak).off("close", onBreak);
+    };
+    const refuse = (error: unknown) => {
+      stop();
+      // What follows is dropped when the answer is out.
+      request.pause();
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      try {
+        add(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    };
+    const onEnd = () => {
+      stop();
+      resolve(all.subarray(0, bytes));
+    };
     // The connection, or the stream of HTTP/2, ended in the middle.
-    if (error instanceof MemoryError) throw error;
-    throw new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error);
-  }
-  return all.subarray(0, bytes);
+    const onBreak = (error?: Error) =>
+      refuse(new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error));
+    if (bytesSaid > bytesMax) reject(tooLarge(bytesMax));
+    else if (request.destroyed || request.readableEnded) onBreak();
+    else request.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
+  });
 }
 
 function ensureCapacity(old: Buffer, bytes: number): Buffer {

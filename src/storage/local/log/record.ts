@@ -38,6 +38,7 @@ export function decode<W extends Projection>(record: Buffer, what: W): Entry<W> 
 
 /** Returns a memory's fields without those that were not asked for. */
 function asked(fields: Record<string, unknown>, what: Projection): Record<string, unknown> {
+  if (what === "all") return fields;
   const { text, metadata, windows, ...rest } = fields;
   return {
     ...rest,
