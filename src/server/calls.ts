@@ -7,18 +7,17 @@ import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
+import type { SignUpLimit } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
-import { networkOf } from "./listen/client-address.js";
 import { onTaken } from "./listen/open-requests.js";
 import { noteRefusal } from "./listen/refusals.js";
 import type { Load, QueueShares } from "./load.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 import { recordCall } from "./record-call.js";
 import { nameOf } from "./rpc/service.js";
-import type { SignUpLimit } from "./sign-up-limit.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./wire/errors.js";
 
 /** Time between two looks for calls that take too long. */
@@ -117,7 +116,7 @@ export class Calls {
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad(call);
-    if (call.method === SIGN_UP) return this.options.signUps.check(call.address);
+    if (call.method === SIGN_UP) return this.options.signUps.check(call.network);
     const principal = await this.authenticate(call);
     const plan = this.options.plans.get(principal.plan);
     try {
@@ -135,7 +134,7 @@ export class Calls {
 
   /** Finds the caller. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */
   async authenticate(call: Call): Promise<NonNullable<Call["principal"]>> {
-    const found = await this.options.authenticate(credentialOf(call), networkOf(call.address));
+    const found = await this.options.authenticate(credentialOf(call), call.network);
     // A copy, because what a call uses is counted by its principal.
     call.principal = { ...found };
     return call.principal;

@@ -1,12 +1,12 @@
 import { managedBy } from "../../accounts/keys.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
 import { destinationOf } from "../../accounts/oauth/redirects.js";
+import type { SignUpLimit } from "../../accounts/sign-up-limit.js";
 import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { jsonIn } from "../rest/body.js";
 import type { Asked, Endpoint } from "../rest/serve.js";
-import type { SignUpLimit } from "../sign-up-limit.js";
 import { isJson } from "../wire/content-type.js";
 import { type AuthorizationRequest, answerAddress, readAuthorization } from "./authorization.js";
 import type { Clients } from "./clients.js";
@@ -79,7 +79,7 @@ async function locationOf(call: Call, { answer, read }: Answered, options: Conse
   if (allow === false) return answerAddress(read, { ...DENIED, issuer });
   if (allow !== true) throw invalid("allow", "is neither true nor false");
   const choice = choiceIn(choices, read);
-  limit.check(call.address);
+  limit.check(call.network);
   const { client, redirectUri, parameters } = read;
   const { code_challenge: challenge = "", resource = "" } = parameters;
   const code = await consent(granting, {

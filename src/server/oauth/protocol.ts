@@ -3,9 +3,9 @@ import { typeid } from "typeid-js";
 import { findGrant, type GrantingOptions, makeGrantedKey, useCode } from "../../accounts/oauth/granting.js";
 import type { StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError } from "../../errors.js";
+import type { Parameters } from "./authorization.js";
 import type { Clients } from "./clients.js";
 import { SCOPES } from "./metadata.js";
-import type { Parameters } from "./parameters.js";
 import { OAuthError } from "./refusals.js";
 
 const GRANTS = ["authorization_code"];

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { GrantingOptions } from "../../accounts/oauth/granting.js";
+import { SignUpLimit, type SignUpLimits } from "../../accounts/sign-up-limit.js";
 import type { Calls } from "../calls.js";
 import { serve } from "../rest/serve.js";
-import { SignUpLimit, type SignUpLimits } from "../sign-up-limit.js";
 import { type FindDocument, openClients } from "./clients.js";
 import { consentPaths } from "./consent-paths.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";

@@ -1,14 +1,13 @@
 import { parseClient } from "../../accounts/oauth/client.js";
+import type { SignUpLimit } from "../../accounts/sign-up-limit.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { bytesIn, jsonIn } from "../rest/body.js";
 import type { Asked, Endpoint } from "../rest/serve.js";
-import type { SignUpLimit } from "../sign-up-limit.js";
 import { isJson } from "../wire/content-type.js";
 import { textOf } from "../wire/json-text.js";
-import { targetProblem } from "./authorization.js";
+import { parametersIn, targetProblem } from "./authorization.js";
 import type { Clients } from "./clients.js";
-import { parametersIn } from "./parameters.js";
 import type { ExchangeOptions } from "./protocol.js";
 import { OAuthError, refuseInOAuth } from "./refusals.js";
 
@@ -42,7 +41,7 @@ export function tokenPaths(options: TokenOptions): Omit<Endpoint, "method">[] {
 /** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
 async function register(call: Call, { request, reply }: Asked, { clients, limit, calls }: TokenOptions) {
   calls.checkLoad(call);
-  limit.check(call.address);
+  limit.check(call.network);
   const { name, redirectUris } = parseClient(await jsonIn(request, call, BODY_BYTES_MAX));
   const client_id = await clients.issue({ name, redirectUris });
   reply.code(201);
