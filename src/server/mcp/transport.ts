@@ -31,6 +31,9 @@ export interface McpOptions {
   onFault(error: unknown, requestId: string): void;
 }
 
+/** The protocol's package takes longer to load than all others, so the first agent that calls waits for it. */
+let protocol: Promise<typeof import("./protocol.js")> | undefined;
+
 const SERVICE = "recalld.v1.MemoryService/";
 const LOOPBACK_ADDRESS = /^(127\.[\d.]+|::1)$/;
 const LOOPBACK_NAME = /^(localhost|127\.[\d.]+|\[::1\])$/;
@@ -97,8 +100,8 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
     });
   };
   const exchange = { scope, ask, onFault: (fault: unknown) => onFault(fault, call.id) };
-  // The protocol's package takes longer to load than all others, so the first agent that calls waits for it.
-  const { answer } = await import("./protocol.js");
+  protocol ??= import("./protocol.js");
+  const { answer } = await protocol;
   const response = await answer({ message, headers: call.headers, signal: call.signal, exchange });
   // A model could only say so. The client itself can ask its user for another key.
   if (isRevoked && challenge !== undefined) throw unknownKey();

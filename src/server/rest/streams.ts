@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply } from "fastify";
@@ -107,7 +108,8 @@ async function send(
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...form.headers });
     try {
       for (; next.done !== true; next = await messages.next()) {
-        if (!raw.write(write(next.value))) await drained(call, raw);
+        // It rejects only if the call is aborted, as when its client has gone: the next message tells.
+        if (!raw.write(write(next.value))) await once(raw, "drain", { signal: call.signal }).catch(() => {});
         if (raw.destroyed) return;
       }
     } catch (error) {
@@ -119,18 +121,4 @@ async function send(
   } finally {
     await messages.return?.();
   }
-}
-
-/** Resolves when the client has taken what was written, or has gone. */
-function drained(call: Call, raw: FastifyReply["raw"]): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      raw.off("drain", done).off("close", done);
-      call.signal.removeEventListener("abort", done);
-      resolve();
-    };
-    raw.on("drain", done).on("close", done);
-    call.signal.addEventListener("abort", done);
-    if (raw.destroyed || call.abortReason !== undefined) done();
-  });
 }

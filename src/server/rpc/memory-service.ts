@@ -23,16 +23,17 @@ import { type ExportPorts, exportMemories } from "../../memory/streams/export.js
 import { type WatchEvent, type WatchPorts, watch } from "../../memory/streams/watch.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { memoryOf, textsOf } from "./memory-fields.js";
 import {
   detailsOf,
   foundOf,
   measured,
+  memoryOf,
   modeOf,
   onlyOf,
   orderOf,
   recencyOf,
   stringsOf,
+  textsOf,
 } from "./read-fields.js";
 import type { Service } from "./service.js";
 import {

@@ -15,10 +15,12 @@ import type { Order } from "../../memory/operations/list.js";
 import type { RecallMode as RoomMode } from "../../memory/operations/ports.js";
 import type { Found } from "../../memory/operations/recall/found.js";
 import type { Recalled } from "../../memory/operations/recall.js";
-import type { Measured } from "../../memory/ports/log.js";
+import type { Measured, Projected } from "../../memory/ports/log.js";
 import type { ResultField } from "../../memory/requests/fields.js";
+import type { JsonObject } from "../../memory/requests/json-object.js";
 import type { RecencyRequest } from "../../memory/requests/recency.js";
-import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
+import { etagOf } from "../../memory/versions/etag.js";
+import type { Shown } from "../../memory/versions/showing.js";
 import { chosen, msOf } from "./store-fields.js";
 
 /** First and last second of a Timestamp, since 1970. */
@@ -70,6 +72,40 @@ const ORDERS = {
 /** Translates the order of a list. */
 export function orderOf(order: ListMemoriesRequest_Order): Order {
   return chosen("order", order, ORDERS) ?? "newest";
+}
+
+/** Lists the texts of a memory, which its answer holds. */
+export function textsOf({ text, metadata }: Projected["text"]): string[] {
+  return [text, metadata];
+}
+
+/** Translates a memory as callers see it. */
+export function memoryOf(entry: Shown) {
+  const { updatedAt = timestampFromMs(entry.createdAtMs), ...version } = versionOf(entry);
+  return { ...shared(entry), tokens: entry.tokens, ...version, updatedAt };
+}
+
+/** Makes the fields that tell one version of a memory from another, and what hides it. */
+function versionOf(entry: Shown) {
+  const { updatedAtMs, externalId, supersededBy, expiresAtMs } = entry;
+  return {
+    etag: etagOf(entry),
+    ...(updatedAtMs !== undefined && { updatedAt: timestampFromMs(updatedAtMs) }),
+    ...(externalId !== undefined && { externalId }),
+    ...(supersededBy !== undefined && { supersededBy }),
+    ...(expiresAtMs !== undefined && { expireTime: timestampFromMs(expiresAtMs) }),
+  };
+}
+
+/** Makes the fields of a memory that every answer has if the memory has them. */
+function shared({ id, text, metadata, createdAtMs, eventAtMs }: Projected["text"]) {
+  return {
+    id,
+    text,
+    metadata: JSON.parse(metadata) as JsonObject,
+    createdAt: timestampFromMs(createdAtMs),
+    ...(eventAtMs !== undefined && { eventTime: timestampFromMs(eventAtMs) }),
+  };
 }
 
 /** Translates a recalled memory: all of it, or the fields that were asked for. */

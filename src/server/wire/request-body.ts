@@ -13,7 +13,7 @@ import { readingJson, readJson } from "./json-body.js";
 const gunzipBytes = promisify(gunzip);
 
 /** Size of what gRPC and gRPC-Web put before a message: a byte of flags and four of length. */
-export const ENVELOPE_BYTES = 5;
+const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
 
 /** Empty message, which Connect decodes in place of the one that was decoded here. */

@@ -1,9 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { encodeEnvelope, transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import type { Call } from "../call.js";
 import type { Encoding } from "./content-type.js";
 import { translated } from "./errors.js";
-import { cutOff, decode, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body.js";
+import { cutOff, decode, tooLarge, unwrap } from "./request-body.js";
 
 /** Bits of an envelope other than "compressed": the end of a stream, which is no message. */
 const OTHER_FLAGS = 0b1111_1110;
@@ -31,13 +32,14 @@ export async function* checkedStream(
   { message, codec, call, ...options }: StreamOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const envelope of envelopesOf(counted(body, call), options.bytesMax)) {
-      const isMessage = ((envelope[0] as number) & OTHER_FLAGS) === 0;
-      const plain = isMessage ? await unwrap(envelope, options) : undefined;
+    for await (const { flags, data } of transformSplitEnvelope(options.bytesMax)(counted(body, call))) {
+      const envelope = encodeEnvelope(flags, data);
+      const plain = (flags & OTHER_FLAGS) === 0 ? await unwrap(envelope, options) : undefined;
       if (plain !== undefined) decode(plain, { message, codec });
       yield plain === undefined ? envelope : encodeEnvelope(0, plain);
     }
-  } catch (error) {
+  } catch (thrown) {
+    const error = explained(thrown, options.bytesMax);
     call.error ??= error;
     throw translated(error);
   }
@@ -54,27 +56,9 @@ async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGener
   }
 }
 
-async function* envelopesOf(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
-  let chunks: Uint8Array[] = [];
-  let [bytes, wanted] = [0, ENVELOPE_BYTES];
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes < wanted) continue;
-    let rest = Buffer.concat(chunks);
-    for (wanted = sizeOf(rest, bytesMax); rest.length >= wanted; wanted = sizeOf(rest, bytesMax)) {
-      yield rest.subarray(0, wanted);
-      rest = rest.subarray(wanted);
-    }
-    [chunks, bytes] = [[rest], rest.length];
-  }
-  if (bytes > 0) throw cutOff();
-}
-
-/** Computes the size of an envelope from its beginning. */
-function sizeOf(start: Buffer, bytesMax: number): number {
-  if (start.length < ENVELOPE_BYTES) return ENVELOPE_BYTES;
-  const length = start.readUInt32BE(1);
-  if (length > bytesMax) throw tooLarge(bytesMax);
-  return ENVELOPE_BYTES + length;
+/** Says in our words what Connect finds wrong with an envelope. */
+function explained(error: unknown, bytesMax: number): unknown {
+  const { code } = error instanceof ConnectError ? error : {};
+  if (code === Code.ResourceExhausted) return tooLarge(bytesMax);
+  return code === Code.InvalidArgument ? cutOff() : error;
 }

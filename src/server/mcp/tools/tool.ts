@@ -1,19 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { MemoryService } from "../../../../gen/recalld/v1/memory_pb.js";
 
 /** An object of JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** RPC that a tool asks, by its name in MemoryService. */
-export type Rpc =
-  | "Store"
-  | "Recall"
-  | "ListMemories"
-  | "GetMemories"
-  | "GetMemory"
-  | "UpdateMemory"
-  | "UpdateMemories"
-  | "DeleteMemories"
-  | "ListNamespaces";
+type Rpc = Capitalize<keyof typeof MemoryService.method>;
 
 /** Asks an RPC of MemoryService, and returns its answer in JSON. @throws Refusal */
 export type Ask = (rpc: Rpc, request: Json) => Promise<Json>;
