@@ -3,7 +3,6 @@ import type { IncomingMessage } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
-  type FastifyReply,
   type FastifyRequest,
   LogController,
 } from "fastify";
@@ -113,7 +112,10 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (refusal !== undefined) return sendError(reply, ...refusal);
     nameHost(request.raw);
     capTimeouts(request.raw.headers);
-    if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
+    const { headerLinesMax } = ONE_PORT_LIMITS;
+    // Node would leave out those over its own bound, and one might be the key.
+    if (request.raw.rawHeaders.length > 2 * headerLinesMax)
+      return sendError(reply, 431, `the request has more than ${headerLinesMax} headers`);
     return isPreflight(request, reply) ? reply : undefined;
   });
   shapeFastifyErrors(app, { onFault, ...noteRoutes(app) });
@@ -160,12 +162,6 @@ function hostsIn(rawHeaders: readonly string[]): number {
 function nameHost({ headers }: IncomingMessage): void {
   const host = headers[":authority"] ?? headers.host;
   if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
-}
-
-/** Refuses too many headers: Node would leave out those over its own bound, and one might be the key. */
-function tooManyHeaders(reply: FastifyReply): FastifyReply {
-  const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
-  return sendError(reply, 431, message);
 }
 
 /** Drops the slash at the end of a path, which many clients add; the guides are relative to theirs. */

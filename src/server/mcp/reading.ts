@@ -1,5 +1,5 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { checkNothingIsLost, parsed, textOf } from "../wire/json-text.js";
+import { checkNothingIsLost, isObject, parsed, textOf } from "../wire/json-text.js";
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {
@@ -41,8 +41,4 @@ function withoutNothing({ params, ...message }: Message): Message {
   const { arguments: args, ...others } = params as { readonly arguments?: unknown };
   const isNothing = args === undefined || args === null || args === "";
   return { ...message, params: isNothing || (Array.isArray(args) && args.length === 0) ? others : params };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { invalid } from "../../errors.js";
 import type { Call } from "../call.js";
 import { compressionOf } from "../wire/content-type.js";
-import { checkNothingIsLost, parsed, textOf } from "../wire/json-text.js";
+import { checkNothingIsLost, isObject, parsed, textOf } from "../wire/json-text.js";
 import { readBody } from "../wire/request-body.js";
 
 /** Reads the body of a request. @throws MemoryError, or ConnectError `canceled` or `unimplemented`. */
@@ -18,9 +18,7 @@ export async function jsonIn(
 ): Promise<Readonly<Record<string, unknown>>> {
   const text = textOf(await bytesIn(request, call, bytesMax));
   const value = parsed(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid("body", "is not a JSON object");
-  }
+  if (!isObject(value)) throw invalid("body", "is not a JSON object");
   checkNothingIsLost(text);
   return value as Readonly<Record<string, unknown>>;
 }

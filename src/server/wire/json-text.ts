@@ -20,10 +20,16 @@ interface Scope {
   index: number;
 }
 
-/** Decodes UTF-8 strictly, but for a byte order mark, which says nothing. @throws MemoryError `invalid_argument`. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Decodes UTF-8 strictly: two names that differ in a broken byte would become one. A byte order mark says nothing.
+ *
+ * @throws MemoryError `invalid_argument`.
+ */
 export function textOf(bytes: Uint8Array, what = "body"): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw invalid(what, "is not UTF-8");
   }
@@ -36,6 +42,11 @@ export function parsed(text: string, what = "body"): unknown {
   } catch {
     throw invalid(what, "is not JSON");
   }
+}
+
+/** True for an object of JSON. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
