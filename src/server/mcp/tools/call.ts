@@ -40,16 +40,16 @@ export async function callTool(
 }
 
 /** Leaves out arguments that are null, as models send what they leave out. */
-function withoutNulls({ inputSchema: { required = [] } }: Tool, args: Json): Json {
-  const missing = required.find((name) => args[name] === null);
+function withoutNulls({ requires = [] }: Tool, args: Json): Json {
+  const missing = requires.find((name) => args[name] === null);
   if (missing !== undefined) throw wrong(`${missing} is null, and must be given`);
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 /** Refuses an argument that is one of the tool's with a slip in it; the RPC refuses all others that it does not know. */
-function checkNames({ name, inputSchema: { properties } }: Tool, args: Json): void {
-  const unknown = Object.keys(args).find((each) => !Object.hasOwn(properties, each)) ?? "";
-  const meant = didYouMean(unknown, Object.keys(properties));
+function checkNames({ name, input }: Tool, args: Json): void {
+  const unknown = Object.keys(args).find((each) => !Object.hasOwn(input, each)) ?? "";
+  const meant = didYouMean(unknown, Object.keys(input));
   if (meant !== undefined) throw wrong(`${shown(unknown)} is no argument of ${name}; did you mean ${meant}?`);
 }
 

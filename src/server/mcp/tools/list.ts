@@ -15,18 +15,15 @@ export const list: Tool = {
   title: "List or read memories",
   description:
     "Lists memories page by page, newest first, or reads those with the given ids in full. Use it to review what is stored and to read on where an answer was cut; to find something, use memory_recall.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      ids: { ...texts, description: "Read these, and list nothing" },
-      page_size: { type: "integer", description: `1 to 100; default ${PAGE_SIZE}` },
-      page_token: { ...text, description: "next_page_token of the page before" },
-      order: { ...text, enum: ORDERS },
-      namespace: NAMESPACE,
-      max_tokens: MAX_TOKENS,
-    },
+  input: {
+    ids: { ...texts, description: "Read these, and list nothing" },
+    page_size: { type: "integer", description: `1 to 100; default ${PAGE_SIZE}` },
+    page_token: { ...text, description: "next_page_token of the page before" },
+    order: { ...text, enum: ORDERS },
+    namespace: NAMESPACE,
+    max_tokens: MAX_TOKENS,
   },
-  outputSchema: memoriesSchema({ next_page_token: text, missing: texts }),
+  ...memoriesSchema({ next_page_token: text, missing: texts }),
   writes: false,
   repeats: true,
   async run({ given, namespace, tokensMax, ask }) {

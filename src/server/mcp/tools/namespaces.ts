@@ -5,21 +5,15 @@ export const namespaces: Tool = {
   title: "List namespaces",
   description:
     "Lists the namespaces that hold memories, with how many. Use it when it is unclear where memories are; each user or project may have its own.",
-  inputSchema: {
-    type: "object",
-    properties: { prefix: { ...text, description: "Beginning of the names" }, page_token: text },
-  },
-  outputSchema: {
-    type: "object",
-    properties: {
-      namespaces: {
-        type: "array",
-        items: { type: "object", properties: { namespace: text, memories: { type: "integer" } } },
-      },
-      next_page_token: text,
+  input: { prefix: { ...text, description: "Beginning of the names" }, page_token: text },
+  output: {
+    namespaces: {
+      type: "array",
+      items: { type: "object", properties: { namespace: text, memories: { type: "integer" } } },
     },
-    required: ["namespaces"],
+    next_page_token: text,
   },
+  returns: ["namespaces"],
   writes: false,
   repeats: true,
   async run({ given, tokensMax, fixed, ask }) {

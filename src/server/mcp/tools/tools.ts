@@ -41,15 +41,15 @@ export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
   return all
     .filter(({ writes }) => !(readOnly && writes))
     .map((tool) => {
-      const { name, title, description, outputSchema, writes, destroys = false, repeats = false } = tool;
-      const { namespace: _, also_in: __, ...others } = tool.inputSchema.properties;
-      const properties = namespace === undefined ? tool.inputSchema.properties : others;
+      const { name, title, description, requires, writes, destroys = false, repeats = false } = tool;
+      const { namespace: _, also_in: __, ...others } = tool.input;
+      const properties = namespace === undefined ? tool.input : others;
       return {
         name,
         title,
         description,
-        outputSchema,
-        inputSchema: { ...tool.inputSchema, properties },
+        outputSchema: { type: "object" as const, properties: tool.output, required: tool.returns },
+        inputSchema: { type: "object" as const, properties, ...(requires && { required: requires }) },
         annotations: {
           readOnlyHint: !writes,
           ...(writes && { destructiveHint: destroys }),
