@@ -1,13 +1,5 @@
 import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
-import {
-  type AccountHour,
-  type Counts,
-  type DayUsage,
-  dateOf,
-  hourOf,
-  NOTHING,
-  type Usage,
-} from "./usage.js";
+import { type AccountHour, type Counts, type DayUsage, dateOf, hourOf, type Usage } from "./usage.js";
 
 /** Hours of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
 const WAITING_MAX = 10_000;
@@ -30,10 +22,8 @@ export class UsageCounter {
 
   /** Counts a call that succeeded, with the tokens of its text or query. */
   count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
-    const counts =
-      call === "store" ? { stores: 1, tokensStored: tokens } : { recalls: 1, tokensQueried: tokens };
     const nowMs = Date.now();
-    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...NOTHING, ...counts });
+    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...countsOf(call, tokens) });
   }
 
   /** Reads usage like `Usage.read`, including all that this process counted before the call. */
@@ -72,13 +62,20 @@ export class UsageCounter {
   }
 }
 
+/** Counts of one call, with the tokens of its text or query. */
+export function countsOf(call: "store" | "recall", tokens: number): Counts {
+  const [stores, recalls] = call === "store" ? [1, 0] : [0, 1];
+  return { stores, recalls, tokensStored: stores * tokens, tokensQueried: recalls * tokens };
+}
+
 /** Adds the counts of `b` to those of `a`; all else is from `a`. */
 export function sum<T extends Counts>(a: T, b: Counts): T {
-  return {
-    ...a,
-    stores: a.stores + b.stores,
-    recalls: a.recalls + b.recalls,
-    tokensStored: a.tokensStored + b.tokensStored,
-    tokensQueried: a.tokensQueried + b.tokensQueried,
+  const { stores, recalls, tokensStored, tokensQueried, ...rest } = a;
+  const counts = {
+    stores: stores + b.stores,
+    recalls: recalls + b.recalls,
+    tokensStored: tokensStored + b.tokensStored,
+    tokensQueried: tokensQueried + b.tokensQueried,
   };
+  return { ...counts, ...rest } as unknown as T;
 }

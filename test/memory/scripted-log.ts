@@ -1,15 +1,15 @@
-import {
-  type Appended,
-  type Entry,
-  type Log,
-  type Projected,
-  type Projection,
-  type Replacement,
-  type Sequences,
-  type Stored,
-  type SupersedingOrExpiring,
-  seen,
+import type {
+  Appended,
+  Entry,
+  Log,
+  Projected,
+  Projection,
+  Replacement,
+  Sequences,
+  Stored,
+  SupersedingOrExpiring,
 } from "../../src/memory/ports/log.js";
+import { seen } from "../support/seen.js";
 
 type Batch = Parameters<Log["append"]>[0];
 

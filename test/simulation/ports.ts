@@ -14,11 +14,11 @@ import {
   type Sequences,
   type Stored,
   type SupersedingOrExpiring,
-  seen,
 } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Recent } from "../../src/memory/ports/recent.js";
 import type { SystemRecords } from "../../src/memory/ports/system-records.js";
+import { seen } from "../support/seen.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
 

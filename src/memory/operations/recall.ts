@@ -125,8 +125,10 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>
       timer.time("embed", (onBegin) => {
-        const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
-        return ports.modelVersions.embed(modelVersion, { ...asked, text, field: "query", signal, onBegin });
+        const { accountId: owner } = caller;
+        const { deadlineMs } = request;
+        const input = { text, field: "query", owner, deadlineMs, signal, onBegin } as const;
+        return ports.modelVersions.embed(modelVersion, input);
       });
     const queriesIn = queriesBy((modelVersion) => {
       if (like === undefined) return texts.map((text) => ({ text, embedding: embed(modelVersion, text) }));
@@ -135,19 +137,17 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
     const searching = {
-      ...{
-        topK,
-        mode,
-        explain,
-        minScore,
-        recency,
-        includeSuperseded,
-        timer,
-        queriesIn,
-        isList,
-        paid,
-        signal,
-      },
+      topK,
+      mode,
+      explain,
+      minScore,
+      recency,
+      includeSuperseded,
+      timer,
+      queriesIn,
+      isList,
+      paid,
+      signal,
       filter: likeId === undefined ? filter : without(filter, likeId),
     };
     const { found, logs } = await searchAll(ports, [scope, ...others], searching);
@@ -160,7 +160,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
     const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
     const tokens = embedded.map((each) => each.tokens);
-    const answer = { ...filled, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
+    const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
     const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
     const considered =
       fit.length > 0
@@ -170,7 +170,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     signal.throwIfAborted();
     const { namespace } = scope;
     for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
-    return { ...answer, ...(considered !== undefined && { considered }) };
+    return { queryTokens, fields, omitted, considered, ...filled };
   });
 }
 
@@ -261,13 +261,13 @@ function searchIn(
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches =
-          mode === "hybrid" ? search.matchWords({ ...asked, text, wanted: matchesMax }) : undefined;
+          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...asked }) : undefined;
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { ...asked, vectors, wanted: topK, explain, minScore, recency, signal };
+        const query = { vectors, wanted: topK, explain, minScore, recency, signal, ...asked };
         found.push(
-          await (wordMatches ? byBoth(search, { ...query, wordMatches }) : byMeaning(search, query)),
+          await (wordMatches ? byBoth(search, { wordMatches, ...query }) : byMeaning(search, query)),
         );
       }
       const [first = []] = found;
@@ -321,7 +321,7 @@ async function byMeaning(
       return { ...each, rank: explanation.rank, ...(explain && { explanation }) };
     });
   }
-  const scored = await search.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
+  const scored = await search.nearest({ wanted, limit: wanted + SPARE_CANDIDATES, ...query });
   const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
   if (!explain) return ranked;
   return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));

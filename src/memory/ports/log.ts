@@ -298,17 +298,6 @@ export interface Fetched<W extends Projection> {
   readonly rest: readonly number[];
 }
 
-/** Reduces an entry to the requested parts. */
-export function seen<W extends Projection>(entry: Entry, what: W): Entry<W> {
-  if (entry.op !== "store") return entry;
-  const { text, metadata, vectors, windows, ...head } = entry;
-  return {
-    ...head,
-    ...(hasText(what) && { text, metadata }),
-    ...(hasVectors(what) && { vectors, ...(windows && { windows }) }),
-  } as Entry<W>;
-}
-
 export function hasText(what: Projection): boolean {
   return what === "all" || what === "text";
 }

@@ -179,7 +179,9 @@ export class Search {
   async nearest({ timer = NO_TIMINGS, ...query }: NearestOptions): Promise<Scored[]> {
     const { searched, ...found } = await timer.time("search", () => this.#searchShown(query));
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return timer.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
+    const { vectors, wanted, signal } = query;
+    const best = { vectors, wanted, signal, newVersions, ...found };
+    return timer.time("fetch", () => scoreBest(searched, best));
   }
 
   /**
