@@ -14,16 +14,10 @@ import { ONE_PORT_LIMITS, type OnePortLimits } from "../listen/one-port-limits.j
 import type { Readiness } from "../listen/readiness.js";
 import type { SessionCookies } from "../listen/session-cookie.js";
 import type { Tls } from "../listen/tls.js";
-import {
-  answerUnreadable,
-  answerUnroutable,
-  NO_STORE,
-  sendError,
-  shapeFastifyErrors,
-} from "../wire/plain-errors.js";
+import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../wire/plain-errors.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
-import { noteRoutes } from "./methods.js";
+import { shapeFastifyErrors } from "./methods.js";
 
 /** Makes browsers that came once over HTTPS not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
@@ -118,7 +112,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       return sendError(reply, 431, `the request has more than ${headerLinesMax} headers`);
     return isPreflight(request, reply) ? reply : undefined;
   });
-  shapeFastifyErrors(app, { onFault, ...noteRoutes(app) });
+  shapeFastifyErrors(app, onFault);
   // No body is read before its handler asks for it, and the handlers judge its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));

@@ -26,8 +26,7 @@ import { encodingOf, normalizeHeaders } from "../wire/content-type.js";
 import { wireErrorOf } from "../wire/errors.js";
 import { JSON_OPTIONS } from "../wire/json-options.js";
 import { errorBody, unsupported } from "../wire/plain-errors.js";
-import { decodedBody, emptyHeaders } from "../wire/request-body.js";
-import { checkedStream } from "../wire/request-stream.js";
+import { checkedStream, decodedBody, emptyHeaders } from "../wire/request-body.js";
 import { nameOf, type Rpc, type Served } from "./service.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
