@@ -147,11 +147,8 @@ async function askRpc(
   try {
     calls.checkLoad(call);
     call.message = readValue(descriptor.input, request);
-    const answer = await calls.run(
-      call,
-      () => serve(call.message as never, call) as Promise<Record<string, unknown>>,
-    );
-    return toJson(descriptor.output, create(descriptor.output, answer), JSON_OPTIONS) as JsonObject;
+    const answer = create(descriptor.output, await calls.run(call, serve));
+    return toJson(descriptor.output, answer, JSON_OPTIONS) as JsonObject;
   } catch (error) {
     call.error = error;
     const refusal = refusalOf(call, error);

@@ -41,11 +41,7 @@ export function addRest(app: FastifyInstance, { calls, rpcs, bodyBytesMax }: Res
     const answer = async (call: Call, { request }: Asked) => {
       await calls.begin(call);
       call.message = await read(call, request);
-      const answered = await calls.run(
-        call,
-        () => method(call.message as never, call) as Promise<Record<string, unknown>>,
-      );
-      return toJsonString(output, create(output, answered), JSON_OPTIONS);
+      return toJsonString(output, create(output, await calls.run(call, method)), JSON_OPTIONS);
     };
     const { rpc: name, ...path } = route;
     serve(app, { ...path, name, credential: "either", takes: takenBy(route), answer }, calls);

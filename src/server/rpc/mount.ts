@@ -114,7 +114,7 @@ function implementation({ service, methods }: Served, calls: Calls): ServiceImpl
       // Also one that Connect has read, from a query.
       call.message = request;
       try {
-        return await calls.run(call, () => serve(request, call) as Promise<object>);
+        return await calls.run(call, serve);
       } catch (error) {
         return fail(call, error);
       }
