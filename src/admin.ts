@@ -96,8 +96,7 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
     const dimensionsOf = (logId: string) => pins.dimensionsOf(logId);
     const vectors = openVectors(config, { dimensionsOf });
     const indexes = openIndexFiles(config, { onTrouble: () => {} });
-    const { log, erasures } = storage;
-    return await verify({ log, erasures, vectors, indexes, dimensionsOf }).finally(() => vectors.close());
+    return await verify({ ...storage, vectors, indexes, dimensionsOf }).finally(() => vectors.close());
   } finally {
     await storage.close();
   }

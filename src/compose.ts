@@ -119,6 +119,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     plans,
     systemRecords: storage.systemRecords,
     log: storage.log,
+    names: storage.names,
     backUp,
     address: () => address,
     indexStatus: (page) => indexStatus(memory, page),

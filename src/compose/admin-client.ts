@@ -11,7 +11,7 @@ import { indexStatus } from "../memory/log/index-status.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { Pins } from "../memory/models/pin.js";
-import type { Scope } from "../memory/ports/log.js";
+import type { Scope } from "../memory/ports/names.js";
 import { parseExpiry } from "../memory/requests/expiry.js";
 import { parseNamespace } from "../memory/requests/namespace.js";
 import { expectLocal } from "../storage/local/open.js";
@@ -108,7 +108,7 @@ async function withNamespaces<T>(
   storage: Storage,
   work: (memory: Omit<ErasurePorts, "eraseCalls">) => Promise<T>,
 ): Promise<T> {
-  const { log, erasures, recent, systemRecords } = storage;
+  const { log, names, secondaryIndexes, erasures, recent, systemRecords } = storage;
   const pins = new Pins(await systemRecords.models());
   const clock = systemClock;
   // What maintenance fails at here, the next server does again.
@@ -118,7 +118,7 @@ async function withNamespaces<T>(
   const vectors = openVectors(config, { dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId) });
   const indexes = openIndexFiles(config, { onTrouble });
   const { indexMemoryBytesMax } = config;
-  const common = { log, erasures, modelVersions, clock, vectors, indexes };
+  const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, vectors, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
     return await work({ ...common, namespaces });

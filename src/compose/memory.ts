@@ -6,9 +6,9 @@ import { startSweeping } from "../memory/erasure/sweeping.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import type { ModelVersions } from "../memory/models/model-versions.js";
-import type { Scope } from "../memory/ports/log.js";
+import type { Scope } from "../memory/ports/names.js";
 import type { Quota } from "../memory/ports/quota.js";
-import { announced, News } from "../memory/streams/news.js";
+import { announcedLog, announcedNames, News } from "../memory/streams/news.js";
 import { OpenStreams } from "../memory/streams/open-streams.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import type { MemoryPorts } from "../server/rpc/memory-service.js";
@@ -35,9 +35,10 @@ export function openMemory(
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
-  const { claims, erasures, recent, exclusive } = storage;
+  const { claims, erasures, recent, exclusive, secondaryIndexes } = storage;
   const news = new News(clock);
-  const log = announced(storage.log, news);
+  const log = announcedLog(storage.log, news);
+  const names = announcedNames(storage.names, news);
   const vectors = openVectors(config, {
     dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
     timer: telemetry.timer,
@@ -50,7 +51,7 @@ export function openMemory(
   closers.push(() => vectors.close());
   const onIndexTrouble = onTrouble("index", "an index file cannot be written; it is tried again");
   const indexes = openIndexFiles(config, { onTrouble: onIndexTrouble });
-  const common = { log, modelVersions, erasures, clock, vectors, indexes };
+  const common = { log, names, secondaryIndexes, modelVersions, erasures, clock, vectors, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,
@@ -65,7 +66,7 @@ export function openMemory(
     onTrouble: onTrouble("index", "index maintenance"),
   });
   closers.push(() => namespaces.close());
-  const idempotency = new Idempotency({ claims, log, clock, exclusive });
+  const idempotency = new Idempotency({ ...common, claims, exclusive });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
   const memory = {
     ...common,

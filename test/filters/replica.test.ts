@@ -64,7 +64,7 @@ test("a replica of another process sees what this one stored and deleted", async
   expect(await count()).toBe(60);
   await domain.append("n", memoryOf({ sequence: 601, vector: query }, { metadata: '{"group":3}' }));
   expect(await count()).toBe(61);
-  const logId = (await service.storage.log.find(scopeOf("n"))) as string;
+  const logId = (await service.storage.names.find(scopeOf("n"))) as string;
   const tombstone = { op: "delete", opId: "gone", target: 3 } as const;
   expect(await service.storage.log.append({ logId, from: 602, entries: [tombstone] })).toBe(1);
   expect(await count()).toBe(60);

@@ -11,6 +11,7 @@ import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js
 import { recall } from "../../src/memory/operations/recall.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, type Domain, TestService, until } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
@@ -89,8 +90,7 @@ function countingLog() {
     if (range.what !== "vectors" && range.what !== "head") counted.texts += tail.entries.length;
     return tail;
   };
-  const get = (_: Log, name: string | symbol) => (name === "read" ? read : Reflect.get(log, name).bind(log));
-  return { log: new Proxy(log, { get }), counted };
+  return { log: withChanges(log, { read }), counted };
 }
 
 describe("the files of a log's index", () => {
@@ -133,8 +133,12 @@ describe("the files of a log's index", () => {
     await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(78) });
     await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79, 80])).toEqual([80]);
-    const { erasures, log } = service.storage;
-    const ports = { log, erasures, vectors: service.vectors, indexes, dimensionsOf: () => TOY_DIMENSIONS };
+    const ports = {
+      ...service.storage,
+      vectors: service.vectors,
+      indexes,
+      dimensionsOf: () => TOY_DIMENSIONS,
+    };
     expect((await verify(ports)).problems).toEqual([]);
   });
 

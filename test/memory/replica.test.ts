@@ -18,7 +18,7 @@ function setUp(changes: Partial<VectorIndex> = {}, ofWords: Partial<Index> = {})
   const lost: Sequenced<Lost>[] = [];
   const { indexes } = unsavedIndexes();
   const replica = new Replica("i", {
-    log: log.port,
+    ...log.ports,
     vectors: vectorsWith(index),
     indexes: { ...indexes, open: () => Object.assign(indexes.openUnsaved(), ofWords) },
     buildingBytesMax: Number.MAX_SAFE_INTEGER,

@@ -57,11 +57,11 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 47,
     changes: [
       [
-        "memory/pacing/coalesce.ts",
+        "concurrency/coalesce.ts",
         "    next ??= running.then(begin, begin);\n    return next;",
         "    next ??= begin().finally(() => {\n      next = undefined;\n    });\n    return next;",
       ],
-      ["memory/pacing/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
+      ["concurrency/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
     ],
   },
   {

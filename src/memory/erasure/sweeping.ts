@@ -1,9 +1,11 @@
 import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
-import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
+import { isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Named, Scope } from "../ports/names.js";
+import type { Expiring } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
-import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
+import { type ErasurePorts, eraseEntry, finish } from "./erase.js";
 import { StoredFiles } from "./stored-files.js";
 
 const NAMES_MAX = 100;
@@ -98,22 +100,22 @@ async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<
 }
 
 /** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
-export async function eraseReplaced(ports: EntryErasurePorts): Promise<number> {
-  const left = await ports.log.unerased(LIST_MANY);
+export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
+  const left = await ports.secondaryIndexes.unerased(LIST_MANY);
   for (const { logId, sequence } of left) await eraseEntry(ports, { logIds: [logId], sequence });
   return left.length;
 }
 
 /** Erases memories that have expired, each with a tombstone of its own; returns their number. */
 export async function eraseExpired(ports: ErasurePorts): Promise<number> {
-  const { log, clock } = ports;
+  const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
   let erased = 0;
   let after: Expiring | undefined;
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
-    const some = await log.expired({ untilMs, after, limit: LIST_MANY });
+    const some = await secondaryIndexes.expired({ untilMs, after, limit: LIST_MANY });
     const scopes = new Map<string, Scope | undefined>();
-    for (const { logId } of some) if (!scopes.has(logId)) scopes.set(logId, await log.scopeOf(logId));
+    for (const { logId } of some) if (!scopes.has(logId)) scopes.set(logId, await names.scopeOf(logId));
     for (const each of some) {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
@@ -148,7 +150,7 @@ export class Leftovers {
   constructor(private readonly ports: LeftoverPorts) {}
 
   async next(): Promise<number> {
-    const named = await this.ports.log.names({ after: this.#after, limit: NAMES_MAX });
+    const named = await this.ports.names.listAll({ after: this.#after, limit: NAMES_MAX });
     const closed = await this.#closedAmong(named);
     let cleared = 0;
     for (const each of named) if (await this.#clear(each, closed)) cleared++;

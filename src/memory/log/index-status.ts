@@ -1,10 +1,12 @@
 import { MemoryError } from "../../errors.js";
 import type { Indexes } from "../ports/index.js";
-import type { Log, Scope } from "../ports/log.js";
+import type { Log } from "../ports/log.js";
+import type { Names, Scope } from "../ports/names.js";
 import type { FilesMeasured, Vectors } from "../ports/vectors.js";
 
 export interface IndexStatusPorts {
   readonly log: Log;
+  readonly names: Names;
   readonly vectors: Vectors;
   readonly indexes: Indexes;
   /** Logs that this process holds open. */
@@ -46,12 +48,12 @@ export async function indexStatus(
 }
 
 async function statusOf(
-  { log, vectors, indexes }: IndexStatusPorts,
+  { log, names, vectors, indexes }: IndexStatusPorts,
   { logId, isOpen }: Pick<IndexStatus, "logId" | "isOpen">,
 ): Promise<IndexStatus> {
   return {
     logId,
-    scope: await log.scopeOf(logId),
+    scope: await names.scopeOf(logId),
     isOpen,
     memories: await countedIn(log, logId),
     last: (await log.last(logId))?.sequence ?? 0,

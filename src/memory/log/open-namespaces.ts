@@ -1,4 +1,4 @@
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import type { RowCounts } from "../ports/vectors.js";
 import type { Appender } from "./appender.js";
 import type { Tended } from "./maintenance.js";

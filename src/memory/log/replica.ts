@@ -14,6 +14,7 @@ import {
   type Stored,
   type Tail,
 } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { RowCounts, VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
@@ -46,6 +47,7 @@ export class LogEndedError extends Error {
 
 export interface ReplicaOptions {
   readonly log: Log;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly clock: Clock;
@@ -110,7 +112,7 @@ export class Replica {
     readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
-    const { log, vectors, indexes, clock } = options;
+    const { log, secondaryIndexes, vectors, indexes, clock } = options;
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
@@ -123,6 +125,7 @@ export class Replica {
     this.#superseded = new SupersededIndex({
       logId,
       log,
+      secondaryIndexes,
       clock,
       indexes,
       openVectors: () => vectors.openInMemory(logId),
@@ -134,6 +137,7 @@ export class Replica {
     this.#searchable = {
       logId,
       log,
+      secondaryIndexes,
       clock,
       indexes,
       searches: this.#searches,
@@ -271,9 +275,13 @@ export class Replica {
   /** Begins where the indexes' files end, if they were made of this log. */
   async #restore(): Promise<void> {
     this.#covered = await this.#restoration.begin();
-    const { log, clock } = this.options;
+    const { secondaryIndexes, clock } = this.options;
     for (let from = 1; from <= this.applied; ) {
-      const some = await log.listSupersedingAndExpiring({ logId: this.logId, from, limit: LISTED_MANY });
+      const some = await secondaryIndexes.listSupersedingAndExpiring({
+        logId: this.logId,
+        from,
+        limit: LISTED_MANY,
+      });
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }

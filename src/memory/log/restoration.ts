@@ -1,6 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
 import type { Gap, Index, RestoredIndex } from "../ports/index.js";
 import { isMemory, type Log } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
 import { shownOf } from "../versions/showing.js";
@@ -10,7 +11,8 @@ const READ_MANY = 512;
 
 export interface RestorationOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "read" | "fetch" | "findReplacements">;
+  readonly log: Pick<Log, "read" | "fetch">;
+  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
   readonly vectors: Pick<VectorIndex, "restore" | "reset">;
   readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill">;
   readonly clock: Clock;
@@ -58,9 +60,9 @@ export class Restoration {
    * the database is an older copy of itself. The indexes are emptied then, and must be filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, log, clock, vectors, index } = this.options;
+    const { logId, log, secondaryIndexes, clock, vectors, index } = this.options;
     const { vectors: ofVectors, index: ofIndex } = this.#unconfirmed;
-    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: false };
+    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
     let isOlder = false;
     for (let rest = [...new Set([...ofVectors, ...ofIndex])]; rest.length > 0 && !isOlder; ) {
       const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
@@ -108,11 +110,11 @@ export class Restoration {
 
   /** Reads some of the memories that live in a gap between files. */
   async #fill({ after, upto }: Gap): Promise<void> {
-    const { logId, log, clock, index } = this.options;
+    const { logId, log, secondaryIndexes, clock, index } = this.options;
     const limit = Math.min(READ_MANY, upto - after);
     const { entries } = await log.read({ logId, from: after + 1, limit, what: "text" });
     const memories = entries.filter(isMemory);
-    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: false };
+    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
     const living = await shownOf(showing, memories);
     const rows = living.map(({ sequence, entry }) => ({ sequence, memory: entry }));
     await index.fill(rows, entries.at(-1)?.sequence ?? upto);

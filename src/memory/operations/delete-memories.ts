@@ -4,7 +4,7 @@ import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
 import type { Filter } from "../ports/condition.js";
 import type { Erasure } from "../ports/erasures.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX, parseMemoryIds } from "../requests/id.js";
@@ -116,15 +116,15 @@ function parse({
 }
 
 async function dryRun(
-  { log, clock }: ErasurePorts,
+  ports: ErasurePorts,
   matching: Matching | undefined,
   { filter, includeSuperseded }: Pick<Erasing, "filter" | "includeSuperseded">,
 ): Promise<DryRun> {
   if (matching === undefined) return { matched: 0, samples: [] };
   const { logId, selection } = matching;
   const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
-  const reading = { logId, filter, includeSuperseded, nowMs: clock.wallMs() };
-  const samples = await readMatching(log, { ...reading, sequences });
+  const reading = { logId, filter, includeSuperseded, nowMs: ports.clock.wallMs() };
+  const samples = await readMatching(ports, { ...reading, sequences });
   return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
 }
 
@@ -145,7 +145,7 @@ async function eraseMatching(
   for (let at = 0; at < first.length; at += READ_MANY) {
     // Read again, because others may have deleted or changed them meanwhile.
     const showing = { ...reading, nowMs: ports.clock.wallMs() };
-    const found = await readMatching(ports.log, {
+    const found = await readMatching(ports, {
       ...showing,
       sequences: first.subarray(at, at + READ_MANY),
     });

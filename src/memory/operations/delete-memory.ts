@@ -1,7 +1,7 @@
 import { unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import { onLiving } from "../log/append-direct.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
@@ -60,7 +60,7 @@ async function hasExpired(
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
 export async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
   const located = await onLiving(ports, scope, async ({ logId }) => {
-    return { logId, sequence: await ports.log.locate({ logId, id }) };
+    return { logId, sequence: await ports.secondaryIndexes.locate({ logId, id }) };
   });
   if (located?.sequence === undefined) return undefined;
   const { logId, sequence } = located;

@@ -1,8 +1,8 @@
 import { byteLengthOf } from "../ports/bounds.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
 import type { Happened } from "../ports/event-order.js";
-import type { Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import {
@@ -17,7 +17,7 @@ import {
 } from "../requests/page.js";
 import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
-import { type ReadingPorts, readMatching } from "./matching.js";
+import { type MatchingPorts, readMatching } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";
 
@@ -51,7 +51,7 @@ interface Places {
  * of all of them, which the index of fields holds, and keeps only those that the page needs. A page may hold fewer
  * than requested though others follow: its token tells.
  */
-export async function listByEventTime(ports: ReadingPorts, request: ListRequest): Promise<Page<Shown>> {
+export async function listByEventTime(ports: MatchingPorts, request: ListRequest): Promise<Page<Shown>> {
   const scope = scopeOf(request);
   const { order, filter = ALL, includeSuperseded = false } = request;
   const size = parsePageSize(request.pageSize);
@@ -67,7 +67,7 @@ export async function listByEventTime(ports: ReadingPorts, request: ListRequest)
   while (examined < wanted.length && bytes < PAGE_BYTES_MAX) {
     const some = wanted.slice(examined, examined + READ_MANY);
     const sequences = Float64Array.from(some, ({ sequence }) => sequence);
-    const read = await readMatching(ports.log, { ...reading, sequences });
+    const read = await readMatching(ports, { ...reading, sequences });
     const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
     for (const { sequence } of some) {
       if (bytes >= PAGE_BYTES_MAX) break;
@@ -86,7 +86,7 @@ export async function listByEventTime(ports: ReadingPorts, request: ListRequest)
 }
 
 async function findPlaces(
-  { namespaces }: Pick<ReadingPorts, "namespaces">,
+  { namespaces }: Pick<MatchingPorts, "namespaces">,
   scope: Scope,
   {
     order,

@@ -1,10 +1,7 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { parseFilter } from "../filter/parse.js";
 import { byteLengthOf } from "../ports/bounds.js";
 import type { Filter } from "../ports/condition.js";
-import type { Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import type { JsonObject } from "../requests/json-object.js";
 import { scopeOf } from "../requests/namespace.js";
@@ -21,8 +18,8 @@ import type { Shown } from "../versions/showing.js";
 import { digestOf } from "./digest.js";
 import { endOf, type LogEnd } from "./end-of.js";
 import { type EventTimeOrder, listByEventTime } from "./list-by-event-time.js";
-import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import { type Matching, type MatchingPorts, readMatching, selectIn } from "./matching.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 import { newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the page may have no room for them. */
@@ -68,21 +65,21 @@ const LISTS = { newest: "memories", oldest: "oldest" } as const;
  * dropped since.
  */
 export async function listMemories(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  ports: ReadingPorts,
   { caller, ...request }: ListRequest & { readonly order?: StoredOrder | undefined },
 ): Promise<Page<Shown>> {
   const scope = scopeOf({ caller, ...request });
   const { order = "newest" } = request;
   const size = parsePageSize(request.pageSize);
   const token = parsePageToken(request.pageToken, [LISTS[order], 2]);
-  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const end = await endOf(log, scope);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const end = await endOf(ports, scope);
   if (end === undefined) return noPage(token);
   const place = token && placeIn(end, token);
   const read = order === "newest" ? newest : oldest;
   const { includeSuperseded = false } = request;
-  const showing = { nowMs: clock.wallMs(), includeSuperseded };
-  const { items, next } = await read(log, { ...end, ...showing, place, size });
+  const showing = { nowMs: ports.clock.wallMs(), includeSuperseded };
+  const { items, next } = await read(ports, { ...end, ...showing, place, size });
   const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], baseOf(end.logId), String(next)]);
   return { items, nextPageToken };
 }
@@ -98,7 +95,7 @@ function placeIn(end: LogEnd, [base, place]: string[]): number {
  * token works with its own filter only.
  */
 export async function listMatching(
-  ports: ReadingPorts,
+  ports: MatchingPorts,
   { filter: given, signal, order = "newest", ...request }: ListMatchingRequest,
 ): Promise<Page<Shown>> {
   const filter = parseFilter(given);
@@ -135,7 +132,7 @@ function placeAmong(query: readonly [base: string, digest: string], token: strin
 
 /** Reads a page; returns where the next one begins, undefined if nothing is left. */
 async function readMatchingPage(
-  { log, clock }: Pick<ReadingPorts, "log" | "clock">,
+  ports: ReadingPorts,
   { selection, order, place, size, ...reading }: PageOf,
 ): Promise<{ items: Shown[]; next: number | undefined }> {
   const isNewest = order === "newest";
@@ -143,11 +140,11 @@ async function readMatchingPage(
     ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
     : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
   const items: Shown[] = [];
-  const showing = { ...reading, nowMs: clock.wallMs() };
+  const showing = { ...reading, nowMs: ports.clock.wallMs() };
   let bytes = 0;
   for (let at = 0; at < rest.length; at += READ_MANY) {
     const some = rest.subarray(at, at + READ_MANY);
-    const found = await readMatching(log, { ...showing, sequences: some });
+    const found = await readMatching(ports, { ...showing, sequences: some });
     for (const { sequence, entry } of isNewest ? found.reverse() : found) {
       if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: sequence };
       items.push(entry);

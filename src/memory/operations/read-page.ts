@@ -1,8 +1,9 @@
 import { byteLengthOf } from "../ports/bounds.js";
-import { isMemory, type Log, type Sequenced } from "../ports/log.js";
+import { isMemory, type Sequenced } from "../ports/log.js";
 import { fetchAll } from "../versions/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
 import type { LogEnd } from "./end-of.js";
+import type { ReadingPorts } from "./ports.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;
@@ -10,11 +11,13 @@ const READS_MAX = 50;
 /** Bytes after which an answer ends, with the memory that reaches them, so that every answer is bounded. */
 export const PAGE_BYTES_MAX = 1_048_576;
 
-export interface PageOf extends LogEnd, Omit<ShowingOptions, "log"> {
+export interface PageOf extends LogEnd, Omit<ShowingOptions, "secondaryIndexes"> {
   /** Number at which the page before has ended; undefined for the first page. */
   readonly place: number | undefined;
   readonly size: number;
 }
+
+type PagePorts = Pick<ReadingPorts, "log" | "secondaryIndexes">;
 
 export interface PageRead {
   readonly items: Shown[];
@@ -23,13 +26,13 @@ export interface PageRead {
 }
 
 /** Reads up to `size` memories with numbers below `place`, newest first. */
-export async function newest(log: Log, { last, place, size, ...showing }: PageOf): Promise<PageRead> {
+export async function newest(ports: PagePorts, { last, place, size, ...showing }: PageOf): Promise<PageRead> {
   const items: Shown[] = [];
   let bytes = 0;
   let before = place ?? last + 1;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? size : READ_MANY));
-    for await (const { sequence, entry } of backwards(log, { showing, from, before })) {
+    for await (const { sequence, entry } of backwards(ports, { showing, from, before })) {
       items.push(entry);
       bytes += byteLengthOf(entry);
       if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: above(1, sequence) };
@@ -40,16 +43,19 @@ export async function newest(log: Log, { last, place, size, ...showing }: PageOf
 }
 
 /** Reads up to `size` memories from the number `place` on, oldest first. */
-export async function oldest(log: Log, { last, place = 1, size, ...showing }: PageOf): Promise<PageRead> {
+export async function oldest(
+  ports: PagePorts,
+  { last, place = 1, size, ...showing }: PageOf,
+): Promise<PageRead> {
   const items: Shown[] = [];
   let bytes = 0;
   let from = place;
   for (let reads = 0; from <= last && reads < READS_MAX; reads++) {
     const limit = Math.min(last - from + 1, reads === 0 ? size : READ_MANY);
-    const { entries } = await log.read({ logId: showing.logId, from, limit, what: "text" });
+    const { entries } = await ports.log.read({ logId: showing.logId, from, limit, what: "text" });
     // The log had these numbers a moment ago: it was erased meanwhile.
     if (entries.length === 0) return { items, next: undefined };
-    for (const { sequence, entry } of await shownOf({ log, ...showing }, entries.filter(isMemory))) {
+    for (const { sequence, entry } of await shownOf({ ...ports, ...showing }, entries.filter(isMemory))) {
       from = sequence + 1;
       items.push(entry);
       bytes += byteLengthOf(entry);
@@ -69,12 +75,16 @@ function upTo(highest: number, number: number): number | undefined {
 }
 
 async function* backwards(
-  log: Log,
-  { showing, from, before }: { showing: Omit<ShowingOptions, "log">; from: number; before: number },
+  { log, secondaryIndexes }: PagePorts,
+  {
+    showing,
+    from,
+    before,
+  }: { showing: Omit<ShowingOptions, "secondaryIndexes">; from: number; before: number },
 ): AsyncGenerator<Sequenced<Shown>> {
   const sequences = Array.from({ length: before - from }, (_, i) => from + i);
   const { logId } = showing;
   for await (const some of fetchAll(log, { logId, sequences, what: "text" })) {
-    yield* await shownOf({ log, ...showing }, some);
+    yield* await shownOf({ secondaryIndexes, ...showing }, some);
   }
 }

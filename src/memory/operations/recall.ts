@@ -3,8 +3,8 @@ import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
 import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
-import type { Log, Scope } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
@@ -19,7 +19,7 @@ import { RECENCY_CANDIDATES } from "../search/recency.js";
 import { rank, rankInTime } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
-import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import type { PaidRequest, Ports, ReadingPorts, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
 import { findLike, without } from "./recall/like.js";
@@ -92,7 +92,7 @@ export interface Recalled {
   readonly shortened?: boolean | undefined;
 }
 
-type RecallPorts = Ports & { readonly log: Log };
+type RecallPorts = Ports & ReadingPorts;
 
 /**
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
@@ -338,11 +338,11 @@ async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
 async function withSuccessors(
-  { log, clock }: RecallPorts,
+  { secondaryIndexes, clock }: RecallPorts,
   logId: string,
   results: readonly Found[],
 ): Promise<Found[]> {
-  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
   const shown = await shownOf(showing, results);
   const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
   return results

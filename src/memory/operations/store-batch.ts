@@ -8,7 +8,7 @@ import {
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
 import type { Kept } from "../ports/claims.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
 import { memoryIdsLike } from "../requests/id.js";
 import { canonicalMetadata } from "../requests/metadata.js";
@@ -159,12 +159,15 @@ async function findStored(
 
 /** Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. */
 async function findWritten(
-  { log, clock }: WritePorts,
+  ports: WritePorts,
   { scope, memories, kept = [] }: Attempted,
 ): Promise<Map<string, Result<Answered>>> {
-  const logId = await log.find(scope);
+  const logId = await ports.names.find(scope);
   if (logId === undefined) return new Map();
-  const numbers = await log.findByOperation({ logId, opIds: memories.map(({ id }) => id) });
+  const numbers = await ports.secondaryIndexes.findByOperation({
+    logId,
+    opIds: memories.map(({ id }) => id),
+  });
   const answers = new Map<string, Answered>();
   for (const { place, ...answer } of kept)
     answers.set(memories[place]?.id ?? "", { ...answer, outcome: "KEPT" });
@@ -172,14 +175,14 @@ async function findWritten(
     const from = numbers.get(id);
     if (storeOptions === undefined || from === undefined) return;
     // It may be the next version of another memory.
-    const [written] = (await log.read({ logId, from, limit: 1, what: "head" })).entries;
+    const [written] = (await ports.log.read({ logId, from, limit: 1, what: "head" })).entries;
     // The last version of a memory that it stored may be another operation's.
     if (written !== undefined)
       answers.set(id, answerByOptions({ ...asMemory(written.entry), opId: id }, { id }));
   });
   const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
   for (const { id } of kept) ids.add(id);
-  const found = await findMemories({ log, clock }, { logId, ids: [...ids], what: "head" });
+  const found = await findMemories(ports, { logId, ids: [...ids], what: "head" });
   const resultOf = (id: string): Result<Answered> => {
     const answer = answers.get(id);
     const memory = found.get(answer?.id ?? id);

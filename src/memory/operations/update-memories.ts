@@ -4,8 +4,8 @@ import type { ErasurePorts } from "../erasure/erase.js";
 import { parseFilter } from "../filter/parse.js";
 import { parseRemoved, without } from "../filter/removed-paths.js";
 import type { Filter } from "../ports/condition.js";
-import type { Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX, newMemoryId, parseMemoryIds } from "../requests/id.js";
@@ -106,7 +106,7 @@ export async function updateMemories(
   const token = parsePageToken(request.pageToken, ["updates", 3]);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   if (request.dryRun === true) return dryRun(ports, scope, { ...wanted, signal });
-  const logId = await ports.log.find(scope);
+  const logId = await ports.names.find(scope);
   if (logId === undefined) {
     if (token !== undefined) throw badToken();
     const failed = wanted.ids.map((id) => ({ id, error: noSuchMemory() }));
@@ -163,7 +163,7 @@ async function dryRun(
   const { logId, selection } = matching;
   const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
   const reading = { ...shown, logId, sequences, nowMs: ports.clock.wallMs() };
-  const samples = (await readMatching(ports.log, reading)).map(({ entry }) => ({
+  const samples = (await readMatching(ports, reading)).map(({ entry }) => ({
     ...entry,
     metadata: JSON.stringify(change(JSON.parse(entry.metadata) as JsonObject)),
   }));
@@ -205,9 +205,8 @@ class Update {
   /** Returns the place of the first id that is left, counted from 1. */
   async #runIds(): Promise<number | undefined> {
     const { ids, place, logId } = this.request;
-    const { log, clock } = this.ports;
     const read = async (some: readonly string[]) => {
-      const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
+      const found = await findMemories(this.ports, { logId, ids: some, what: "text" });
       for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     };
@@ -225,7 +224,7 @@ class Update {
     const sequences = selection.between(place, Number.MAX_SAFE_INTEGER);
     const read = async (some: readonly number[]) => {
       const reading = { ...shown, logId, sequences: Float64Array.from(some) };
-      const found = await readMatching(this.ports.log, { ...reading, nowMs: this.ports.clock.wallMs() });
+      const found = await readMatching(this.ports, { ...reading, nowMs: this.ports.clock.wallMs() });
       // Since the search, another may have made a version of it that matches, too.
       if (found.length < some.length) this.#missed = true;
       return found.map(({ entry }) => entry);

@@ -1,7 +1,8 @@
 import { invalid } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
-import type { Scope, Stored } from "../ports/log.js";
+import type { Stored } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
 import { parseTimeOfYears } from "../requests/event-time.js";
 import { type Expiry, parseExpiry } from "../requests/expiry.js";
@@ -182,8 +183,8 @@ export function updateItem(
   };
 }
 
-async function expectMemory({ log, clock }: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
-  const memory = await findMemory({ log, clock }, scope, id);
+async function expectMemory(ports: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
+  const memory = await findMemory(ports, scope, id);
   if (memory === undefined) throw noSuchMemory();
   return memory;
 }

@@ -11,8 +11,9 @@ import {
 import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import type { Embedding } from "../ports/embedder.js";
-import type { Scope, Stored } from "../ports/log.js";
+import type { Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import type { Quota } from "../ports/quota.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { newMemoryId } from "../requests/id.js";
@@ -219,21 +220,21 @@ export async function writeItems<A>(
 
 /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
 async function lookUp<A>(
-  { quota, log, clock }: ErasurePorts & { readonly quota: Quota },
+  { quota, log, names, secondaryIndexes, clock }: ErasurePorts & { readonly quota: Quota },
   { caller, scope, items, attempt, creates }: Items<A>,
   results: Map<string, Result<A>>,
 ): Promise<void> {
   const looking = items.filter(({ id, look }) => look !== undefined && !results.has(id));
   if (looking.length === 0) return;
-  const logId = await log.find(scope);
+  const logId = await names.find(scope);
   if (logId === undefined && creates) return;
   // No charge has proved that the key lives.
   await quota.verify(caller);
   if (logId === undefined) throw noSuchMemory();
-  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+  const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
   // Asked after a look: an entry that it has found is written by then.
   const isOurs = async (id: string) =>
-    attempt !== undefined && (await log.findByOperation({ logId, opIds: [id] })).size > 0;
+    attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
   const lookAt = async ({ id, look }: Item<A>) => {
     try {
       const stored = await look?.(view);

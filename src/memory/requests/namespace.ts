@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
 import { count } from "./count.js";
 

@@ -6,6 +6,7 @@ import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import type { EventOrder, Happened } from "../ports/event-order.js";
 import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import type { Recency } from "../requests/recency.js";
@@ -33,7 +34,8 @@ const LOOKS_MAX = 20;
 /** A replica as a search sees it. */
 export interface Searchable {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch" | "locate">;
+  readonly log: Pick<Log, "fetch">;
+  readonly secondaryIndexes: Pick<SecondaryIndexes, "locate">;
   readonly clock: Clock;
   readonly indexes: Indexes;
   readonly searches: RunningSearches;
@@ -243,8 +245,9 @@ export class Search {
     for (const { field, test } of testsOf(condition)) {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
-    const { log, logId } = this.searchable;
-    const find = async (id: unknown) => [id, await log.locate({ logId, id: String(id) })] as const;
+    const { secondaryIndexes, logId } = this.searchable;
+    const find = async (id: unknown) =>
+      [id, await secondaryIndexes.locate({ logId, id: String(id) })] as const;
     let before = new Map<unknown, number>();
     for (let looks = 1; ids.size > 0 && looks < LOOKS_MAX; looks++) {
       const found = await mapSome([...ids], LOCATE_MANY, find);

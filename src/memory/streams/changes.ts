@@ -1,4 +1,5 @@
 import { type Entry, forgottenBy, type Log, type Projected } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { isExpired } from "../versions/current-version.js";
 
 /** Change of a namespace, as its users see an entry of its log. */
@@ -51,7 +52,7 @@ export function endedBy(entry: Entry<"head">): readonly number[] {
  * taken the place of the deleted one before.
  */
 export async function idAt(
-  log: Pick<Log, "read" | "locate">,
+  { log, secondaryIndexes }: { readonly log: Log; readonly secondaryIndexes: SecondaryIndexes },
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
   const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
@@ -60,6 +61,6 @@ export async function idAt(
   const { id } = entry;
   // What replaced a lost entry in a copy has no id.
   if (id === "") return undefined;
-  const present = await log.locate({ logId, id });
+  const present = await secondaryIndexes.locate({ logId, id });
   return present !== undefined && present > sequence && present < tombstone ? undefined : id;
 }

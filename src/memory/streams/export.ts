@@ -8,6 +8,7 @@ import type { ModelVersions } from "../models/model-versions.js";
 import type { Filter } from "../ports/condition.js";
 import type { Entry, Log, Projected, Stored } from "../ports/log.js";
 import { baseOf, modelVersionOf } from "../ports/model-version.js";
+import type { Names } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorizeFree } from "../requests/authorize.js";
@@ -32,6 +33,7 @@ const READ_HEADS = 512;
 
 export interface ExportPorts {
   readonly log: Log;
+  readonly names: Names;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly modelVersions: ModelVersions;
@@ -69,7 +71,7 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
   const close = () => stream.close();
   signal.addEventListener("abort", close);
   try {
-    const living = await livingLogOf(ports.log, scope);
+    const living = await livingLogOf(ports, scope);
     yield* new Exporting(ports, { ...request, filter, stream }).lines(living?.dropped ? undefined : living);
   } finally {
     signal.removeEventListener("abort", close);

@@ -1,8 +1,10 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
-import type { Entry, Log, Scope, Sequenced } from "../ports/log.js";
+import type { Entry, Log, Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Names, Scope } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import { type Change, changeOf, idAt } from "./changes.js";
@@ -21,6 +23,8 @@ export const FRESH_MS = 1_000;
 
 export interface WatchPorts {
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly news: News;
@@ -66,7 +70,7 @@ export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGen
   // A client that has gone may never ask for the next event.
   signal.addEventListener("abort", close);
   try {
-    const begin = await startOf(ports.log, { scope, from });
+    const begin = await startOf(ports, { scope, from });
     yield* new Watching(ports, { ...request, scope, stream }, begin).events();
   } finally {
     signal.removeEventListener("abort", close);
@@ -147,7 +151,7 @@ class Watching {
     const { logId } = reader;
     const change = await changeOf(entry, {
       nowMs: this.ports.clock.wallMs(),
-      idOf: (target) => idAt(this.ports.log, { logId, sequence: target, tombstone: sequence }),
+      idOf: (target) => idAt(this.ports, { logId, sequence: target, tombstone: sequence }),
     });
     reader.after = sequence;
     this.#at = reader.position;
@@ -185,7 +189,7 @@ class Watching {
   /** Begins with the namespace's next log, or waits for it. */
   async #findNext(): Promise<void> {
     const { scope } = this.watched;
-    const next = async () => nextAfter(await livingLogOf(this.ports.log, scope), this.#at);
+    const next = async () => nextAfter(await livingLogOf(this.ports, scope), this.#at);
     const found = await next();
     if (found === undefined) {
       const topic = nameTopic(scope);
@@ -213,10 +217,10 @@ interface Begin {
 }
 
 async function startOf(
-  log: Log,
+  ports: WatchPorts,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {
-  const living = await livingLogOf(log, scope);
+  const living = await livingLogOf(ports, scope);
   if (from === undefined) return presentOf(living);
   // It is found when the watch looks for its next log.
   if (from.after === "end") return { at: from };

@@ -1,8 +1,9 @@
-import type { Log, Projected, Sequenced } from "../ports/log.js";
+import type { Projected, Sequenced } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { isExpired, lastOf } from "./current-version.js";
 
 export interface ShowingOptions {
-  readonly log: Pick<Log, "findReplacements">;
+  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
   readonly logId: string;
   readonly nowMs: number;
   /** True if memories that others superseded are wanted, too. */
@@ -19,11 +20,11 @@ export type Shown = Projected["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
 export async function shownOf<E extends Projected["head"]>(
-  { log, logId, nowMs, includeSuperseded }: ShowingOptions,
+  { secondaryIndexes, logId, nowMs, includeSuperseded }: ShowingOptions,
   numbered: readonly Sequenced<E>[],
 ): Promise<Sequenced<E & Marked>[]> {
   const living = numbered.filter(({ entry }) => !isExpired(entry, nowMs));
-  const replacements = await replacementsOf({ log, logId }, living);
+  const replacements = await replacementsOf({ secondaryIndexes, logId }, living);
   return living.flatMap(({ sequence, entry }): Sequenced<E & Marked>[] => {
     const by = replacements.get(sequence);
     if (by === undefined) return [{ sequence, entry }];
@@ -33,11 +34,11 @@ export async function shownOf<E extends Projected["head"]>(
 }
 
 async function replacementsOf(
-  { log, logId }: Pick<ShowingOptions, "log" | "logId">,
+  { secondaryIndexes, logId }: Pick<ShowingOptions, "secondaryIndexes" | "logId">,
   numbered: readonly Sequenced<Projected["head"]>[],
 ) {
   const sequences = numbered.map(({ sequence }) => sequence);
-  const all = sequences.length === 0 ? [] : await log.findReplacements({ logId, sequences });
+  const all = sequences.length === 0 ? [] : await secondaryIndexes.findReplacements({ logId, sequences });
   return new Map(
     sequences.flatMap((sequence) => {
       const last = lastOf(all.filter(({ target }) => target === sequence));

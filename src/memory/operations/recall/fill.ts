@@ -1,8 +1,9 @@
 import { mapSome } from "../../../concurrency/map-some.js";
+import type { FindPorts } from "../../versions/fetch.js";
 import type { Shown } from "../../versions/showing.js";
 import { AnswerBudget } from "./answer-budget.js";
 import type { Found } from "./found.js";
-import { findNeighbors, type NeighborsOf } from "./neighbors.js";
+import { findNeighbors } from "./neighbors.js";
 import type { Neighbors } from "./parse-neighbors.js";
 
 /** Results whose neighbors are looked for at a time. */
@@ -24,7 +25,7 @@ export interface Filling {
  * first text that it has no budget for.
  */
 export async function fill(
-  ports: Pick<NeighborsOf, "log" | "clock">,
+  ports: FindPorts,
   results: readonly Found[],
   { maxTokens, neighbors, logs, includeSuperseded, signal }: Filling,
 ): Promise<{ results: readonly Found[]; shortened?: true }> {

@@ -1,11 +1,11 @@
-import type { Clock } from "../../../concurrency/clock.js";
 import type { Condition, Filter } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
-import type { Log, Scope, Stored } from "../../ports/log.js";
+import type { Stored } from "../../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../../ports/model-version.js";
+import type { Names, Scope } from "../../ports/names.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { noSuchMemory } from "../../versions/current-version.js";
-import { findMemories } from "../../versions/fetch.js";
+import { type FindPorts, findMemories } from "../../versions/fetch.js";
 
 /** A stored memory in place of a query. */
 export interface Like {
@@ -21,11 +21,11 @@ export interface Like {
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
 export async function findLike(
-  ports: { readonly log: Log; readonly clock: Pick<Clock, "wallMs"> },
+  ports: FindPorts & { readonly names: Names },
   scope: Scope,
   id: string,
 ): Promise<Like> {
-  const logId = await ports.log.find(scope);
+  const logId = await ports.names.find(scope);
   const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
   if (!found) throw noSuchMemory();
   const modelVersion = modelVersionOf(logId);

@@ -1,8 +1,7 @@
-import type { Clock } from "../../../concurrency/clock.js";
-import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
+import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { isObject, type Json } from "../../requests/json-object.js";
 import { canonicalMetadata } from "../../requests/metadata.js";
-import { findMemories } from "../../versions/fetch.js";
+import { type FindPorts, findMemories } from "../../versions/fetch.js";
 import type { Shown } from "../../versions/showing.js";
 import { byCreation } from "./found.js";
 import type { Neighbors } from "./parse-neighbors.js";
@@ -21,9 +20,7 @@ const PROBE_ENTRIES = 64;
 const LOOK_UP_MANY = 8;
 
 /** Ports and place of a look for neighbors. */
-export interface NeighborsOf {
-  readonly log: Log;
-  readonly clock: Pick<Clock, "wallMs">;
+export interface NeighborsOf extends FindPorts {
   readonly logId: string;
   readonly includeSuperseded: boolean;
 }
