@@ -48,6 +48,17 @@ it("tells how far it came when the key's rate is used up, and goes on from there
   for (const id of ids) expect(await metadataOf(id)).toBe('{"kind":"own","done":true}');
 });
 
+it("handles secrets in the metadata as the server is set to", async () => {
+  const metadata = { card: "4111 1111 1111 1111" };
+  const refusing = updateMemories({ ...domain.ports, onSecret: "refuse" }, { ...request, metadata });
+  await expect(refusing).rejects.toMatchObject({ code: "invalid_argument", reason: "SECRET_FOUND" });
+  const asked = { ...request, filter: undefined, ids: ids.slice(0, 1), metadata };
+  await updateMemories({ ...domain.ports, onSecret: "redact" }, asked);
+  expect(await metadataOf(ids[0] as string)).toBe('{"kind":"own","card":"[REDACTED]"}');
+  await updateMemories(domain.ports, asked);
+  expect(await metadataOf(ids[0] as string)).toBe('{"kind":"own","card":"4111 1111 1111 1111"}');
+});
+
 it("leaves alone what another call has changed so that it does not match any more", async () => {
   const { log, names, secondaryIndexes } = service.storage;
   const logId = (await names.find(scopeOf("n"))) ?? "";

@@ -152,7 +152,7 @@ const MILLISECONDS_MIN = 1e11;
 export function timeOf(value: unknown): string | undefined {
   if (typeof value === "string") return timeOfText(value);
   if (typeof value !== "number" || value < SECONDS_MIN) return undefined;
-  return written(new Date(value < MILLISECONDS_MIN ? value * 1000 : value));
+  return inUtc(new Date(value < MILLISECONDS_MIN ? value * 1000 : value));
 }
 
 /** Finds the time among the members of an object, by the names that programs give it. */
@@ -168,11 +168,12 @@ export function timeIn(members: object): { eventTime?: string } {
 function timeOfText(text: string): string | undefined {
   const [, day, time = "00:00", zone = "Z"] = FORM.exec(text) ?? [];
   // A day that the month does not have would become one of the next month.
-  if (day === undefined || !written(new Date(`${day}T00:00:00Z`))?.startsWith(day)) return undefined;
-  return written(new Date(`${day}T${time}${zone.toUpperCase()}`));
+  if (day === undefined || !inUtc(new Date(`${day}T00:00:00Z`))?.startsWith(day)) return undefined;
+  return inUtc(new Date(`${day}T${time}${zone.toUpperCase()}`));
 }
 
-function written(time: Date): string | undefined {
+/** Writes a time as RFC 3339 of UTC; undefined if that has no form for it. */
+export function inUtc(time: Date): string | undefined {
   if (Number.isNaN(time.getTime())) return undefined;
   const year = time.getUTCFullYear();
   return year >= 1 && year <= 9999 ? time.toISOString() : undefined;

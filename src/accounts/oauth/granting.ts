@@ -9,7 +9,7 @@ import type { Grant, Grants, StoredGrant } from "./grants.js";
 const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
-export const CODE_TTL_MS = 60_000;
+const CODE_TTL_MS = 60_000;
 /** Time after a consent in which a code that comes again ends the key that it gave. */
 const RETENTION_MS = 60 * 60_000;
 

@@ -58,7 +58,7 @@ function parseStoreOptions(request: StoreOptionsRequest, nowMs: number): StoreOp
   const expiresAtMs = parseExpiry(expiry, nowMs);
   const asksNothing = externalId === undefined && expiry === undefined && similarAbove === undefined;
   if (asksNothing && supersedes.length === 0) return undefined;
-  const asked = [externalId, onConflict, expiry, supersedes, similarAbove].map((it) => it ?? null);
+  const asked = [externalId, onConflict, expiry, supersedes, request.similarAbove].map((it) => it ?? null);
   return {
     conditions: { externalId, onConflict: onConflict ?? "refuse", supersedes },
     expiresAtMs,

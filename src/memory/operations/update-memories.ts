@@ -10,10 +10,11 @@ import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/m
 import { scopeOf } from "../requests/namespace.js";
 import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
+import { handleSecrets } from "../secrets/handle-secrets.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
-import type { ErasingPorts, NamespaceRequest } from "./ports.js";
+import type { ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { writeItems } from "./write.js";
 
@@ -88,11 +89,11 @@ interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signa
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
 export async function updateMemories(
-  ports: ErasingPorts,
+  ports: ErasingPorts & Pick<Ports, "onSecret">,
   { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
 ): Promise<UpdatedMemories> {
   const scope = scopeOf({ caller, ...request });
-  const wanted = parse(request);
+  const wanted = parse(request, ports);
   const token = parsePageToken(request.pageToken, ["updates", 3]);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const { filter } = wanted;
@@ -112,10 +113,14 @@ export async function updateMemories(
   return updating.run();
 }
 
-function parse(request: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>): Wanted {
-  const { metadata: patch = {}, remove } = request;
+function parse(
+  request: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>,
+  { onSecret = "store" }: Pick<Ports, "onSecret">,
+): Wanted {
+  const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
-  parseMetadata(patch);
+  parseMetadata(metadata);
+  const patch = onSecret === "store" ? metadata : (handleSecrets({ metadata }, onSecret).metadata ?? {});
   const removed = parseRemoved(remove);
   if (Object.keys(patch).length === 0 && removed.length === 0) {
     throw invalid("metadata", "is missing, and so is remove: there is nothing to update");

@@ -23,9 +23,12 @@ export function parseMaxTokens(value: number | undefined): number | undefined {
 /** Highest fit: the same text, with all words of the query. */
 const FIT_MAX = 1.5;
 
-/** Parses the lowest score of results: 0–1; undefined leaves none out. */
+/** Score that any text has at least for itself: 1 but for the rounding of vectors, whose numbers are float32. */
+const SAME_TEXT = 1 - 1e-6;
+
+/** Parses the lowest score of results: 0–1; undefined leaves none out. 1 leaves the same text. */
 export function parseMinScore(value: number | undefined): number | undefined {
-  return atLeast("min_score", value, 1);
+  return atLeastOfScores("min_score", value);
 }
 
 /** Parses the lowest fit of results: 0–1.5; undefined leaves none out. Only an order by words has a fit. */
@@ -43,8 +46,12 @@ function atLeast(field: string, value: number | undefined, max: number): number 
 
 /** Parses the lowest score of similar memories: 0–1; undefined if they are not wanted. */
 export function parseSimilarAbove(value: number | undefined): number | undefined {
-  if (value === undefined || (value >= 0 && value <= 1)) return value;
-  throw invalid("similar_above", `is ${value}; it must be a number from 0 to 1`);
+  return atLeastOfScores("similar_above", value);
+}
+
+function atLeastOfScores(field: string, value: number | undefined): number | undefined {
+  const floor = atLeast(field, value, 1);
+  return floor === undefined ? undefined : Math.min(floor, SAME_TEXT);
 }
 
 /** Fields of a recalled memory, as the contract names them. */

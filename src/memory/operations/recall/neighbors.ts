@@ -38,6 +38,10 @@ function parsePath(path: string): readonly string[] {
     throw invalid(field, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
   }
   if (!path.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  // In filters such a name is of the memory itself: its id, or when it was stored.
+  if (path.startsWith("$")) {
+    throw invalid(field, "is no path of metadata; write a backslash before the dollar sign of a key");
+  }
   const keys = keysOf(path);
   if (keys === undefined) throw invalid(field, "has a backslash before a character that needs none");
   if (keys.length > METADATA_DEPTH_MAX) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
 import type { MemoryError } from "../../src/errors.js";
-import { SignUpLimit } from "../../src/server/sign-up-limit.js";
+import { networkOf } from "../../src/server/listen/client-address.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -9,7 +10,7 @@ function limitAt(perHour: number, perHourTotal: number) {
   const limit = new SignUpLimit({ perHour, perHourTotal }, { nowMs: () => now });
   const attempt = (address: string): MemoryError | undefined => {
     try {
-      limit.check(address);
+      limit.check(networkOf(address));
       return undefined;
     } catch (error) {
       return error as MemoryError;

@@ -1,5 +1,4 @@
-import { Buckets, type Rate } from "../accounts/bucket.js";
-import { networkOf } from "./listen/client-address.js";
+import { Buckets, type Rate } from "./bucket.js";
 
 const HOUR_SECONDS = 3_600;
 
@@ -30,9 +29,8 @@ export class SignUpLimit {
     this.#what = what;
   }
 
-  /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
-  check(address: string): void {
-    const network = networkOf(address);
+  /** Counts an attempt from a network. @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
+  check(network: string): void {
     this.#networks.check(network, `too many ${this.#what} from this address`);
     this.#total.check("", `too many ${this.#what} at this time`);
     this.#networks.take(network);
