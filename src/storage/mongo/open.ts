@@ -5,7 +5,7 @@ import {
   MongoClient,
   type MongoClientOptions,
 } from "mongodb";
-import { failedPrecondition, MemoryError, messageOf } from "../../errors.js";
+import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
@@ -161,6 +161,5 @@ function databaseIn(uri: string): string | undefined {
 function unreachable(error: unknown): MemoryError {
   if (error instanceof MemoryError && error.code !== "unavailable") return error;
   const cause = error instanceof MemoryError ? error.cause : error;
-  const message = `MONGODB_URI: MongoDB does not answer: ${messageOf(cause)}`;
-  return new MemoryError("unavailable", message, { cause });
+  return unavailable(`MONGODB_URI: MongoDB does not answer: ${messageOf(cause)}`, cause);
 }

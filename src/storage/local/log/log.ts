@@ -171,10 +171,8 @@ export class LocalLog implements Log {
 
   /** Makes the next read wait until everything else has run; it holds nothing yet. */
   #restNow(): void {
-    this.#rest = (this.#rest ?? Promise.resolve()).then(yieldToEventLoop);
-    const rest = this.#rest;
-    void rest.then(() => {
-      if (this.#rest === rest) this.#rest = undefined;
+    this.#rest = yieldToEventLoop().finally(() => {
+      this.#rest = undefined;
     });
   }
 }

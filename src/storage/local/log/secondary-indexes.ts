@@ -1,4 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
+import { byteLengthOf } from "../../../memory/ports/bounds.js";
 import type { Appended, Measured, Projected, Sequences, Stored } from "../../../memory/ports/log.js";
 import type {
   Expiring,
@@ -50,7 +51,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     if (entry.op !== "store" && entry.op !== "erased") return;
     const { id, opId, replaces, supersedes } = entry;
     // In a copy, what replaces a lost entry has no id.
-    if (id !== "") this.#place([logId, id], [sequence, entry.op === "store" ? bytesOf(entry) : ERASED]);
+    if (id !== "") this.#place([logId, id], [sequence, entry.op === "store" ? byteLengthOf(entry) : ERASED]);
     if (opId !== id) this.#ids.putSync([logId, opId], [sequence, OPERATION]);
     for (const target of supersedes ?? []) this.#link([logId, target], [sequence, "superseded", id]);
     if (replaces !== undefined && this.#link([logId, replaces], [sequence, "replaced", id])) {
@@ -173,8 +174,4 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
 
 function heldAt([, bytes]: EntryOffset = [0, ERASED]): Measured {
   return bytes < 0 ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
-}
-
-function bytesOf({ text, metadata }: Stored): number {
-  return Buffer.byteLength(text) + Buffer.byteLength(metadata);
 }

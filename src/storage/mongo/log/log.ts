@@ -1,4 +1,4 @@
-import { type Collection, MongoBulkWriteError } from "mongodb";
+import type { Collection } from "mongodb";
 import { inSlices } from "../../../memory/ports/bounds.js";
 import {
   type Entry,
@@ -12,7 +12,7 @@ import {
   type Sequences,
   type Tail,
 } from "../../../memory/ports/log.js";
-import { DUPLICATE_KEY } from "../find-or-insert.js";
+import { takenIn } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
 import { idsFrom, numberId, parseNumberId } from "./number.js";
@@ -115,11 +115,9 @@ export class MongoLog implements Log {
     try {
       return (await this.entries.insertMany(records, { ordered: true })).insertedCount;
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) throw error;
-      const [first] = [error.writeErrors].flat();
-      const isAcknowledged = error.result.getWriteConcernError() === undefined;
-      if (isAcknowledged && first?.code === DUPLICATE_KEY) return first.index;
-      throw error;
+      const [first] = takenIn(error);
+      if (first === undefined) throw error;
+      return first.index;
     }
   }
 }
