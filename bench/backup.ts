@@ -36,13 +36,13 @@ try {
 }
 
 async function fill(): Promise<void> {
-  const { log, systemRecords, close } = await openLocal({ dataDir });
+  const { log, names, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pin({
     after: undefined,
     to: { modelVersion: "", model: { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS } },
   });
   for (let n = 0; n * PER_NAMESPACE < memories; n++) {
-    const logId = await log.create({ accountId: "acc_bench", namespace: `n${n}` });
+    const logId = await names.create({ accountId: "acc_bench", namespace: `n${n}` });
     const size = Math.min(PER_NAMESPACE, memories - n * PER_NAMESPACE);
     for (let from = 1; from <= size; from += BATCH) {
       const entries = Array.from({ length: Math.min(BATCH, size - from + 1) }, (_, i) => entry(n, from + i));
@@ -69,9 +69,9 @@ async function fill(): Promise<void> {
  * `all`.
  */
 async function underLoad(): Promise<void> {
-  const { log, close, backUp } = await openLocal({ dataDir });
+  const { log, names, close, backUp } = await openLocal({ dataDir });
   if (backUp === undefined) throw new Error("this database cannot copy itself");
-  const logId = await log.create({ accountId: "acc_bench", namespace: "meanwhile" });
+  const logId = await names.create({ accountId: "acc_bench", namespace: "meanwhile" });
   let next = 1;
   const store = async () => {
     const { ms } = await timed(() => log.append({ logId, from: next, entries: [entry(0, next)] }));

@@ -99,7 +99,7 @@ interface Truth {
 
 async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data): Promise<Row[]> {
   const storage = await openLocal({ dataDir: join(folder, "data") });
-  const logId = await storage.log.create({ accountId: "acc_bench", namespace: "n" });
+  const logId = await storage.names.create({ accountId: "acc_bench", namespace: "n" });
   for (let from = 1; from <= values.length; from += BATCH) {
     const size = Math.min(BATCH, values.length - from + 1);
     const entries = Array.from({ length: size }, (_, i) => entry(from + i, { vectors, values }));
@@ -125,7 +125,7 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
     onTrouble: console.error,
   });
   const replica = new Replica(logId, {
-    log: storage.log,
+    ...storage,
     indexes,
     clock: systemClock,
     buildingBytesMax: Number.MAX_SAFE_INTEGER,

@@ -73,9 +73,11 @@ const modelVersions = new ModelVersions(new Pins([{ modelVersion: "", model }]),
   openModel: () => Promise.reject(new Error("no model")),
   onTrouble: console.error,
 });
-const { log, erasures } = storage;
+const { log, names, secondaryIndexes, erasures } = storage;
 const namespaces = new Namespaces({
   log,
+  names,
+  secondaryIndexes,
   modelVersions,
   erasures,
   recent: storage.recent,
@@ -88,7 +90,7 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const eraseCalls = async () => {};
-const erasing = { erasures, modelVersions, eraseCalls };
+const erasing = { names, secondaryIndexes, erasures, modelVersions, eraseCalls };
 const ports = { log, ...erasing, namespaces, indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
@@ -111,7 +113,7 @@ async function fill(): Promise<void> {
   const { text } = madeUp({ memories: perNamespace, seed: 1 });
   const { ms } = await timed(async () => {
     for (let n = 0; n < count; n++) {
-      const logId = await storage.log.create(scopeOf(n));
+      const logId = await storage.names.create(scopeOf(n));
       for (let from = 1; from <= perNamespace; from += BATCH) {
         const size = Math.min(BATCH, perNamespace - from + 1);
         const entries = Array.from({ length: size }, (_, i) =>
@@ -131,7 +133,7 @@ async function rebuild(): Promise<void> {
   const queries = await queryVectors();
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
-  const other = await storage.log.create(small);
+  const other = await storage.names.create(small);
   await storage.log.append({
     logId: other,
     from: 1,
@@ -288,7 +290,7 @@ async function recallFrom(
 
 /** Finds the true nearest by a scan over the log in slices. */
 async function exactNearest(queries: readonly Float32Array[], limit: number): Promise<number[][]> {
-  const logId = (await storage.log.find(scopeOf(0))) as string;
+  const logId = (await storage.names.find(scopeOf(0))) as string;
   const best: { sequence: number; distance: number }[][] = queries.map(() => []);
   const slice = 10_000;
   for (let from = 1; from <= perNamespace; from += slice) {

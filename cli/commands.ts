@@ -1,4 +1,4 @@
-import { type Command, type CommandOptions, Option } from "commander";
+import type { Command, CommandOptions } from "commander";
 import { commandLine, inOneLine, wholeNumber } from "../src/admin/command-line.js";
 import { VERSION } from "../src/version.js";
 import * as accounts from "./account.js";
@@ -30,6 +30,12 @@ const FILTER = [
   "--filter <JSON>",
   'only memories that match, such as \'{"source": "mail"}\'',
   filterGiven,
+] as const;
+
+const ON_SECRET = [
+  "--on-secret <ACTION>",
+  "if there is a key or a card number: store, redact or refuse",
+  choiceOf("--on-secret", ["store", "redact", "refuse"]),
 ] as const;
 
 /** The commands for those who use a server. */
@@ -72,24 +78,22 @@ export function userCommands(): Command {
       [],
     )
     .option("--external-id <ID>", "your own id for the memory")
-    .addOption(
-      new Option(
-        "--on-conflict <ACTION>",
-        "if a memory has that id already: refuse, replace or keep",
-      ).argParser(choiceOf("--on-conflict", ["refuse", "replace", "keep"])),
+    .option(
+      "--on-conflict <ACTION>",
+      "if a memory has that id already: refuse, replace or keep",
+      choiceOf("--on-conflict", ["refuse", "replace", "keep"]),
     )
     .option(
       "--similar-above <SCORE>",
       "lists memories with this score for the text, 0 to 1",
       numberOf("--similar-above"),
     )
-    .addOption(
-      new Option(
-        "--on-similar <ACTION>",
-        "if there is such a memory: store, keep it, or supersede it",
-      ).argParser(choiceOf("--on-similar", ["store", "keep", "supersede"])),
+    .option(
+      "--on-similar <ACTION>",
+      "if there is such a memory: store, keep it, or supersede it",
+      choiceOf("--on-similar", ["store", "keep", "supersede"]),
     )
-    .addOption(onSecret())
+    .option(...ON_SECRET)
     .option("--supersedes <ID>", "a memory that this one corrects; may be repeated", collect, [])
     .option("--ttl <DURATION>", "how long the memory lives, such as 90s, 1h or 7d", durationGiven)
     .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z; else now")
@@ -107,14 +111,14 @@ export function userCommands(): Command {
     .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
     .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z")
     .option("--etag <ETAG>", "updates only this version")
-    .addOption(onSecret())
+    .option(...ON_SECRET)
     .action(memories.update);
   inNamespace("recall [QUERY...]", "finds the memories that fit a question best, by meaning and words")
     .option("-k, --top-k <COUNT>", "number of memories, 1 to 20 unless the server allows more", wholeNumber)
-    .addOption(
-      new Option("--mode <MODE>", "orders by meaning alone (cosine), or by words as well (hybrid)").argParser(
-        choiceOf("--mode", ["cosine", "hybrid"]),
-      ),
+    .option(
+      "--mode <MODE>",
+      "orders by meaning alone (cosine), or by words as well (hybrid)",
+      choiceOf("--mode", ["cosine", "hybrid"]),
     )
     .option("--cosine", "the same as --mode cosine")
     .option(...FILTER)
@@ -138,11 +142,10 @@ export function userCommands(): Command {
     .action(memories.recall);
   inNamespace("list", "lists the memories of a namespace, newest first")
     .option("--limit <COUNT>", "number of memories", wholeNumber, 20)
-    .addOption(
-      new Option(
-        "--order <ORDER>",
-        `by when they were stored or when they happened: ${ORDERS.join(", ")}`,
-      ).argParser(choiceOf("--order", ORDERS)),
+    .option(
+      "--order <ORDER>",
+      `by when they were stored or when they happened: ${ORDERS.join(", ")}`,
+      choiceOf("--order", ORDERS),
     )
     .option(...FILTER)
     .action(memories.list);
@@ -177,7 +180,7 @@ export function userCommands(): Command {
   )
     .option("--from <FORMAT>", `what FILE is: ${FORMATS.join(", ")}; else its content tells`)
     .option("--dry-run", "stores nothing, and says what would be stored and what refused")
-    .addOption(onSecret())
+    .option(...ON_SECRET)
     .action(importFrom);
   inNamespace("watch", "prints each change of a namespace until it is stopped")
     .option("--from <POSITION>", "begins behind this position, which an event or an export has")
@@ -230,12 +233,4 @@ export function userCommands(): Command {
 
 function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
-}
-
-function onSecret(): Option {
-  const choices = ["store", "redact", "refuse"];
-  return new Option(
-    "--on-secret <ACTION>",
-    "if there is a key or a card number: store, redact or refuse",
-  ).argParser(choiceOf("--on-secret", choices));
 }

@@ -1,50 +1,51 @@
 import type {
   Memory,
   Metadata,
-  Mode,
   Namespace,
-  OnConflict,
   OnSecret,
-  OnSimilar,
   Order,
+  RecallRequest,
   Redacted,
+  StoreRequest,
   UpdateFailure,
 } from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
-import { type Common, connect, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
 import { grouped, print, seconds, short, tableOf } from "./output.js";
+import { type Common, connect, type In } from "./profile.js";
 import { metadataGiven, textGiven } from "./values.js";
+
+/** The part of a command's options that its request has by the same names. */
+function requestOf<Given extends In>({ url, profile, json, ...request }: Given) {
+  return request;
+}
 
 /** Rows that the service gives at most in one page. */
 const PAGE_SIZE_MAX = 100;
 /** Memories that one call forgets by their ids. */
 const IDS_MAX = 256;
 
-interface Storing extends In {
+interface Storing extends In, Pick<StoreRequest, StoreOption> {
   readonly file?: string;
   readonly metadata: string[];
-  readonly externalId?: string;
-  readonly onConflict?: OnConflict;
-  readonly similarAbove?: number;
-  readonly onSimilar?: OnSimilar;
-  readonly onSecret?: OnSecret;
   readonly supersedes: string[];
-  readonly ttl?: string;
   readonly at?: string;
 }
+
+type StoreOption = "externalId" | "onConflict" | "similarAbove" | "onSimilar" | "onSecret" | "ttl";
 
 /** Told of a text in a script that the server's model hardly knows. */
 const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
 
-export async function store(words: readonly string[], { file, ...given }: Storing): Promise<void> {
-  const { namespace, externalId, onConflict, similarAbove, onSimilar, onSecret, ttl, at: eventTime } = given;
+export async function store(
+  words: readonly string[],
+  { file, at: eventTime, ...given }: Storing,
+): Promise<void> {
+  const { namespace } = given;
   const metadata = metadataGiven(given.metadata);
   const text = await textGiven(words, file);
   const supersedes = given.supersedes.length > 0 ? given.supersedes : undefined;
-  const asked = { externalId, onConflict, similarAbove, onSimilar, onSecret, ttl, supersedes, eventTime };
-  const memory = { text, namespace, metadata, ...asked };
-  const answer = await connect(given).store(memory);
+  const answer = await connect(given).store({ ...requestOf(given), text, metadata, supersedes, eventTime });
   const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[answer.outcome ?? "CREATED"];
   const hint = answer.unreadShare === undefined ? [] : [UNREAD_HINT];
   print(given, answer, () => [
@@ -109,44 +110,36 @@ function pathsOf(metadata: Metadata): string[] {
   return keys.map((key) => `metadata.${key}`);
 }
 
-interface Recalling extends In {
-  readonly topK?: number;
+interface Recalling extends In, Pick<RecallRequest, RecallOption> {
   readonly cosine?: boolean;
-  readonly mode?: Mode;
-  readonly filter?: Metadata;
-  readonly after?: string;
-  readonly before?: string;
-  readonly minScore?: number;
-  readonly minFit?: number;
   readonly halfLife?: string;
   readonly recencyWeight?: number;
-  readonly fields?: string;
-  readonly maxTokens?: number;
   readonly or?: readonly string[];
   readonly like?: string;
-  readonly alsoIn?: readonly string[];
   readonly around?: number;
   readonly aroundSame?: string;
 }
+
+type RecallOption =
+  | ("topK" | "mode" | "filter" | "after" | "before" | "alsoIn")
+  | ("minScore" | "minFit" | "fields" | "maxTokens");
 
 /** Weight of recency when only the half-life is given: it decides among memories that fit equally well. */
 const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
-  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields, maxTokens, alsoIn } =
-    given;
-  const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
-  const { halfLife, recencyWeight } = given;
+  const { cosine, halfLife, recencyWeight, or, like, around, aroundSame: same, ...others } = given;
+  const { namespace } = others;
+  const mode = cosine === true ? "COSINE" : (others.mode ?? "HYBRID");
   if (recencyWeight !== undefined && halfLife === undefined) {
     throw new UsageError("--recency-weight is for --half-life, which is missing");
   }
   const recency = halfLife === undefined ? undefined : { halfLife, weight: recencyWeight ?? RECENCY_WEIGHT };
-  const floors = { minScore, minFit, maxTokens };
-  const asked = { namespace, topK, mode, filter, after, before, ...floors, recency, fields, alsoIn };
-  const { around, aroundSame: same } = given;
   if (same !== undefined && around === undefined) throw new UsageError("--around-same needs --around");
   const neighbors = around === undefined ? undefined : { before: around, after: around, same };
-  const answer = await connect(given).recall({ ...questionOf(words, given), ...asked, neighbors });
+  const question = questionOf(words, { or, like });
+  const asked = { ...requestOf(others), ...question, mode, recency, neighbors };
+  const answer = await connect(given).recall(asked);
   print(given, answer, () =>
     answer.results.length === 0
       ? [`nothing in ${namespace}`]
@@ -172,7 +165,10 @@ function beside({ id, text }: Memory) {
 }
 
 /** Makes one question of the words, several if there are others, or none if a memory stands for it. */
-function questionOf(words: readonly string[], { or = [], like }: Pick<Recalling, "or" | "like">) {
+function questionOf(
+  words: readonly string[],
+  { or = [], like }: { or: readonly string[] | undefined; like: string | undefined },
+) {
   const own = words.length > 0 ? [words.join(" ")] : [];
   if (like !== undefined) {
     if (own.length + or.length > 0)
@@ -249,8 +245,7 @@ export async function forget(ids: readonly string[], given: Forgetting): Promise
     return print(given, answer, () => [`${id} erased`]);
   }
   let deleted = 0;
-  const batches = filter === undefined ? batchesOf(ids).map((batch) => ({ ids: batch })) : [{ filter }];
-  for (const what of batches) {
+  for (const what of targetsOf(ids, filter)) {
     for (let more = true; more; ) {
       const answer = await recalld.deleteMemories({ namespace, ...what });
       deleted += answer.deleted;
@@ -288,8 +283,7 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
   }
   let updated = 0;
   const failed: UpdateFailure[] = [];
-  const batches = filter === undefined ? batchesOf(ids).map((batch) => ({ ids: batch })) : [{ filter }];
-  for (const what of batches) {
+  for (const what of targetsOf(ids, filter)) {
     let pageToken: string | undefined;
     do {
       const answer = await recalld.updateMemories({ ...change, ...what, pageToken });
@@ -305,11 +299,13 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
   if (failed.length > 0) process.exitCode = 1;
 }
 
-function batchesOf(ids: readonly string[]): string[][] {
+/** What calls are about: the memories of a filter, or those with some ids, as many as one call takes. */
+function targetsOf(ids: readonly string[], filter: Metadata | undefined) {
+  if (filter !== undefined) return [{ filter }];
   const distinct = [...new Set(ids)];
-  return Array.from({ length: Math.ceil(distinct.length / IDS_MAX) }, (_, i) =>
-    distinct.slice(i * IDS_MAX, (i + 1) * IDS_MAX),
-  );
+  return Array.from({ length: Math.ceil(distinct.length / IDS_MAX) }, (_, i) => ({
+    ids: distinct.slice(i * IDS_MAX, (i + 1) * IDS_MAX),
+  }));
 }
 
 interface Dropping extends Common {

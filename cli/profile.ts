@@ -1,7 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { UsageError } from "./failure.js";
+import { join } from "node:path";
+import { Recalld } from "../clients/typescript/src/index.js";
+import { VERSION } from "../src/version.js";
+import { EXIT, UsageError } from "./failure.js";
+import type { Output } from "./output.js";
+import { writeWhole } from "./write-file.js";
 
 const URL_DEFAULT = "http://127.0.0.1:8080";
 /** The name of a key for which none is given. */
@@ -24,7 +28,7 @@ interface Profile extends Partial<Login> {
   readonly others?: readonly Login[];
 }
 
-export interface Named {
+interface Named {
   readonly url?: string;
   readonly profile?: string;
 }
@@ -96,18 +100,9 @@ function nameOf({ profile = NAME_DEFAULT }: Pick<Login, "profile">): string {
   return profile;
 }
 
-/** Replaces the file in one step, so that no reader and no crash sees half of it. Only its owner may read it. */
+/** Only its owner may read the file. */
 function write(path: string, [latest, ...others]: readonly Login[]): void {
-  const profile: Profile = { ...latest, ...(others.length > 0 && { others }) };
-  const draft = `${path}.${process.pid}`;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(draft, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
-  }
+  writeWhole(path, { ...latest, ...(others.length > 0 && { others }) } satisfies Profile);
 }
 
 /** Reads the logins, the latest first; an absent file has none. */
@@ -120,4 +115,24 @@ function readLogins(path: string): Login[] {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new UsageError(`${path} cannot be read as a profile: ${(error as Error).message}`);
   }
+}
+
+export interface Common extends Output, Named {}
+
+export interface In extends Common {
+  readonly namespace: string;
+}
+
+export const HEADERS = { "user-agent": `recalld-cli/${VERSION}` };
+
+/** Makes a client of the server that the options name. @throws UsageError if there is no key for it */
+export function connect(given: Named, { retries }: { retries?: number } = {}): Recalld {
+  const { url, key } = serverOf(given, process.env);
+  if (key === undefined) {
+    throw new UsageError(
+      `no key for ${url}: set RECALLD_API_KEY, or make an account by recalld signup`,
+      EXIT.denied,
+    );
+  }
+  return new Recalld({ baseUrl: url, apiKey: key, headers: HEADERS, retries });
 }

@@ -1,37 +1,53 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import {
-  closeSync,
-  createWriteStream,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
-import { constants } from "node:os";
-import { dirname, resolve } from "node:path";
-import { finished } from "node:stream/promises";
 import type { Command } from "commander";
-import type { OnSecret } from "../clients/typescript/src/index.js";
+import type { OnSecret, Recalld } from "../clients/typescript/src/index.js";
 import { ProgressLine } from "../src/progress.js";
-import { accountLines } from "./account-export.js";
-import { connect, type In } from "./connect.js";
 import { EXIT, UsageError } from "./failure.js";
-import { importFile, lineOf } from "./import/import-file.js";
+import { importFile, lineOf } from "./import/import-memories.js";
+import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
 import { grouped, print } from "./output.js";
+import { connect, type In } from "./profile.js";
+import { openTarget } from "./write-file.js";
 
-/** Links that are followed, as the system does. */
-const LINKS_MAX = 40;
+/** Names that are listed at a time. */
+const PAGE_SIZE = 100;
 
-interface Target {
-  readonly stream: NodeJS.WritableStream;
-  commit(): Promise<void>;
-  discard(): void;
+interface AccountExport {
+  /** Beginning of the names; all namespaces of the account when left out. */
+  readonly prefix: string | undefined;
+  readonly includeVectors: boolean | undefined;
+  /** Called when the export of a namespace begins, with two lines beside those of its memories. */
+  onNamespace(): void;
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/**
+ * Writes out the namespaces that a key may read, as lines without their ends: what it is, the export of each
+ * namespace as ExportMemories gives it, in the order of their names' bytes, and the number of namespaces and of
+ * their lines with the SHA-256 of all lines before. Each namespace is as of a position of its own.
+ */
+async function* accountLines(
+  server: Recalld,
+  { prefix, includeVectors, onNamespace }: AccountExport,
+): AsyncGenerator<string> {
+  const hash = createHash("sha256");
+  const hashed = (line: string) => {
+    hash.update(line).update("\n");
+    return line;
+  };
+  const about = { prefix: prefix ?? "", exported_at: new Date().toISOString() };
+  yield hashed(JSON.stringify({ format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, ...about }));
+  let [namespaces, lines] = [0, 0];
+  for await (const { namespace } of server.namespaces({ prefix, pageSize: PAGE_SIZE })) {
+    namespaces++;
+    onNamespace();
+    for await (const line of server.export({ namespace, includeVectors }).lines()) {
+      lines++;
+      yield hashed(line);
+    }
+  }
+  yield JSON.stringify({ namespaces, lines, sha256: hash.digest("hex") });
+}
 
 const PROGRESS = { redrawMs: 100, lineEveryMs: 5_000 };
 /** Further attempts of each of many calls: a server may be started anew meanwhile. */
@@ -134,79 +150,4 @@ export async function importFrom(
   const more = report.skipped + report.refused - problems.length;
   if (more > 0) console.error(`recalld: and ${more} more`);
   if (problems.length > 0) process.exitCode = EXIT.failed;
-}
-
-/**
- * Opens a file for what comes piece by piece. It is written beside the target and gets its name when all of it
- * is there, so that a failure or a signal leaves the old file. A pipe or a device is written to as it is.
- *
- * @throws UsageError if it cannot be written.
- */
-function openTarget(file: string): Target {
-  const path = followLinks(file);
-  const old = statSync(path, { throwIfNoEntry: false });
-  const isWhole = old === undefined || old.isFile();
-  const written = isWhole ? `${path}.${process.pid}.part` : path;
-  let fd: number;
-  try {
-    if (old?.isDirectory()) throw new Error("it is a folder");
-    // The draft may be made although the old file is protected.
-    if (old?.isFile()) closeSync(openSync(path, "r+"));
-    fd = openSync(written, "w", old?.isFile() ? old.mode & 0o777 : 0o666);
-  } catch (error) {
-    throw new UsageError(`--file ${file} cannot be written: ${(error as Error).message}`);
-  }
-  const stream = createWriteStream("", { fd, autoClose: false });
-  let isOpen = true;
-  const close = () => {
-    for (const signal of SIGNALS) process.off(signal, onSignal);
-    if (isOpen) closeSync(fd);
-    isOpen = false;
-  };
-  const discard = () => {
-    if (!isOpen) return;
-    close();
-    if (isWhole) rmSync(written, { force: true });
-  };
-  const onSignal = (signal: NodeJS.Signals) => {
-    discard();
-    process.exit(128 + constants.signals[signal]);
-  };
-  for (const signal of SIGNALS) process.once(signal, onSignal);
-  const failed = new Promise<never>((_, reject) => stream.once("error", reject));
-  failed.catch(() => {}); // A commit waits for it.
-  return {
-    stream,
-    discard,
-    commit: async () => {
-      stream.end();
-      await Promise.race([finished(stream), failed]);
-      if (isWhole) fsyncSync(fd);
-      close();
-      if (!isWhole) return;
-      renameSync(written, path);
-      syncFolder(dirname(path));
-    },
-  };
-}
-
-/** Path behind symbolic links, also if nothing is there yet. */
-function followLinks(file: string): string {
-  let path = resolve(file);
-  for (let i = 0; i < LINKS_MAX; i++) {
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
-    path = resolve(dirname(path), readlinkSync(path));
-  }
-  throw new UsageError(`--file ${file} cannot be written: its links lead in a circle`);
-}
-
-/** Makes a rename last. Some systems cannot open folders. */
-function syncFolder(path: string): void {
-  if (process.platform === "win32") return;
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

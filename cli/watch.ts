@@ -1,11 +1,54 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { WatchEvent } from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
-import { connect, HEADERS, type In } from "./connect.js";
 import { UsageError } from "./failure.js";
 import { asGiven, short } from "./output.js";
-import { serverOf } from "./profile.js";
-import { positionPath, readPosition, type Watched, writePosition } from "./watch-position.js";
+import { connect, HEADERS, type In, serverOf } from "./profile.js";
 import { deliver, PATIENCE, type Receiver, receiverGiven } from "./web-hook.js";
+import { writeWhole } from "./write-file.js";
+
+/** A namespace of a server, and the address that its changes are posted to. A position holds for this pair only. */
+export interface Watched {
+  readonly server: string;
+  readonly namespace: string;
+  readonly post: string;
+}
+
+/** Path of the file for these, below the user's state folder (XDG_STATE_HOME). */
+function positionPath(watched: Watched, env: NodeJS.ProcessEnv): string {
+  const state = env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  const name = createHash("sha256")
+    .update(JSON.stringify(entriesOf(watched)))
+    .digest("hex")
+    .slice(0, 32);
+  return join(state, "recalld", `watch-${name}.json`);
+}
+
+/**
+ * The position behind which the watch goes on; undefined if there is no file yet.
+ *
+ * @throws UsageError if the file is of another watch, or no such file.
+ */
+function readPosition(path: string, watched: Watched): string | undefined {
+  try {
+    const { position, ...saved } = JSON.parse(readFileSync(path, "utf8")) as Watched & { position: unknown };
+    if (typeof position !== "string") throw new Error("it has no position");
+    if (JSON.stringify(entriesOf(saved)) !== JSON.stringify(entriesOf(watched))) {
+      throw new Error("it is of another server, namespace or receiver");
+    }
+    return position;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new UsageError(`${path} cannot be read as the position of this watch: ${(error as Error).message}`);
+  }
+}
+
+function entriesOf({ server, namespace, post }: Watched): readonly string[] {
+  return [server, namespace, post];
+}
 
 interface Watching extends In {
   readonly from?: string;
@@ -54,7 +97,7 @@ async function postChanges(
       show(given, change);
     }
     // The first heartbeat has the position where the watch begins: what comes after it is not missed any more.
-    if (change.position !== position) writePosition(path, watched, change.position);
+    if (change.position !== position) writeWhole(path, { ...watched, position: change.position });
     position = change.position;
   }
 }

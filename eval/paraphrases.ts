@@ -10,14 +10,13 @@ const { openEmbedder }: typeof import("../src/embedding/open.js") = await import
   new URL("../dist/src/embedding/open.js", import.meta.url).href
 );
 const config = loadConfig(process.env);
-const { settings, ...place } = modelOf(config);
 const [model = config.model] = process.argv.slice(2);
+const { settings, ...place } = modelOf(config, model);
 const open = (given: ConventionSettings = {}) =>
   openEmbedder({
     ...place,
-    model,
     workers: 1,
-    settings: { ...(model === config.model && settings), ...given },
+    settings: { ...settings, ...given },
   });
 
 const asRead = await open();

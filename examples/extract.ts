@@ -13,6 +13,8 @@ const { RECALLD_URL: baseUrl = "http://127.0.0.1:8080" } = process.env;
 const MODEL_TIMEOUT_MS = 60_000;
 /** Characters of the conversation that the model gets, the latest ones; of a query, fewer. */
 const [CONVERSATION_MAX, QUERY_MAX] = [50_000, 2_000];
+/** Memories that one store may supersede. */
+const SUPERSEDED_MAX = 16;
 
 const PROMPT = `You keep the memory of an assistant. Read the conversation and write down what stays true after it:
 who the user is, what they have, like, need, plan and decided. Leave out greetings, questions, guesses, what the
@@ -28,7 +30,7 @@ Answer with JSON alone:
 interface Fact {
   readonly text: string;
   readonly slot?: string | null;
-  readonly replaces?: readonly string[];
+  readonly replaces?: readonly string[] | null;
   readonly happened?: string | null;
 }
 
@@ -55,21 +57,33 @@ const recalld = new Recalld({ apiKey, baseUrl });
 const turns = (await json(process.stdin)) as { role: string; content: string }[];
 const said = turns.map(({ role, content }) => `${role}: ${content}`).join("\n");
 const query = said.slice(-QUERY_MAX);
-const { results } = await recalld.recall({ namespace, query, topK: 20, mode: "HYBRID" });
+const fields = "text,external_id";
+const { results } = await recalld.recall({ namespace, query, topK: 20, mode: "HYBRID", fields });
 const known = results.map(({ id, text }) => `${id} ${text}`).join("\n");
 const facts = await ask(`Known facts:\n${known}\n\nConversation:\n${said.slice(-CONVERSATION_MAX)}`);
 
 // A model may make ids up, or name one twice: each is superseded once, and only if it was shown.
-const open = new Set(results.map(({ id }) => id));
-for (const { text = "", slot, replaces = [], happened } of facts) {
-  const supersedes = replaces.filter((id) => open.delete(id));
+const open = new Map(results.map(({ id, externalId = "" }) => [id, externalId]));
+for (const { text = "", slot, replaces, happened } of facts) {
   const hasSlot = typeof slot === "string" && /^[a-z][a-z0-9_-]{0,63}$/.test(slot);
   // What has a slot takes the place of its former value; anything else is stored once, however often this runs.
   const externalId = hasSlot ? `slot:${slot}` : `fact:${createHash("sha256").update(text).digest("hex")}`;
   const onConflict = hasSlot ? "REPLACE" : "KEEP";
+  const replaced = new Map([...open].filter(([id]) => Array.isArray(replaces) && replaces.includes(id)));
+  for (const id of replaced.keys()) open.delete(id);
+  // A superseded memory would keep its slot for good: what has a slot is deleted, or gets the new value.
+  const ended = [...replaced].filter(([, its]) => its.startsWith("slot:") && its !== externalId);
+  const supersedes = [...replaced].filter(([, its]) => !its.startsWith("slot:")).map(([id]) => id);
   // A day that is none is left out: the fact then counts from when it is stored.
-  const day = new Date(/^\d{4}-\d\d-\d\d$/.test(happened ?? "") ? `${happened}T00:00:00Z` : Number.NaN);
-  const eventTime = Number.isNaN(day.getTime()) ? undefined : day;
-  const stored = await recalld.store({ namespace, text, externalId, onConflict, supersedes, eventTime });
+  const day = new Date(
+    /^(?!0000)\d{4}-\d\d-\d\d$/.test(happened ?? "") ? `${happened}T00:00:00Z` : Number.NaN,
+  );
+  const isDay = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(`${happened}`);
+  const eventTime = isDay ? day : undefined;
+  const stored = await recalld.store({
+    ...{ namespace, text, externalId, onConflict, eventTime },
+    supersedes: supersedes.slice(0, SUPERSEDED_MAX),
+  });
+  for (const [id] of ended) await recalld.delete({ namespace, id });
   console.log(stored.outcome, text);
 }

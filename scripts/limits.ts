@@ -4,31 +4,30 @@ import type { Rate } from "../src/accounts/bucket.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
 import { builtInPlans, FREE, type Plan } from "../src/accounts/plan.js";
 import { RUNNING_CALLS_MAX } from "../src/accounts/plan-limits.js";
-import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions/sessions.js";
+import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
+import { count } from "../src/errors.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,
   FILTER_DEPTH_MAX,
   FILTER_LIST_MAX,
-  FILTER_PATH_BYTES_MAX,
   FILTER_STRING_BYTES_MAX,
 } from "../src/memory/filter/parse.js";
+import { FILTER_PATH_BYTES_MAX } from "../src/memory/filter/path.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
-import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/answer-budget.js";
-import { NEIGHBORS_MAX } from "../src/memory/operations/recall/parse-neighbors.js";
+import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/fill.js";
+import { NEIGHBORS_MAX } from "../src/memory/operations/recall/neighbors.js";
 import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
 import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
-import { count } from "../src/memory/requests/count.js";
-import { EXTERNAL_ID_BYTES_MAX } from "../src/memory/requests/external-id.js";
 import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/requests/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/requests/metadata.js";
-import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/requests/namespace.js";
+import { ALSO_IN_MAX, EXTERNAL_ID_BYTES_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/requests/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
+import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../src/memory/requests/text.js";
-import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/requests/top-k.js";
 import { EXPORT_MS_MAX } from "../src/memory/streams/export.js";
 import { STREAM_LIMITS } from "../src/memory/streams/open-streams.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/app.js";

@@ -7,13 +7,12 @@ import { modelOf } from "./compose/models.js";
 import { openIndexFiles, openStorage } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
-import { failedPrecondition, MemoryError } from "./errors.js";
+import { count, failedPrecondition, MemoryError } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import type { ModelVersion } from "./memory/ports/model-version.js";
 import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";
-import { count } from "./memory/requests/count.js";
 import { ProgressLine } from "./progress.js";
 import { backUp } from "./storage/local/backup/back-up.js";
 import { compactLocal } from "./storage/local/backup/compact.js";
@@ -95,8 +94,7 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
     const pins = new Pins(await storage.systemRecords.models());
     const dimensionsOf = (logId: string) => pins.dimensionsOf(logId);
     const { indexes, closeThreads } = openIndexFiles(config, { dimensionsOf, onTrouble: () => {} });
-    const { log, erasures } = storage;
-    return await verify({ log, erasures, indexes, dimensionsOf }).finally(closeThreads);
+    return await verify({ ...storage, indexes, dimensionsOf }).finally(closeThreads);
   } finally {
     await storage.close();
   }
@@ -166,9 +164,7 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
 
 /** Loads a model, downloading it first if need be, so that only one that can be read is pinned. */
 async function identityOf(config: Config, model: string): Promise<ModelIdentity> {
-  const { settings, ...named } = modelOf(config);
-  const own = model === named.model && { settings };
-  const embedder = await openEmbedder({ ...named, model, ...own, workers: 1 });
+  const embedder = await openEmbedder({ ...modelOf(config, model), workers: 1 });
   await embedder.close();
   return embedder.model;
 }

@@ -2,15 +2,13 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { Operator } from "./admin/operations.js";
-import { audited } from "./compose/audit-log.js";
-import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
-import { openStorage, ownIndexFiles } from "./compose/storage.js";
+import { type Closers, openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
-import { warn } from "./compose/warn.js";
+import { audited, warn } from "./compose/warn.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/models/find-convention.js";
@@ -18,8 +16,8 @@ import { dropAll } from "./memory/erasure/drop.js";
 import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
-import { parseExpiry } from "./memory/requests/expiry.js";
 import { parseNamespace } from "./memory/requests/namespace.js";
+import { parseExpiry } from "./memory/requests/times.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
 import { within } from "./storage/within.js";
@@ -119,6 +117,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     plans,
     systemRecords: storage.systemRecords,
     log: storage.log,
+    names: storage.names,
     backUp,
     address: () => address,
     indexStatus: (page) => indexStatus(memory, page),

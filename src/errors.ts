@@ -51,7 +51,7 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-export interface ErrorOptions {
+interface ErrorOptions {
   /** Field of the request that is wrong, in the contract's snake_case. */
   field?: string;
   /** Constant that programs can branch on. */
@@ -134,4 +134,36 @@ export function isNotWritable(error: unknown): boolean {
 /** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Formats a number for people: 65,536. */
+export function count(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
+/** Runs work on one part of a request; its errors name their field behind the part's path. */
+export function ofItem<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw errorOfItem(path, error);
+  }
+}
+
+/** Makes an error name its field behind the path of a part of the request. */
+export function errorOfItem(path: string, error: unknown): unknown {
+  if (!(error instanceof MemoryError) || error.field === undefined) return error;
+  const { code, field: inner, metadata, reason, retryAfterMs, cause } = error;
+  const field = `${path}.${inner}`;
+  const [message, recorded] = [error.message, error.recorded].map((text) =>
+    text.startsWith(inner) ? field + text.slice(inner.length) : text,
+  ) as [string, string];
+  return new MemoryError(code, message, {
+    field,
+    recorded,
+    metadata,
+    cause,
+    ...(reason !== undefined && { reason }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
 }

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { openService, type Service } from "./compose.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
-import { remarkable } from "./embedding/models/describe-convention.js";
+import { remarkable } from "./embedding/models/find-convention.js";
 import { MemoryError } from "./errors.js";
 import { flushLog, openLog } from "./server/logging.js";
 import { VERSION } from "./version.js";

@@ -4,9 +4,15 @@ import { commandLine } from "./admin/command-line.js";
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
-import { describeConvention } from "./embedding/models/describe-convention.js";
-import { listModels, type ModelSummary, summarise } from "./embedding/models/list-models.js";
-import { BUNDLED, folderOf, locateModel } from "./embedding/models/locate.js";
+import { describeConvention } from "./embedding/models/find-convention.js";
+import {
+  BUNDLED,
+  folderOf,
+  listModels,
+  locateModel,
+  type ModelSummary,
+  summarise,
+} from "./embedding/models/locate.js";
 import { missingFiles } from "./embedding/models/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";
@@ -52,14 +58,8 @@ async function run(command: Run, id?: string): Promise<void> {
   process.exitCode = (await command(config, id ?? config.model)) ? 0 : 1;
 }
 
-/** Returns a model's settings; its convention is configured only if it is the one that MODEL names. */
-function optionsFor(config: Config, model: string) {
-  const { settings, ...options } = modelOf(config);
-  return { ...options, model, ...(model === config.model && { settings }) };
-}
-
 async function pull(config: Config, model: string): Promise<boolean> {
-  const options = optionsFor(config, model);
+  const options = modelOf(config, model);
   const lacking = await missingFiles(folderOf(options));
   await locateModel(options);
   const summary = await summarise(options);
@@ -72,7 +72,7 @@ async function list(config: Config): Promise<boolean> {
   const models = await listModels(config.modelsDir);
   for (const model of models) {
     console.log(`${model === config.model ? "*" : " "} ${model}`);
-    for (const line of await describeOrSay(optionsFor(config, model))) console.log(`    ${line}`);
+    for (const line of await describeOrSay(modelOf(config, model))) console.log(`    ${line}`);
   }
   if (models.includes(config.model)) return true;
   if (isRemote(config.model)) console.log(`* ${config.model}\n    on the server that EMBED_URL names`);
@@ -84,7 +84,7 @@ async function list(config: Config): Promise<boolean> {
 }
 
 /** Describes a model, or its problem, so that a damaged folder does not hide the other models. */
-async function describeOrSay(options: ReturnType<typeof optionsFor>): Promise<string[]> {
+async function describeOrSay(options: ReturnType<typeof modelOf>): Promise<string[]> {
   try {
     const lacking = await missingFiles(folderOf(options));
     return lacking.length > 0 ? [`lacks ${lacking.join(", ")}`] : describe(await summarise(options));
@@ -104,7 +104,7 @@ function describe({ bytes, dimensions, revision, found, manifest }: ModelSummary
 }
 
 async function check(config: Config, model: string): Promise<boolean> {
-  const options = optionsFor(config, model);
+  const options = modelOf(config, model);
   if (!isRemote(model) && !(await checkFolder(options))) return false;
   const embedder = await openEmbedder({ ...options, workers: 1 });
   if (isRemote(model)) {
@@ -125,7 +125,7 @@ async function check(config: Config, model: string): Promise<boolean> {
 }
 
 /** Describes a model's folder; true if all files are there and as they were downloaded. */
-async function checkFolder(options: ReturnType<typeof optionsFor>): Promise<boolean> {
+async function checkFolder(options: ReturnType<typeof modelOf>): Promise<boolean> {
   const { model } = options;
   const lacking = await missingFiles(folderOf(options));
   if (lacking.length > 0) {
@@ -152,7 +152,7 @@ async function tryModels(config: Config, { file, model }: { file: string; model:
   }
   const measured = [];
   for (const each of new Set([config.model, model])) {
-    const embedder = await openEmbedder({ ...optionsFor(config, each), workers: config.embedWorkers });
+    const embedder = await openEmbedder({ ...modelOf(config, each), workers: config.embedWorkers });
     const measuring = measureModel(embedder, trial).finally(() => embedder.close());
     measured.push({ model: each, ...(await measuring) });
   }

@@ -99,7 +99,7 @@ export class Recalld implements System {
   async fill({ from, to }: Filling): Promise<void> {
     await this.stop();
     const storage = await openLocal({ dataDir: this.#dataDir });
-    const logId = await storage.log.create({ accountId: this.#accountId, namespace: NAMESPACE });
+    const logId = await storage.names.create({ accountId: this.#accountId, namespace: NAMESPACE });
     for (let at = from; at < to; at += FILLED_AT_A_TIME) {
       const size = Math.min(FILLED_AT_A_TIME, to - at);
       const entries = Array.from({ length: size }, (_, i) => this.#entry(at + i));

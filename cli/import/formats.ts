@@ -1,11 +1,10 @@
 import { OtherFormatError, type Read, type Reader, type Source, UnreadableError } from "./imported.js";
-import { readAccount } from "./readers/account.js";
 import { readChatGpt } from "./readers/chatgpt.js";
 import { readClaude } from "./readers/claude.js";
 import { readJsonLines } from "./readers/json-lines.js";
 import { readMem0 } from "./readers/mem0.js";
 import { readChroma, readQdrant, readSupermemory } from "./readers/qdrant.js";
-import { readRecalld } from "./readers/recalld.js";
+import { readAccount, readRecalld } from "./readers/recalld.js";
 import { readServerMemory } from "./readers/server-memory.js";
 
 /** Name of the format whose memories name their namespaces. */

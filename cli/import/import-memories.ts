@@ -1,10 +1,20 @@
 import { createHash } from "node:crypto";
-import { RecalldError } from "../../clients/typescript/src/index.js";
+import { type OnSecret, type Recalld, RecalldError } from "../../clients/typescript/src/index.js";
 import { invalid, MemoryError } from "../../src/errors.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
+import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { parseText } from "../../src/memory/requests/text.js";
-import { externalIdOf } from "./external-id.js";
-import type { Imported, Read } from "./imported.js";
+import { grouped } from "../output.js";
+import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
+import {
+  externalIdOf,
+  type Imported,
+  NotThatFormatError,
+  type Read,
+  type Source,
+  UnreadableError,
+} from "./imported.js";
+import { type OpenSource, openSource } from "./source-file.js";
 
 export const STORING_MAX = 8;
 const PROBLEMS_MAX = 10;
@@ -14,7 +24,7 @@ export interface Storing extends Imported {
   readonly externalId: string;
 }
 
-export interface Progress {
+interface Progress {
   /** Memories, and other parts of the file, that were read. */
   readonly read: number;
   /** Memories that were stored, or would be stored if it were no dry run. */
@@ -27,12 +37,12 @@ export interface Progress {
   readonly refused: number;
 }
 
-export interface Report extends Progress {
+interface Report extends Progress {
   /** The first parts that were skipped or refused. */
   readonly problems: readonly Problem[];
 }
 
-export interface Problem {
+interface Problem {
   readonly sourceId: string;
   /** Where it is in the file: `line 7`, or a path such as `$[3].mapping.abc`. */
   readonly place: string;
@@ -40,7 +50,7 @@ export interface Problem {
   readonly message: string;
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly read: AsyncIterable<Read>;
   /**
    * Stores a memory, unless the namespace holds one with its external id; true if it does. Left out
@@ -142,4 +152,78 @@ class Run {
 function isOfTheMemory(error: unknown): error is MemoryError | RecalldError {
   const isKnown = error instanceof MemoryError || error instanceof RecalldError;
   return isKnown && error.code === "invalid_argument";
+}
+
+interface FileImport {
+  /** Path of the file; `-` is the standard input. */
+  readonly file: string;
+  /** Name of a format; when left out, the file's content tells it. */
+  readonly from?: string | undefined;
+  /** The namespace to import into; of an account's export, each memory's own. */
+  readonly namespace: string;
+  /** True if the caller chose the namespace, and it is not the default. */
+  readonly isChosen?: boolean | undefined;
+  /** What the server does with secrets in the memories; what it is set to when left out. */
+  readonly onSecret?: OnSecret | undefined;
+  readonly server: Recalld | undefined;
+  show(line: string): void;
+}
+
+/**
+ * Imports a file into a namespace of a server.
+ *
+ * @throws MemoryError `invalid_argument` if the file cannot be read or its format is not known,
+ * `failed_precondition` if it is not of its format; RecalldError as the server answers.
+ */
+export async function importFile(request: FileImport): Promise<Report & { from: string }> {
+  const namespace = parseNamespace(request.namespace);
+  if (request.from !== undefined && !FORMATS.includes(request.from)) {
+    throw new MemoryError("invalid_argument", `--from must be one of ${FORMATS.join(", ")}`);
+  }
+  let source: OpenSource | undefined;
+  try {
+    source = await openSource(request.file);
+    const { from, read } = await readAs(source, request.from);
+    if (from === ACCOUNT && request.isChosen) {
+      throw new MemoryError(
+        "invalid_argument",
+        "the file names the namespace of each memory; leave out --namespace",
+      );
+    }
+    const report = await importMemories({
+      read,
+      store: request.server && storingIn(request.server, { namespace, onSecret: request.onSecret }),
+      onProgress: (progress) => request.show(lineOf(progress)),
+    });
+    return { from, ...report };
+  } catch (error) {
+    if (!(error instanceof NotThatFormatError)) throw error;
+    const code = error instanceof UnreadableError ? "invalid_argument" : "failed_precondition";
+    throw new MemoryError(code, error.message, { cause: error });
+  } finally {
+    await source?.close();
+  }
+}
+
+async function readAs(source: Source, from: string | undefined) {
+  const read = from === undefined ? undefined : READERS[from]?.(source);
+  return from === undefined || read === undefined ? await readAsFound(source) : { from, read };
+}
+
+function storingIn(
+  server: Recalld,
+  how: Pick<FileImport, "namespace" | "onSecret">,
+): (storing: Storing) => Promise<{ already: boolean }> {
+  return async ({ text, metadata, externalId, expireTime, eventTime, namespace = how.namespace }) => {
+    const memory = { ...how, namespace, text, metadata, externalId, expireTime, eventTime };
+    const { outcome } = await server.store({ ...memory, onConflict: "KEEP" });
+    return { already: outcome === "KEPT" };
+  };
+}
+
+export function lineOf({ read, stored, already, skipped, refused }: Progress): string {
+  const parts = [`${grouped(stored)} stored`, `${grouped(already)} were there already`];
+  if (skipped > 0) parts.push(`${grouped(skipped)} skipped`);
+  if (refused > 0) parts.push(`${grouped(refused)} refused`);
+  return `${grouped(read)} read: ${parts.join(", ")}`;
 }

@@ -1,4 +1,6 @@
-import type { JsonObject } from "../../src/memory/requests/json-object.js";
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../src/memory/requests/metadata.js";
+import { parseExternalId } from "../../src/memory/requests/namespace.js";
 
 /** A memory of another program, or of an export, as it will be stored. */
 export interface Imported {
@@ -63,4 +65,15 @@ export class OtherFormatError extends NotThatFormatError {
 /** A file that is not there, or that holds no text. */
 export class UnreadableError extends NotThatFormatError {
   override readonly name: string = "UnreadableError";
+}
+
+/** Makes a memory's external id: its own, or its id in the source, or what stands for one that cannot be one. */
+export function externalIdOf({ sourceId, externalId = sourceId }: Imported): string {
+  try {
+    return parseExternalId(externalId) ?? sourceId;
+  } catch {
+    // Lone surrogates are written out, as all of them have the same bytes.
+    const text = externalId.isWellFormed() ? externalId : JSON.stringify(externalId);
+    return `import-${createHash("sha256").update(text).digest("hex")}`;
+  }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { MemoryError } from "../errors.js";
-import type { Accounts } from "./account.js";
+import type { Account, Accounts } from "./account.js";
 import { Buckets, type Rate } from "./bucket.js";
 import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, type KeyAccess } from "./key.js";
 
@@ -56,7 +56,7 @@ interface Known {
 /** Finds the principal that holds a key or a session, which a caller in this network shows. */
 export type Authenticate = (credential: Credential | undefined, network: string) => Promise<Principal>;
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly accounts: Accounts;
   /** Called for every use of a key. */
   onUse(caller: Authenticated): void;
@@ -203,4 +203,27 @@ async function retireReplacedKey(accounts: Accounts, accountId: string, key: Key
 
 function refused(message: string): MemoryError {
   return new MemoryError("unauthenticated", message);
+}
+
+/**
+ * Takes calls from the caller's plan, all or none. The same atomic step proves that the key lives, and the
+ * session if there is one; the reason is looked up only if that step fails.
+ *
+ * @throws MemoryError `unauthenticated` or `resource_exhausted` (QUOTA_EXHAUSTED).
+ */
+export async function charge(accounts: Accounts, caller: Authenticated, calls = 1): Promise<void> {
+  if (await accounts.charge({ accountId: caller.accountId, keyHash: proofOf(caller), calls })) return;
+  const { callsLimit, callsLeft } = await getAccount(accounts, caller);
+  const message =
+    calls > 1 && callsLeft > 0
+      ? `this needs ${calls} calls, and ${callsLeft} of this account's plan are left`
+      : `all ${callsLimit.toLocaleString("en-US")} calls of this account's plan are used`;
+  throw new MemoryError("resource_exhausted", message, { reason: "QUOTA_EXHAUSTED" });
+}
+
+/** Finds the caller's own account. @throws MemoryError `unauthenticated` if the key or the session ended. */
+export async function getAccount(accounts: Accounts, caller: Authenticated): Promise<Account> {
+  const account = await accounts.findByKey(proofOf(caller));
+  if (account === undefined) throw unknownKey();
+  return account;
 }

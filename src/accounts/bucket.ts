@@ -7,7 +7,7 @@ export interface Rate {
 }
 
 /** The result of taking one token from a bucket. */
-export interface Taken {
+interface Taken {
   /** Time when the bucket will be full again: the state to keep if a token was taken. */
   readonly fullAtMs: number;
   /** Time until the bucket holds a token; 0 or less if one was taken. */
@@ -21,7 +21,7 @@ const HAIR = 1e-6;
  * Takes tokens, by the generic cell rate algorithm: the only state of a bucket is the time when it
  * will be full again. A bucket without state is full.
  */
-export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number, tokens = 1): Taken {
+function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number, tokens = 1): Taken {
   const oneMs = 1000 / perSecond;
   const after = Math.max(fullAtMs, nowMs) + oneMs * tokens;
   return { fullAtMs: after, waitMs: after - nowMs - burst * oneMs - HAIR };
@@ -31,6 +31,20 @@ export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number, to
 function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): number {
   const missing = (Math.max(0, fullAtMs - nowMs) * perSecond) / 1000;
   return Math.max(0, Math.floor(burst - missing + HAIR));
+}
+
+/** One token bucket, whose owner keeps it. */
+export class Bucket {
+  #fullAtMs = 0;
+
+  constructor(private readonly rate: Rate) {}
+
+  /** Takes a token if the bucket holds one. */
+  tryTake(): boolean {
+    const { fullAtMs, waitMs } = take(this.#fullAtMs, this.rate, performance.now());
+    if (waitMs <= 0) this.#fullAtMs = fullAtMs;
+    return waitMs <= 0;
+  }
 }
 
 /** Maximum number of buckets in memory; beyond it, those used least recently start afresh. */

@@ -1,8 +1,7 @@
 import { failedPrecondition, invalid, MemoryError, type Reason } from "../errors.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
-import type { Authenticated } from "./authenticate.js";
+import { type Authenticated, getAccount } from "./authenticate.js";
 import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
-import { getAccount } from "./quota.js";
 
 export const KEY_NAME_BYTES_MAX = 64;
 export const GRACE_SECONDS_MAX = 86_400;

@@ -1,7 +1,7 @@
+import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
-import type { Authenticated } from "./authenticate.js";
-import { getAccount } from "./quota.js";
+import { type Authenticated, getAccount } from "./authenticate.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
@@ -9,7 +9,7 @@ const USAGE_DAYS_DEFAULT = 30;
 const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 /** Number of days up to which an answer has their hours. */
-export const HOURS_DAYS_MAX = 3;
+const HOURS_DAYS_MAX = 3;
 
 /** Counts of successful calls, and of the tokens of their texts and queries. */
 export interface Counts {
@@ -46,7 +46,7 @@ export interface Usage {
 }
 
 /** The hour in UTC, 0 to 23. */
-export function hourOf(ms: number): number {
+function hourOf(ms: number): number {
   return Math.floor((ms % DAY_MS) / HOUR_MS);
 }
 
@@ -81,4 +81,83 @@ export async function usageOf(
   const byDate = new Map(stored.map((day) => [day.date, day]));
   const found = dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
   return days > HOURS_DAYS_MAX ? found.map(({ hours, ...day }) => day) : found;
+}
+
+/** Hours of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
+const WAITING_MAX = 10_000;
+
+/**
+ * Counts usage in batched writes that no call waits for. A process that is killed loses the last few
+ * seconds; a write of unknown outcome is tried again, and may count twice. These numbers decide nothing:
+ * the calls left in a plan are counted exactly, elsewhere.
+ */
+export class UsageCounter {
+  #waiting = new Map<string, AccountHour>();
+  readonly #background: Background;
+
+  constructor(
+    private readonly usage: Usage,
+    options: BackgroundOptions,
+  ) {
+    this.#background = inBackground(() => this.#write(), options);
+  }
+
+  /** Counts a call that succeeded, with the tokens of its text or query. */
+  count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
+    const nowMs = Date.now();
+    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...countsOf(call, tokens) });
+  }
+
+  /** Reads usage like `Usage.read`, including all that this process counted before the call. */
+  async read(request: { accountId: string; from: string }): Promise<DayUsage[]> {
+    await this.#background.now();
+    return this.usage.read(request);
+  }
+
+  /** Removes usage like `Usage.remove`. Counts that other processes have not written yet may follow. */
+  async remove(accountId: string): Promise<void> {
+    await this.#background.now();
+    await this.usage.remove(accountId);
+  }
+
+  close(): Promise<void> {
+    return this.#background.close();
+  }
+
+  #add(hour: AccountHour): void {
+    const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
+    const before = this.#waiting.get(key);
+    if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
+    this.#waiting.set(key, before === undefined ? hour : sum(before, hour));
+  }
+
+  async #write(): Promise<void> {
+    const hours = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    if (hours.length === 0) return;
+    try {
+      await this.usage.add(hours);
+    } catch (error) {
+      for (const hour of hours) this.#add(hour);
+      throw error;
+    }
+  }
+}
+
+/** Counts of one call, with the tokens of its text or query. */
+export function countsOf(call: "store" | "recall", tokens: number): Counts {
+  const [stores, recalls] = call === "store" ? [1, 0] : [0, 1];
+  return { stores, recalls, tokensStored: stores * tokens, tokensQueried: recalls * tokens };
+}
+
+/** Adds the counts of `b` to those of `a`; all else is from `a`. */
+export function sum<T extends Counts>(a: T, b: Counts): T {
+  const { stores, recalls, tokensStored, tokensQueried, ...rest } = a;
+  const counts = {
+    stores: stores + b.stores,
+    recalls: recalls + b.recalls,
+    tokensStored: tokensStored + b.tokensStored,
+    tokensQueried: tokensQueried + b.tokensQueried,
+  };
+  return { ...counts, ...rest } as unknown as T;
 }

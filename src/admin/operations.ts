@@ -8,7 +8,8 @@ import { type Usage, usageOf } from "../accounts/usage.js";
 import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } from "../errors.js";
 import type { IndexStatus } from "../memory/log/index-status.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
-import type { Log, Scope } from "../memory/ports/log.js";
+import type { Log } from "../memory/ports/log.js";
+import type { Names, Scope } from "../memory/ports/names.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { abandon, look, pin } from "../memory/reembedding/change-model.js";
 
@@ -23,6 +24,7 @@ export type OperatorPorts = KeysOptions &
     readonly plans: Plans;
     readonly systemRecords: SystemRecords;
     readonly log: Log;
+    readonly names: Names;
     /** Lists the indexes that have files in `DATA_DIR`, or that this process holds open. */
     readonly indexStatus: (page: { after: string; limit: number }) => Promise<readonly IndexStatus[]>;
     /** Erases the index files of a namespace, and returns its log's id; undefined if it does not exist. */

@@ -1,8 +1,46 @@
+import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
 import { invalid, MemoryError } from "../errors.js";
-import { guardedLookup } from "./public-address.js";
+
+/** Error for a name that leads into a network that is not the internet. */
+class NotPublicAddressError extends Error {
+  override readonly name = "NotPublicAddressError";
+}
+
+/**
+ * True if an address is one of the public internet: none of this machine, its network, or a cloud's own
+ * services, nor an IPv6 address that stands for such an IPv4 one.
+ */
+export function isPublic(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).range() === "unicast";
+}
+
+type Answer = Parameters<LookupFunction>[2];
+
+/**
+ * Resolves a name for a connection, and refuses it unless all its addresses are allowed. The connection is made to
+ * what was looked at here, so a name that changes its address in between gains nothing.
+ */
+export function guardedLookup(
+  isAllowed: (address: string) => boolean = isPublic,
+  resolve: typeof lookup = lookup,
+): LookupFunction {
+  return (hostname: string, options: LookupOptions, answer: Answer) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error !== null) return answer(error, "");
+      if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
+        return answer(new NotPublicAddressError("the name has an address that is not public"), "");
+      }
+      if (options.all === true) return answer(null, addresses);
+      const [first] = addresses as [LookupAddress];
+      answer(null, first.address, first.family);
+    });
+  };
+}
 
 /** Maximum size of a document. */
 export const DOCUMENT_BYTES_MAX = 5_120;
@@ -10,7 +48,7 @@ const TIMEOUT_MS = 5_000;
 const URL_CHARS_MAX = 512;
 
 /** Way in which a document is fetched; tests give another one. */
-export type Connecting = Pick<RequestOptions, "lookup" | "ca" | "port" | "servername">;
+type Connecting = Pick<RequestOptions, "lookup" | "ca" | "port" | "servername">;
 
 /**
  * Returns why a document may not be fetched from an address, or undefined: it must be a plain address of HTTPS,

@@ -11,9 +11,9 @@ import { indexStatus } from "../memory/log/index-status.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { Pins } from "../memory/models/pin.js";
-import type { Scope } from "../memory/ports/log.js";
-import { parseExpiry } from "../memory/requests/expiry.js";
+import type { Scope } from "../memory/ports/names.js";
 import { parseNamespace } from "../memory/requests/namespace.js";
+import { parseExpiry } from "../memory/requests/times.js";
 import { expectLocal } from "../storage/local/open.js";
 import { type Answering, askOwner, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
@@ -108,7 +108,7 @@ async function withNamespaces<T>(
   storage: Storage,
   work: (memory: Omit<ErasurePorts, "eraseCalls">) => Promise<T>,
 ): Promise<T> {
-  const { log, erasures, recent, systemRecords } = storage;
+  const { log, names, secondaryIndexes, erasures, recent, systemRecords } = storage;
   const pins = new Pins(await systemRecords.models());
   const clock = systemClock;
   // What maintenance fails at here, the next server does again.
@@ -120,7 +120,7 @@ async function withNamespaces<T>(
     onTrouble,
   });
   const { indexMemoryBytesMax } = config;
-  const common = { log, erasures, modelVersions, clock, indexes };
+  const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
     return await work({ ...common, namespaces });

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from "fastify";
+import { charge, getAccount } from "../accounts/authenticate.js";
 import { CallRecorder } from "../accounts/calls/record-calls.js";
-import { UsageCounter } from "../accounts/count-usage.js";
 import { LastUsed } from "../accounts/last-used.js";
-import { charge, getAccount } from "../accounts/quota.js";
+import { UsageCounter } from "../accounts/usage.js";
 import type { Config } from "../config/config.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
@@ -11,7 +11,7 @@ import type { Telemetry } from "../observability/telemetry.js";
 import type { Readiness } from "../server/listen/readiness.js";
 import type { Storage } from "../storage/storage.js";
 import { StorageWatch } from "../storage/watch.js";
-import type { Closers } from "./closers.js";
+import type { Closers } from "./storage.js";
 import { warn } from "./warn.js";
 
 /** Time between two writes of what was counted. */

@@ -6,15 +6,14 @@ import { startSweeping } from "../memory/erasure/sweeping.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import type { ModelVersions } from "../memory/models/model-versions.js";
-import type { Scope } from "../memory/ports/log.js";
+import type { Scope } from "../memory/ports/names.js";
 import type { Quota } from "../memory/ports/quota.js";
-import { announced, News } from "../memory/streams/news.js";
+import { announcedLog, announcedNames, News } from "../memory/streams/news.js";
 import { OpenStreams } from "../memory/streams/open-streams.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
-import type { Closers } from "./closers.js";
-import { openIndexFiles } from "./storage.js";
+import { type Closers, openIndexFiles } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {
@@ -35,9 +34,10 @@ export function openMemory(
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
-  const { claims, erasures, recent, exclusive } = storage;
+  const { claims, erasures, recent, exclusive, secondaryIndexes } = storage;
   const news = new News(clock);
-  const log = announced(storage.log, news);
+  const log = announcedLog(storage.log, news);
+  const names = announcedNames(storage.names, news);
   const { indexes, closeThreads } = openIndexFiles(config, {
     dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
     timer: telemetry.timer,
@@ -48,7 +48,7 @@ export function openMemory(
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
   closers.push(closeThreads);
-  const common = { log, modelVersions, erasures, clock, indexes };
+  const common = { log, names, secondaryIndexes, modelVersions, erasures, clock, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,
@@ -63,7 +63,7 @@ export function openMemory(
     onTrouble: onTrouble("index", "index maintenance"),
   });
   closers.push(() => namespaces.close());
-  const idempotency = new Idempotency({ claims, log, clock, exclusive });
+  const idempotency = new Idempotency({ ...common, claims, exclusive });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
   const memory = {
     ...common,

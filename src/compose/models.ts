@@ -1,22 +1,24 @@
 import type { FastifyBaseLogger } from "fastify";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
+import { type OpenEmbedder, withQueryCache } from "../embedding/embedder.js";
 import type { Pooling } from "../embedding/encode/convention.js";
-import { describeModel, type ModelDescription } from "../embedding/models/describe-model.js";
-import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedding/open.js";
+import { describeModel, type ModelDescription } from "../embedding/models/families.js";
+import { type EmbedderOptions, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
-import { withQueryCache } from "../embedding/query-cache.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import type { Readiness } from "../server/listen/readiness.js";
-import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
+import type { Closers } from "./storage.js";
 import { warn } from "./warn.js";
 
 export type Models = Set<OpenEmbedder>;
+
+type Waiting = ReturnType<OpenEmbedder["waiting"]>;
 
 interface ModelOptions {
   readonly config: Config;
@@ -105,12 +107,8 @@ export async function openModel(
       onAway: (model: string, failure: unknown) => void;
     },
 ): Promise<OpenEmbedder> {
-  const { settings, ...named } = modelOf(config);
   const embedder = await openEmbedder({
-    ...named,
-    model,
-    // The settings are about the model that is set, not about the one that a database has in its place.
-    ...(model === named.model && { settings }),
+    ...modelOf(config, model),
     ...options,
     workers: config.embedWorkers,
     onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
@@ -120,13 +118,8 @@ export async function openModel(
   const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
   models.add(embedder);
   return {
-    model: cached.model,
-    convention: cached.convention,
-    get waiting() {
-      return cached.waiting;
-    },
+    ...cached,
     embed: telemetry.embed(cached),
-    unreadShare: (text) => cached.unreadShare(text),
     close: async () => {
       models.delete(embedder);
       await cached.close();
@@ -140,15 +133,15 @@ export function describeNewest(modelVersions: ModelVersions): ModelDescription |
 }
 
 /** Counts what waits for a thread of one model: during a change of the model, of the one with more. */
-export function longest(models: Models): OpenEmbedder["waiting"] {
-  const waiting = [...models].map((model) => model.waiting);
+export function longest(models: Models): Waiting {
+  const waiting = [...models].map((model) => model.waiting());
   return {
     query: Math.max(0, ...waiting.map(({ query }) => query)),
     text: Math.max(0, ...waiting.map(({ text }) => text)),
   };
 }
 
-export function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder["waiting"] {
+export function sharesOf({ query, text }: Waiting): Waiting {
   return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
 }
 
@@ -169,8 +162,9 @@ export function openMoving(
   moving.start();
 }
 
-export function modelOf(config: Config) {
-  const { model, modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
+/** Returns where a model is, and how it is read. */
+export function modelOf(config: Config, model: string) {
+  const { modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
   const settings = {
     pooling: modelPooling,
     queryPrefix: modelQueryPrefix,
@@ -184,5 +178,6 @@ export function modelOf(config: Config) {
     dimensions: config.embedDimensions,
     maxTokens: config.embedMaxTokens,
   };
-  return { model, modelsDir, hub: modelsHub, settings, remote };
+  // The settings are about the model that is set, not about the one that a database has in its place.
+  return { model, modelsDir, hub: modelsHub, remote, ...(model === config.model && { settings }) };
 }

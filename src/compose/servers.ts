@@ -14,9 +14,9 @@ import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
 import { openFiles } from "../server/portal/portal.js";
-import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
+import type { Closers } from "./storage.js";
 import { listenForMetrics, watchGauges } from "./telemetry.js";
 
 interface ServersOptions

@@ -10,7 +10,9 @@ import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
-import type { Closers } from "./closers.js";
+
+/** Functions to call at the end, or when the start fails, the last one first. */
+export type Closers = (() => unknown)[];
 
 /**
  * Opens the database that the settings name.

@@ -11,8 +11,8 @@ import { listen } from "../server/http/listen.js";
 import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
 import type { Readiness } from "../server/listen/readiness.js";
 import { VERSION } from "../version.js";
-import type { Closers } from "./closers.js";
 import { longest, type Models } from "./models.js";
+import type { Closers } from "./storage.js";
 
 export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
   return Telemetry.open({

@@ -11,7 +11,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const SIGN_UPS_MAX = 10_000_000;
 /** The longest instruction in front of a query that any model's card asks for is some 150. */
 const PREFIX_CHARS_MAX = 1_000;
-/** The same as in `src/embedding/remote/answer.ts`. */
+/** The same as in `src/embedding/remote/request.ts`. */
 const DIMENSIONS_MAX = 4_096;
 /** Characters of a wrong value that its message repeats. */
 const SHOWN_CHARS_MAX = 100;
@@ -54,7 +54,7 @@ const SCHEMA = {
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
   /** Action of a store that names none, the same as in `src/memory/secrets/handle-secrets.ts`. */
   ON_SECRET: choice(["store", "redact", "refuse"]).default("store"),
-  /** The same numbers as in `src/memory/requests/top-k.ts`. */
+  /** The same numbers as in `src/memory/requests/recall-options.ts`. */
   TOP_K_MAX: whole(20, 200).default(20),
   SIGNUP: choice(["open", "closed"]).default("open"),
   /**

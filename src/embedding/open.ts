@@ -1,13 +1,7 @@
 import { failedPrecondition } from "../errors.js";
-import {
-  type Embedder,
-  type Embedding,
-  type EmbedInput,
-  isRemote,
-  type ModelIdentity,
-} from "../memory/ports/embedder.js";
+import { isRemote } from "../memory/ports/embedder.js";
+import { embedderOf, type OpenEmbedder } from "./embedder.js";
 import { pinnedParts } from "./encode/convention.js";
-import { unreadShareOf } from "./encode/scripts.js";
 import {
   type ConventionSettings,
   type FoundConvention,
@@ -38,13 +32,6 @@ export interface EmbedderOptions extends ModelPlace, RemoteEvents {
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
-export interface OpenEmbedder extends Embedder {
-  readonly convention: FoundConvention;
-  readonly waiting: Readonly<Record<EmbedInput["field"], number>>;
-  /** Finishes the texts that are being read; those that wait are `unavailable`. */
-  close(): Promise<void>;
-}
-
 /**
  * Loads the model into worker threads, or opens the one that a server has.
  *
@@ -68,7 +55,11 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     const message = `model ${options.model} in ${folder} could not be loaded: ${reason}${why}`;
     throw failedPrecondition(message, { cause: error });
   });
-  return new PooledEmbedder(options.model, sameModel, pool);
+  const { loaded, convention } = sameModel;
+  const { revision, dimensions, scripts } = loaded;
+  const parts = pinnedParts(convention.convention);
+  const model = { id: options.model, revision, dtype: "q8", dimensions, ...parts };
+  return embedderOf(pool, { model, convention, scripts });
 }
 
 /** Starts threads that all hold the same model. After a change of its files the service must be restarted. */
@@ -120,38 +111,5 @@ class SameModel {
   #check(revision: string): void {
     if (this.loaded.revision === revision) return;
     throw new Error(`the files in ${this.folder} have changed since the start`);
-  }
-}
-
-class PooledEmbedder implements OpenEmbedder {
-  readonly model: ModelIdentity;
-  readonly convention: FoundConvention;
-  readonly #scripts: readonly string[] | undefined;
-
-  constructor(
-    id: string,
-    { loaded, convention }: SameModel,
-    private readonly pool: Pool,
-  ) {
-    const { revision, dimensions } = loaded;
-    this.model = { id, revision, dtype: "q8", dimensions, ...pinnedParts(convention.convention) };
-    this.convention = convention;
-    this.#scripts = loaded.scripts;
-  }
-
-  get waiting() {
-    return this.pool.waiting;
-  }
-
-  embed(input: EmbedInput): Promise<Embedding> {
-    return this.pool.embed(input);
-  }
-
-  unreadShare(text: string): number {
-    return this.#scripts === undefined ? 0 : unreadShareOf(text, this.#scripts);
-  }
-
-  close(): Promise<void> {
-    return this.pool.close();
   }
 }

@@ -7,6 +7,7 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
 import type { Plans } from "../accounts/plan.js";
+import { SignUpLimit, type SignUpLimits } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
@@ -26,7 +27,6 @@ import { type MemoryPorts, memoryService } from "./rpc/memory-service.js";
 import { mountRpcs } from "./rpc/mount.js";
 import { registerReflection } from "./rpc/reflection.js";
 import { rpcsByName } from "./rpc/service.js";
-import { SignUpLimit, type SignUpLimits } from "./sign-up-limit.js";
 
 /**
  * Maximum size of a request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte

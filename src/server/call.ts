@@ -123,6 +123,11 @@ export class Call {
     return addressOf(this.request);
   }
 
+  /** Network of that address, by which strangers are told apart. */
+  get network(): string {
+    return networkOf(this.address);
+  }
+
   /** The holder of the key of a call that needs one. */
   get caller(): Principal {
     if (this.principal === undefined) throw new Error("a call is served without authentication");
@@ -131,9 +136,7 @@ export class Call {
 
   /** Name by which the call takes of what many share: its account, or without one the network of its address. */
   get owner(): string {
-    return this.principal === undefined
-      ? `address ${networkOf(this.address)}`
-      : `account ${this.principal.accountId}`;
+    return this.principal === undefined ? `address ${this.network}` : `account ${this.principal.accountId}`;
   }
 
   /** Aborted when nobody waits for the answer any more. */

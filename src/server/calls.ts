@@ -6,19 +6,17 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plans } from "../accounts/plan.js";
-import { PlanLimits } from "../accounts/plan-limits.js";
+import { PlanLimits, type RateLimitStatus } from "../accounts/plan-limits.js";
+import type { SignUpLimit } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
-import { networkOf } from "./listen/client-address.js";
 import { onTaken } from "./listen/open-requests.js";
 import { noteRefusal } from "./listen/refusals.js";
 import type { Load, QueueShares } from "./load.js";
-import { setRateLimitHeaders } from "./rate-limit-headers.js";
 import { recordCall } from "./record-call.js";
-import { nameOf } from "./rpc/service.js";
-import type { SignUpLimit } from "./sign-up-limit.js";
+import { nameOf, type Rpc } from "./rpc/service.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./wire/errors.js";
 
 /** Time between two looks for calls that take too long. */
@@ -117,7 +115,7 @@ export class Calls {
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad(call);
-    if (call.method === SIGN_UP) return this.options.signUps.check(call.address);
+    if (call.method === SIGN_UP) return this.options.signUps.check(call.network);
     const principal = await this.authenticate(call);
     const plan = this.options.plans.get(principal.plan);
     try {
@@ -135,7 +133,7 @@ export class Calls {
 
   /** Finds the caller. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */
   async authenticate(call: Call): Promise<NonNullable<Call["principal"]>> {
-    const found = await this.options.authenticate(credentialOf(call), networkOf(call.address));
+    const found = await this.options.authenticate(credentialOf(call), call.network);
     // A copy, because what a call uses is counted by its principal.
     call.principal = { ...found };
     return call.principal;
@@ -150,8 +148,9 @@ export class Calls {
     this.#limits.spend(caller, this.options.plans.get(caller.plan), Math.floor(bytes / BYTES_PER_TOKEN));
   }
 
-  /** Runs a call's work for as long as its client waits. @throws what the work throws, or the reason of its end. */
-  run<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  /** Serves a call's message for as long as its client waits. @throws what that throws, or the reason of its end. */
+  run(call: Call, serve: Rpc["serve"]): Promise<Record<string, unknown>> {
+    const work = () => serve(call.message as never, call) as Promise<Record<string, unknown>>;
     return call.run(work, (late) => {
       if (isFault(late)) this.#logFault(call, late);
     });
@@ -224,6 +223,28 @@ function isFault(error: unknown): boolean {
   if (error instanceof ConnectError)
     return error.code === Code.Internal && error.rawMessage === INTERNAL_MESSAGE;
   return (error as Error | undefined)?.name !== "AbortError";
+}
+
+/**
+ * Headers on the state of a key's limits: `RateLimit-Policy` and `RateLimit`, as
+ * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
+ * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
+ */
+function setRateLimitHeaders(call: Pick<Call, "setHeader">, { rate, concurrency }: RateLimitStatus): void {
+  const policies: string[] = [];
+  const now: string[] = [];
+  if (rate !== undefined) {
+    const { perSecond, burst } = rate.limit;
+    policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
+    now.push(`"rate";r=${rate.left};t=${Math.ceil(rate.fullInMs / 1000)}`);
+  }
+  if (concurrency !== undefined) {
+    policies.push(`"concurrency";q=${concurrency.limit};qu="concurrent-requests"`);
+    now.push(`"concurrency";r=${concurrency.left}`);
+  }
+  if (policies.length === 0) return;
+  call.setHeader("ratelimit-policy", policies.join(", "));
+  call.setHeader("ratelimit", now.join(", "));
 }
 
 /** The call's credential: an API key if it has one, even a wrong one; else the session. */

@@ -61,17 +61,25 @@ const CONTENT = ["text", "metadata", "vectors", "windows", "externalId"];
 const TEXT = ["text", "metadata"];
 const VECTORS = ["vectors", "windows"];
 
+/** What each kind of entry must have, and must not have, in the form in which it is looked at soonest. */
+const FORMS = Object.fromEntries(
+  Object.entries(FIELDS).map(([op, fields]) => [
+    op,
+    { fields: Object.entries(fields), forbidden: CONTENT.filter((name) => !(name in fields)) },
+  ]),
+);
+
 /**
  * Returns the entry without its checksums if it has the right form and agrees with them; otherwise a
  * placeholder for a damaged one.
  */
 export function intact<W extends Projection>(given: Readonly<Record<string, unknown>>, what: W): Entry<W> {
   const { sums, ...read } = given;
-  const fields = FIELDS[read.op as keyof typeof FIELDS];
-  if (fields === undefined) return lost("it is of no known kind");
-  const left = Object.keys(read).filter((name) => CONTENT.includes(name) && !(name in fields));
+  const form = FORMS[read.op as string];
+  if (form === undefined) return lost("it is of no known kind");
+  const left = form.forbidden.filter((name) => name in read);
   if (left.length > 0) return lost(`it still holds the ${left.join(", ")} it should not have`);
-  for (const [name, type] of Object.entries(fields)) {
+  for (const [name, type] of form.fields) {
     if (wasRead(name, what) && !isOf(type, read[name])) return lost(`its ${name} is damaged`);
   }
   if (!agrees(read, what, sums)) return lost("its checksum does not match");

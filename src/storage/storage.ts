@@ -5,12 +5,16 @@ import type { Usage } from "../accounts/usage.js";
 import type { Claims } from "../memory/ports/claims.js";
 import type { Erasures } from "../memory/ports/erasures.js";
 import type { Log } from "../memory/ports/log.js";
+import type { Names } from "../memory/ports/names.js";
 import type { Recent } from "../memory/ports/recent.js";
+import type { SecondaryIndexes } from "../memory/ports/secondary-indexes.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 
 /** The ports on one database, as every adapter opens them. */
 export interface Storage {
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly accounts: Accounts;
   readonly grants: Grants;
   readonly usage: Usage;

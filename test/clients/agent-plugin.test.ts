@@ -162,6 +162,42 @@ describe("the plugin for coding agents", () => {
     expect(await texts(namespace)).toEqual([turn]);
   });
 
+  const said = (content: unknown, marks: object = {}) => ({
+    type: "user",
+    message: { role: "user", content },
+    ...marks,
+  });
+  test.each([
+    ["a summary of what was compacted", said("This session is being continued.", { isCompactSummary: true })],
+    ["an order to another agent", said("Search the files of the project.", { isSidechain: true })],
+    [
+      "a note among the parts",
+      said([{ type: "text", text: "<system-reminder>Be careful.</system-reminder>" }]),
+    ],
+    ["a part that is none", said([null, 7, { type: "text" }])],
+  ])("takes for a prompt what the user wrote, and not %s", async (what, later) => {
+    const transcript = join(folder, "marked.jsonl");
+    writeFileSync(
+      transcript,
+      [said("Why is the build slow?"), later].map((each) => JSON.stringify(each)).join("\n"),
+    );
+    const stop = { hook_event_name: "Stop", cwd, session_id: "s2", transcript_path: transcript };
+    const namespace = `marked-${what.length}`;
+    const { err } = await hook(
+      { ...stop, last_assistant_message: "Its cache is cold." },
+      { RECALLD_NAMESPACE: namespace },
+    );
+    expect(err).toBe("");
+    expect(await texts(namespace)).toEqual(["User: Why is the build slow?\nAssistant: Its cache is cold."]);
+  });
+
+  test.each(["null", "7", '{"url": 5}', "{"])("goes on with a profile of %s", async (content) => {
+    const profile = join(folder, "odd.json");
+    writeFileSync(profile, content);
+    const env = { RECALLD_PROFILE: profile, RECALLD_URL: undefined, RECALLD_API_KEY: undefined };
+    expect(await hook(question, env)).toMatchObject({ code: 0, context: undefined, err: "" });
+  });
+
   test("takes the key of the profile for the profile's server alone", async () => {
     const profile = join(folder, "profile.json");
     writeFileSync(profile, JSON.stringify({ url: server.url, api_key: key }));

@@ -101,10 +101,12 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
         { text: "Ana likes tea.", happened: null },
         { text: "Ana bought a boat.", happened: "2016-13-05" },
         { text: "Ana sold a boat.", happened: "in March" },
+        { text: "Ana was born.", happened: "2016-02-30" },
+        { text: "Rome was built.", happened: "0000-01-01" },
       ],
     });
     const { lines, err } = await extract("happened", "I moved to Lisbon on 5 March 2016.", facts);
-    expect(lines, err).toHaveLength(4);
+    expect(lines, err).toHaveLength(6);
     const times: Record<string, string | undefined> = {};
     for await (const { text, eventTime } of recalld.memories({ namespace: "happened" }))
       times[text] = eventTime;
@@ -113,6 +115,8 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
       "Ana likes tea.": undefined,
       "Ana bought a boat.": undefined,
       "Ana sold a boat.": undefined,
+      "Ana was born.": undefined,
+      "Rome was built.": undefined,
     });
   });
 
@@ -133,6 +137,26 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
     expect((await known("super")).sort()).toEqual(["Ana left the bank.", "Ana owns a bakery."]);
     expect(await known("super", true)).toContain("Ana works for a bank.");
     expect(await known("other")).toEqual(["Ben works for a bank."]);
+  });
+
+  test("fills a slot again, whatever else the model says of its former value", async () => {
+    const home = { slot: "home", text: "Ana lives in Porto.", replaces: null };
+    expect((await extract("slots", "I live in Porto.", () => ({ facts: [home] }))).lines).toHaveLength(1);
+    const replacing = (fact: object) => (content: string) => {
+      const [, id] = /(mem_\w+) Ana lives in/.exec(content) ?? [];
+      return { facts: [{ ...fact, replaces: [id] }] };
+    };
+    const moved = replacing({ slot: "home", text: "Ana lives in Lisbon." });
+    expect((await extract("slots", "I moved to Lisbon.", moved)).lines).toEqual([
+      "REPLACED Ana lives in Lisbon.",
+    ]);
+    const left = replacing({ text: "Ana has no home." });
+    expect((await extract("slots", "I have no home any more.", left)).lines).toEqual([
+      "CREATED Ana has no home.",
+    ]);
+    expect(await known("slots")).toEqual(["Ana has no home."]);
+    expect((await extract("slots", "I live in Porto.", () => ({ facts: [home] }))).lines).toHaveLength(1);
+    expect(await known("slots")).toContain("Ana lives in Porto.");
   });
 
   test.each([

@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import type { FileRegistry } from "@bufbuild/protobuf";
 import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { Plans } from "../../src/accounts/plan.js";
+import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
 import { Calls } from "../../src/server/calls.js";
 import { httpServer } from "../../src/server/http/http-server.js";
 import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
 import { Readiness } from "../../src/server/listen/readiness.js";
 import { openLog } from "../../src/server/logging.js";
 import { mountRpcs } from "../../src/server/rpc/mount.js";
-import { SignUpLimit } from "../../src/server/sign-up-limit.js";
 import { addConformanceService } from "./service.js";
 
 const HOST = "127.0.0.1";

@@ -9,6 +9,7 @@ import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
 import { namesContract } from "./names.js";
+import { secondaryIndexesContract } from "./secondary-indexes.js";
 import { sessionsContract } from "./sessions.js";
 import { slicesContract } from "./slices.js";
 import { systemRecordsContract } from "./system-records.js";
@@ -19,6 +20,7 @@ import { versionsContract } from "./versions.js";
 export const CONTRACTS = [
   logContract,
   namesContract,
+  secondaryIndexesContract,
   erasingContract,
   versionsContract,
   measureContract,

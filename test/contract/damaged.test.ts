@@ -188,13 +188,13 @@ function bothMetas(file: Buffer, at: number, value: number): void {
 
 /** Makes a database in which no tree is empty, with long texts and free pages. */
 async function aDatabase(dataDir: string): Promise<Buffer> {
-  const { log, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
+  const { log, names, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pin({
     after: undefined,
     to: { modelVersion: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
   });
   const scope = aScope();
-  const logId = await log.create(scope);
+  const logId = await names.create(scope);
   for (let from = 1; from <= MEMORIES; from += 20) {
     const entries = Array.from({ length: 20 }, (_, i) => aMemory({ text: "x".repeat(i * 300) }));
     await log.append({ logId, from, entries });

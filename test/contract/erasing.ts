@@ -32,14 +32,6 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       expect(await log().last(anLogId())).toBeUndefined();
     });
 
-    it("finds a memory's number by its id, in its own log only", async () => {
-      const [one, two] = [aMemory(), aMemory()];
-      const logId = await write([one, two]);
-      expect(await log().locate({ logId, id: two.id })).toBe(2);
-      expect(await log().locate({ logId, id: "mem_none" })).toBeUndefined();
-      expect(await log().locate({ logId: anLogId(), id: one.id })).toBeUndefined();
-    });
-
     it("leaves of an erased memory its number and what was charged", async () => {
       const [kept, gone] = [aMemory(), aMemory({ text: "secret", metadata: '{"a":1}' })];
       const logId = await write([kept, gone, { op: "delete", opId: "op", target: 2 }]);
@@ -49,18 +41,6 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual([kept, erased, { op: "delete", opId: "op", target: 2 }]);
       expect(await memoriesOf(log(), { logId, sequences: [1, 2] })).toEqual([{ sequence: 1, entry: kept }]);
-      expect(await log().locate({ logId, id: gone.id })).toBeUndefined();
-      expect(await log().locate({ logId, id: kept.id })).toBe(1);
-      const ids = [gone.id, "mem_none", kept.id];
-      expect(await log().findByOperation({ logId, opIds: ids })).toEqual(
-        new Map([
-          [kept.id, 1],
-          [gone.id, 2],
-        ]),
-      );
-      expect(await log().findByOperation({ logId, opIds: [gone.id] })).toEqual(new Map([[gone.id, 2]]));
-      expect(await log().findByOperation({ logId, opIds: ["mem_none"] })).toEqual(new Map());
-      expect(await log().findByOperation({ logId: anLogId(), opIds: ids })).toEqual(new Map());
     });
 
     it("erases again what was erased, without harm", async () => {

@@ -25,11 +25,11 @@ it("the local database keeps every answered write when its process is killed, bu
     kept.push(...reports.filter(({ storesNothing, atMs }) => !storesNothing || atMs < lastMs - UNWRITTEN_MS));
   }
   expect(kept.some(({ storesNothing }) => storesNothing)).toBe(true);
-  const { log, accounts, close } = await openLocal({ dataDir });
+  const { log, secondaryIndexes, accounts, close } = await openLocal({ dataDir });
   for (const { logId, sequence, id, keyHash, charged } of kept) {
     if (logId !== undefined) {
       expect(await memoriesOf(log, { logId, sequences: [sequence] })).toMatchObject([{ entry: { id } }]);
-      expect(await log.locate({ logId, id })).toBe(sequence);
+      expect(await secondaryIndexes.locate({ logId, id })).toBe(sequence);
     } else {
       const account = await accounts.findByKey(keyHash);
       expect((account?.callsLimit ?? 0) - (account?.callsLeft ?? 0)).toBeGreaterThanOrEqual(charged);

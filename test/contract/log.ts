@@ -135,6 +135,20 @@ export function logContract(name: string, make: MakeDatabase): void {
       }
     });
 
+    it("lists the logs that have entries, in order and page by page, also those that have ended", async () => {
+      const made = ["a", "b", "c"].map((end) => `${anLogId()}${end}`).sort();
+      for (const logId of made) await log().append({ logId, from: 1, entries: memories(2) });
+      await log().append({ logId: made[1] as string, from: 3, entries: [{ op: "drop", opId: "end" }] });
+      const all: string[] = [];
+      for (let after = ""; ; after = all.at(-1) ?? "") {
+        const some = await log().logIds({ after, limit: 2 });
+        all.push(...some);
+        if (some.length < 2) break;
+      }
+      expect(all).toEqual([...new Set(all)].sort());
+      expect(all.filter((logId) => made.includes(logId))).toEqual(made);
+    });
+
     it("keeps all of it when it is closed and opened again", async () => {
       const logId = anLogId();
       const entries = memories(3);

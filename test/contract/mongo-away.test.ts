@@ -23,16 +23,16 @@ describe.skipIf(reason !== "")(
     const takeAway = async (away: (server: StandIn) => unknown, back: (server: StandIn) => unknown) => {
       const server = await startStandIn();
       const storage = await openMongo(server);
-      const { log, accounts, systemRecords } = storage;
+      const { log, names, accounts, systemRecords } = storage;
       const scope = aScope();
-      const logId = await log.create(scope);
+      const logId = await names.create(scope);
       const entry = aMemory();
       await log.append({ logId, from: 1, entries: [entry] });
       await away(server);
       const begunMs = performance.now();
       const calls = await Promise.allSettled([
-        log.find(scope),
-        log.create(scope),
+        names.find(scope),
+        names.create(scope),
         log.append({ logId, from: 2, entries: [aMemory({ text: "private words" })] }),
         entriesOf(log, { logId, from: 1, limit: 10 }),
         memoriesOf(log, { logId, sequences: [1] }),
@@ -114,7 +114,7 @@ describe.skipIf(reason !== "")(
     it("lets two processes write to one log", async () => {
       const [one, other] = await Promise.all([openMongo({ uri }), openMongo({ uri })]);
       const scope = aScope();
-      const created = await Promise.all([one.log.create(scope), other.log.create(scope)]);
+      const created = await Promise.all([one.names.create(scope), other.names.create(scope)]);
       expect(created[0]).toBe(created[1]);
       const logId = created[0];
       const write = async ({ log }: typeof one) => {

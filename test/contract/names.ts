@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Listed } from "../../src/memory/ports/log.js";
+import type { Listed, Named, Scope } from "../../src/memory/ports/names.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aScope } from "./samples.js";
 
@@ -19,62 +19,63 @@ const ODD_NAMES = [
   "x".repeat(256),
 ];
 
-/** Contract of every log about the log of each namespace. */
+/** Contract of the names of logs. */
 export function namesContract(name: string, make: MakeDatabase): void {
   describe(`names of logs: ${name}`, () => {
     const used = useDatabase(make);
-    const log = () => used.storage.log;
-    const namesOf = async (request: Listed) => (await log().list(request)).map(({ namespace }) => namespace);
+    const names = () => used.storage.names;
+    const namesOf = async (request: Listed) =>
+      (await names().list(request)).map(({ namespace }) => namespace);
 
     it("finds nothing where nobody stored, and finding creates nothing", async () => {
       const scope = aScope();
-      expect(await log().find(scope)).toBeUndefined();
-      expect(await log().find(scope)).toBeUndefined();
-      expect(await log().list({ accountId: scope.accountId, limit: 10 })).toEqual([]);
+      expect(await names().find(scope)).toBeUndefined();
+      expect(await names().find(scope)).toBeUndefined();
+      expect(await names().list({ accountId: scope.accountId, limit: 10 })).toEqual([]);
     });
 
     it("gives all of 20 racing creators the same log", async () => {
       const scope = aScope();
-      const created = await Promise.all(Array.from({ length: 20 }, () => log().create(scope)));
-      expect(new Set(created)).toEqual(new Set([await log().find(scope)]));
-      expect(await log().create(scope)).toBe(created[0]);
+      const created = await Promise.all(Array.from({ length: 20 }, () => names().create(scope)));
+      expect(new Set(created)).toEqual(new Set([await names().find(scope)]));
+      expect(await names().create(scope)).toBe(created[0]);
     });
 
     it("keeps a log when it is closed and opened again", async () => {
       const scope = aScope();
-      const created = await log().create(scope);
+      const created = await names().create(scope);
       await used.reopen();
-      expect(await log().find(scope)).toBe(created);
-      expect(await log().create(scope)).toBe(created);
+      expect(await names().find(scope)).toBe(created);
+      expect(await names().create(scope)).toBe(created);
     });
 
     it("tells names apart that are alike or odd, and keeps them as they are", async () => {
       const { accountId } = aScope();
       const created = new Set<string>();
-      for (const namespace of ODD_NAMES) created.add(await log().create({ accountId, namespace }));
+      for (const namespace of ODD_NAMES) created.add(await names().create({ accountId, namespace }));
       expect(created.size).toBe(ODD_NAMES.length);
       const listed = await namesOf({ accountId, limit: 100 });
       expect(new Set(listed)).toEqual(new Set(ODD_NAMES));
       for (const namespace of ODD_NAMES)
-        expect(created).toContain(await log().find({ accountId, namespace }));
+        expect(created).toContain(await names().find({ accountId, namespace }));
     });
 
     it("keeps accounts apart that use the same name, or whose id begins another's", async () => {
       const one = aScope("notes");
       const other = { ...aScope("notes") };
       const longer = { accountId: `${one.accountId}x`, namespace: "notes" };
-      const created = await Promise.all([one, other, longer].map((scope) => log().create(scope)));
+      const created = await Promise.all([one, other, longer].map((scope) => names().create(scope)));
       expect(new Set(created).size).toBe(3);
-      expect(await log().find({ ...one, namespace: "x:notes" })).toBeUndefined();
+      expect(await names().find({ ...one, namespace: "x:notes" })).toBeUndefined();
       expect(await namesOf({ accountId: one.accountId, limit: 10 })).toEqual(["notes"]);
     });
 
     it("lists an account's namespaces in order, page by page", async () => {
       const { accountId } = aScope();
-      const names = ["", "0", "A", "a", "a:", "a:b", "aa", "b", "é", "日"].map((end) => `n${end}`);
-      for (const namespace of names.toReversed()) await log().create({ accountId, namespace });
-      expect(await namesOf({ accountId, limit: 100 })).toEqual(names);
-      expect(await namesOf({ accountId, limit: 3 })).toEqual(names.slice(0, 3));
+      const ordered = ["", "0", "A", "a", "a:", "a:b", "aa", "b", "é", "日"].map((end) => `n${end}`);
+      for (const namespace of ordered.toReversed()) await names().create({ accountId, namespace });
+      expect(await namesOf({ accountId, limit: 100 })).toEqual(ordered);
+      expect(await namesOf({ accountId, limit: 3 })).toEqual(ordered.slice(0, 3));
       expect(await namesOf({ accountId, after: "na", limit: 2 })).toEqual(["na:", "na:b"]);
       expect(await namesOf({ accountId, after: "n日", limit: 2 })).toEqual([]);
     });
@@ -82,15 +83,15 @@ export function namesContract(name: string, make: MakeDatabase): void {
     it("lists the namespaces that begin with a prefix, page by page, and no others", async () => {
       const { accountId } = aScope();
       const last = "\u{10ffff}";
-      const names = ["a", "a:", "a:b", `a${last}`, `a${last}${last}`, "b", "é", "éa", last];
-      for (const namespace of names) await log().create({ accountId, namespace });
-      await log().create({ accountId: `${accountId}x`, namespace: "a" });
+      const some = ["a", "a:", "a:b", `a${last}`, `a${last}${last}`, "b", "é", "éa", last];
+      for (const namespace of some) await names().create({ accountId, namespace });
+      await names().create({ accountId: `${accountId}x`, namespace: "a" });
       const listed = (prefix: string, more: object = {}) =>
         namesOf({ accountId, prefix, limit: 100, ...more });
-      expect(await listed("")).toEqual(names);
-      expect(await listed("a")).toEqual(names.slice(0, 5));
+      expect(await listed("")).toEqual(some);
+      expect(await listed("a")).toEqual(some.slice(0, 5));
       expect(await listed("a:")).toEqual(["a:", "a:b"]);
-      expect(await listed(`a${last}`)).toEqual(names.slice(3, 5));
+      expect(await listed(`a${last}`)).toEqual(some.slice(3, 5));
       expect(await listed("é")).toEqual(["é", "éa"]);
       expect(await listed(last)).toEqual([last]);
       expect(await listed("c")).toEqual([]);
@@ -101,20 +102,60 @@ export function namesContract(name: string, make: MakeDatabase): void {
 
     it("lists each namespace with its log", async () => {
       const scope = aScope("only");
-      const logId = await log().create(scope);
-      const heads = await log().list({ accountId: scope.accountId, limit: 10 });
+      const logId = await names().create(scope);
+      const heads = await names().list({ accountId: scope.accountId, limit: 10 });
       expect(heads).toEqual([{ namespace: "only", logId }]);
     });
 
     it("begins a new log once the old one has lost its name", async () => {
       const scope = aScope();
-      const old = await log().create(scope);
-      await log().retire(scope, old);
-      expect(await log().find(scope)).toBeUndefined();
-      const young = await log().create(scope);
+      const old = await names().create(scope);
+      await names().retire(scope, old);
+      expect(await names().find(scope)).toBeUndefined();
+      const young = await names().create(scope);
       expect(young).not.toBe(old);
-      await log().retire(scope, old);
-      expect(await log().find(scope)).toBe(young);
+      await names().retire(scope, old);
+      expect(await names().find(scope)).toBe(young);
+    });
+
+    it("finds the namespace of a log, and follows its name", async () => {
+      const scope = aScope();
+      const logId = await names().create(scope);
+      expect(await names().scopeOf(logId)).toEqual(scope);
+      await names().rename(scope, { from: logId, to: `${logId}xnew` });
+      expect(await names().scopeOf(logId)).toBeUndefined();
+      expect(await names().scopeOf(`${logId}xnew`)).toEqual(scope);
+      await names().retire(scope, `${logId}xnew`);
+      expect(await names().scopeOf(`${logId}xnew`)).toBeUndefined();
+    });
+
+    it("points a name to another log only if nobody has pointed it elsewhere", async () => {
+      const scope = aScope();
+      const logId = await names().create(scope);
+      await names().rename(scope, { from: `${logId}xother`, to: `${logId}xnew` });
+      expect(await names().find(scope)).toBe(logId);
+      await names().rename(scope, { from: logId, to: `${logId}xnew` });
+      expect(await names().find(scope)).toBe(`${logId}xnew`);
+      const absent = aScope();
+      await names().rename(absent, { from: logId, to: `${logId}xnew` });
+      expect(await names().find(absent)).toBeUndefined();
+    });
+
+    it("lists the names of all accounts, page by page, each once", async () => {
+      const made = ["a", "b", "c"].map((namespace) => aScope(namespace));
+      const logIds = new Set<string>();
+      for (const scope of made) logIds.add(await names().create(scope));
+      const all: Named[] = [];
+      for (let after: Scope | undefined; ; ) {
+        const some = await names().listAll({ after, limit: 2 });
+        all.push(...some);
+        if (some.length < 2) break;
+        after = some.at(-1)?.scope;
+      }
+      const ours = all.filter(({ logId }) => logIds.has(logId));
+      expect(new Set(ours.map(({ scope }) => scope))).toEqual(new Set(made));
+      expect(new Set(all.map(({ logId }) => logId)).size).toBe(all.length);
+      expect(await names().listAll({ limit: 10_000 })).toEqual(all);
     });
   });
 }

@@ -6,11 +6,11 @@ import type {
   Log,
   Projection,
   Range,
-  Scope,
   Sequenced,
   Sequences,
   Stored,
 } from "../../src/memory/ports/log.js";
+import type { Scope } from "../../src/memory/ports/names.js";
 import { fetchAll } from "../../src/memory/versions/fetch.js";
 
 /** Makes a memory. Values that are not given are made up and differ from call to call. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/ports/bounds.js";
-import { type Projection, seen } from "../../src/memory/ports/log.js";
+import type { Projection } from "../../src/memory/ports/log.js";
+import { seen } from "../support/seen.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Appended, Stored } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anLogId, aScope, entriesOf, memories, nextOf } from "./samples.js";
+import { aMemory, anLogId, entriesOf, nextOf } from "./samples.js";
 
 const LATER_MS = 4_102_444_800_000;
 /** First and last millisecond that an event time may be. */
@@ -35,34 +35,6 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       expect((await log().last(logId))?.entry).toMatchObject({ eventAtMs: LAST_MS });
     });
 
-    it("locates a memory by its last version, and never goes back to an older one", async () => {
-      const first = aMemory();
-      const logId = await write([first, nextOf(first, 1), aMemory()]);
-      const { id } = first;
-      expect(await log().locate({ logId, id })).toBe(2);
-      await log().erase({ logId, sequences: [1] });
-      expect(await log().locate({ logId, id })).toBe(2);
-      await log().append({ logId, from: 4, entries: [nextOf(first, 2)] });
-      await log().erase({ logId, sequences: [4] });
-      expect(await log().locate({ logId, id })).toBeUndefined();
-    });
-
-    it("finds what an operation wrote, also when it is erased", async () => {
-      const first = aMemory();
-      const second = nextOf(first, 1);
-      const logId = await write([first, second]);
-      await log().erase({ logId, sequences: [1, 2] });
-      const written = async (...opIds: string[]) =>
-        [...(await log().findByOperation({ logId, opIds }))].sort();
-      expect(await written(second.opId)).toEqual([[second.opId, 2]]);
-      // An operation that stores a memory gives it its own id.
-      expect(await written(first.id)).toEqual([[first.id, 2]]);
-      const both = [second.opId, first.id].sort().map((opId) => [opId, 2]);
-      expect(await written("mem_none", second.opId, first.id)).toEqual(both);
-      expect(await written("mem_none")).toEqual([]);
-      expect(await log().findByOperation({ logId: anLogId(), opIds: [second.opId] })).toEqual(new Map());
-    });
-
     it("leaves of an erased version what it did to others, and not the caller's id", async () => {
       const first = aMemory();
       const given = { externalId: "secret", expiresAtMs: LATER_MS, eventAtMs: FIRST_MS, supersedes: [1] };
@@ -75,112 +47,6 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       await log().erase({ logId, sequences: [3] });
       const [third] = await entriesOf(log(), { logId, from: 3, limit: 1 });
       expect(third?.entry).toMatchObject({ op: "erased", replaces: 2, updatedAtMs: expect.any(Number) });
-    });
-
-    it("finds the memory with an external id, in its own log only", async () => {
-      const first = aMemory({ externalId: "x" });
-      const logId = await write([first, aMemory({ externalId: "y" }), nextOf(first, 1, { externalId: "x" })]);
-      const holder = (externalId: string, of = logId) => log().findByExternalId({ logId: of, externalId });
-      expect(await holder("x")).toBe(3);
-      expect(await holder("y")).toBe(2);
-      expect(await holder("z")).toBeUndefined();
-      expect(await holder("x", anLogId())).toBeUndefined();
-      await log().erase({ logId, sequences: [1, 2] });
-      expect(await holder("x")).toBe(3);
-      expect(await holder("y")).toBeUndefined();
-      await log().erase({ logId, sequences: [3] });
-      expect(await holder("x")).toBeUndefined();
-    });
-
-    it("knows what replaced, superseded and deleted a memory", async () => {
-      const entries = memories(4);
-      const [first, , , fourth] = entries as [Stored, Stored, Stored, Stored];
-      const next = nextOf(first, 1);
-      const superseding = aMemory({ supersedes: [2, 3] });
-      const tombstone = { op: "delete", opId: "d", target: 3 } as const;
-      const logId = await write([...entries, next, superseding, tombstone]);
-      const successors = await log().findReplacements({ logId, sequences: [1, 2, 4] });
-      expect(successors.sort((a, b) => a.target - b.target)).toEqual([
-        { target: 1, sequence: 5, how: "replaced", id: first.id },
-        { target: 2, sequence: 6, how: "superseded", id: superseding.id },
-      ]);
-      const last = await log().findReplacements({ logId, sequences: [3] });
-      expect(last.sort((a, b) => b.sequence - a.sequence)[0]).toMatchObject({ sequence: 7, how: "deleted" });
-      expect(await log().findReplacements({ logId: anLogId(), sequences: [1, 2] })).toEqual([]);
-      expect(await log().findReplacements({ logId, sequences: [] })).toEqual([]);
-      // Whoever superseded a memory may be erased itself.
-      await log().erase({ logId, sequences: [6] });
-      expect(await log().findReplacements({ logId, sequences: [2] })).toMatchObject([{ id: superseding.id }]);
-      expect(await log().locate({ logId, id: fourth.id })).toBe(4);
-    });
-
-    it("lists the numbers that hide memories, as they are now", async () => {
-      const logId = await write([
-        aMemory(),
-        aMemory({ expiresAtMs: LATER_MS }),
-        aMemory({ supersedes: [1], expiresAtMs: LATER_MS }),
-        aMemory({ supersedes: [2] }),
-      ]);
-      const special = (from: number, limit = 9) => log().listSupersedingAndExpiring({ logId, from, limit });
-      const third = { sequence: 3, supersedes: [1], expiresAtMs: LATER_MS };
-      expect(await special(1)).toEqual([
-        { sequence: 2, expiresAtMs: LATER_MS },
-        third,
-        { sequence: 4, supersedes: [2] },
-      ]);
-      expect(await special(3, 1)).toEqual([third]);
-      await log().erase({ logId, sequences: [2, 3] });
-      expect(await special(1)).toEqual([
-        { sequence: 3, supersedes: [1] },
-        { sequence: 4, supersedes: [2] },
-      ]);
-      expect(await log().listSupersedingAndExpiring({ logId: anLogId(), from: 1, limit: 9 })).toEqual([]);
-    });
-
-    it("lists what has expired, by time, of all logs", async () => {
-      // No other test has memories of this time.
-      const atMs = 1_000_000;
-      const due = (expiresAtMs: number) => aMemory({ expiresAtMs });
-      const one = await write([due(atMs + 2), due(atMs), due(LATER_MS), aMemory()]);
-      const two = await write([due(atMs + 1)]);
-      const expired = (untilMs: number, limit = 9) => log().expired({ untilMs, limit });
-      expect(await expired(atMs - 1)).toEqual([]);
-      const all = await expired(atMs + 2);
-      expect(all).toEqual([
-        { logId: one, sequence: 2, expiresAtMs: atMs },
-        { logId: two, sequence: 1, expiresAtMs: atMs + 1 },
-        { logId: one, sequence: 1, expiresAtMs: atMs + 2 },
-      ]);
-      expect(await expired(atMs + 2, 1)).toEqual(all.slice(0, 1));
-      expect(await log().expired({ untilMs: atMs + 2, after: all[0], limit: 9 })).toEqual(all.slice(1));
-      await log().erase({ logId: one, sequences: [1, 2] });
-      await log().erase({ logId: two, sequences: [1] });
-      expect(await expired(atMs + 2)).toEqual([]);
-    });
-
-    it("knows which replaced memories are not erased yet", async () => {
-      const [first, second] = [aMemory(), aMemory()];
-      const logId = await write([first, second, nextOf(first, 1), nextOf(second, 2)]);
-      const unerased = async () => {
-        const all = await log().unerased(100);
-        return all.filter((each) => each.logId === logId).map(({ sequence }) => sequence);
-      };
-      expect((await unerased()).sort()).toEqual([1, 2]);
-      await log().erase({ logId, sequences: [1] });
-      expect(await unerased()).toEqual([2]);
-      await log().erase({ logId, sequences: [2] });
-      expect(await unerased()).toEqual([]);
-    });
-
-    it("finds the namespace of a log, and follows its name", async () => {
-      const scope = aScope();
-      const logId = await log().create(scope);
-      expect(await log().scopeOf(logId)).toEqual(scope);
-      await log().rename(scope, { from: logId, to: `${logId}xnew` });
-      expect(await log().scopeOf(logId)).toBeUndefined();
-      expect(await log().scopeOf(`${logId}xnew`)).toEqual(scope);
-      await log().retire(scope, `${logId}xnew`);
-      expect(await log().scopeOf(`${logId}xnew`)).toBeUndefined();
     });
 
     it("puts a lost entry where an external id or a time is another than was written", async () => {

@@ -99,9 +99,9 @@ describe("the notice", () => {
 describe("a start", () => {
   it("that still builds a large index ends at SIGTERM, at once and without a notice", async () => {
     const dataDir = newDataDir();
-    const { log, recent, close } = await openLocal({ dataDir });
+    const { log, names, recent, close } = await openLocal({ dataDir });
     const scope = aScope();
-    const logId = await log.create(scope);
+    const logId = await names.create(scope);
     // The vectors have the bundled model's length, and their number needs a graph, which takes seconds to
     // build.
     const entries = Array.from({ length: 30_000 }, (_, i) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished } from "vitest";
 import { FORMATS } from "../../cli/import/formats.js";
-import { importFile } from "../../cli/import/import-file.js";
+import { importFile } from "../../cli/import/import-memories.js";
 import { Recalld } from "../../clients/typescript/src/index.js";
 import { DATABASES } from "../support/databases.js";
 import { onDatabase, openAccountAt } from "../support/on-database.js";

@@ -14,9 +14,9 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openapi } from "../../gen/openapi.js";
+import { shapeFastifyErrors } from "../../src/server/http/methods.js";
 import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
 import { addPortal, openFiles } from "../../src/server/portal/portal.js";
-import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
 import { read } from "../support/documents.js";
 import { ISSUER } from "../support/oauth.js";
 import { exchange } from "../support/raw.js";
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 async function serve(from: string) {
   const app = Fastify({ exposeHeadRoutes: false });
-  shapeFastifyErrors(app, { onFault: () => {}, methodsAt: () => [], routeLike: () => undefined });
+  shapeFastifyErrors(app, () => {});
   addPortal(app, { folder: from, authorizes: true, files: openFiles() });
   return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
 }

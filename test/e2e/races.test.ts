@@ -33,7 +33,7 @@ describe.skipIf("reason" in found)(`two servers over one MongoDB (${name})`, () 
     `lose none of ${TIMES} racing replacements of ${IDS} external ids`,
     async () => {
       const urls = servers.map(({ url }) => url);
-      const raced = await raceReplaces({ urls, log: storage.log, times: TIMES, ids: IDS, seed: 1 });
+      const raced = await raceReplaces({ urls, storage, times: TIMES, ids: IDS, seed: 1 });
       expect(raced).toEqual({ versions: TIMES });
     },
     TIMEOUT_MS,

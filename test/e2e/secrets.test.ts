@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { importFile } from "../../cli/import/import-file.js";
+import { importFile } from "../../cli/import/import-memories.js";
 import { Recalld, type RecalldError } from "../../clients/typescript/src/index.js";
 import { MemoryService, Secrets_OnSecret } from "../../gen/recalld/v1/memory_pb.js";
 import { refusedSecretIn } from "../../web/src/transfer/refused-secret.js";

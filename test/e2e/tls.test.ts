@@ -7,7 +7,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
-import { createOnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { certificates } from "../support/certificates.js";
 import { startServer, type TestServer } from "../support/server.js";
 
@@ -110,7 +110,7 @@ describe("over TLS", () => {
   it("who does not end its handshake, or says nothing behind it, is cut off and counted", async () => {
     const counts = new ConnectionCounts();
     const tls = { cert: ca, key: readFileSync(file("a.key")) };
-    const one = createOnePortServer(() => {}, { tls, counts, firstBytesTimeoutMs: 300 });
+    const one = new OnePortServer(() => {}, { tls, counts, firstBytesTimeoutMs: 300 });
     onTestFinished(() => void one.close().closeAllConnections());
     await new Promise<void>((resolve) => one.listen(0, "127.0.0.1", resolve));
     const { port } = one.address() as AddressInfo;

@@ -14,5 +14,5 @@ export const { Thread } = (await built(
   "pool/thread.js",
 )) as typeof import("../../src/embedding/pool/thread.js");
 export const { pullModel } = (await built(
-  "download/pull.js",
+  "models/pull.js",
 )) as typeof import("../../src/embedding/models/pull.js");

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { env, pipeline } from "@xenova/transformers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { OpenEmbedder } from "../../src/embedding/embedder.js";
 import { packageRoot } from "../../src/embedding/models/locate.js";
-import type { OpenEmbedder } from "../../src/embedding/open.js";
 import { openEmbedder } from "./built.js";
 
 const MODELS_DIR = process.env.MODELS_DIR;

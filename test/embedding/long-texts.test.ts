@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { OpenEmbedder } from "../../src/embedding/open.js";
+import type { OpenEmbedder } from "../../src/embedding/embedder.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 import { vectorsOf } from "../../src/memory/ports/windows.js";
 import { FACT, inProse, needles, partOf, QUESTION } from "../support/needles.js";
@@ -108,6 +108,6 @@ describe("a long text", () => {
     });
     setTimeout(() => stop.abort(new Error("the caller went away")), 100);
     await expect(reading).rejects.toThrow("the caller went away");
-    expect(embedder.waiting).toEqual({ query: 0, text: 0 });
+    expect(embedder.waiting()).toEqual({ query: 0, text: 0 });
   });
 });

@@ -4,8 +4,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { type ModelManifest, readManifest } from "../../src/embedding/models/manifest.js";
-import { MODEL_FILES, OPTIONAL_FILES, verifyModel } from "../../src/embedding/models/model-files.js";
+import {
+  MODEL_FILES,
+  type ModelManifest,
+  OPTIONAL_FILES,
+  readManifest,
+  verifyModel,
+} from "../../src/embedding/models/model-files.js";
 import { openHub, type Repositories } from "../support/hub.js";
 import { openEmbedder, pullModel } from "./built.js";
 

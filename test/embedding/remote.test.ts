@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { readAnswer } from "../../src/embedding/remote/answer.js";
 import { openRemote, type RemoteOptions, type RemoteSettings } from "../../src/embedding/remote/open.js";
+import { readAnswer } from "../../src/embedding/remote/request.js";
 import type { EmbedInput } from "../../src/memory/ports/embedder.js";
 import {
   type AskedEmbeddings,

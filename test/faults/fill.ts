@@ -1,6 +1,7 @@
 import { openEmbedder } from "../../dist/src/embedding/open.js";
 import { SERVICE } from "../../src/memory/ports/embedder.js";
-import type { Scope, Stored } from "../../src/memory/ports/log.js";
+import type { Stored } from "../../src/memory/ports/log.js";
+import type { Scope } from "../../src/memory/ports/names.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import type { Storage } from "../../src/storage/storage.js";
 
@@ -34,7 +35,7 @@ export async function fillLogs(storage: Storage, fillings: readonly Filling[]): 
   const filled = new Map<Filling, Filled>();
   try {
     for (const group of byScope(fillings)) {
-      const logId = await storage.log.create((group[0] as Filling).scope);
+      const logId = await storage.names.create((group[0] as Filling).scope);
       for (let at = 0; at < group.length; at += AT_ONCE) {
         const some = group.slice(at, at + AT_ONCE);
         const entries = await Promise.all(some.map(stored));

@@ -94,8 +94,8 @@ async function prepare({
   const server = await start({ dataDir, env: { FREE_CALLS: "1000000" } });
   const { id, key } = await signUp(server.url);
   await server.stop();
-  const { log, close } = await openLocal({ dataDir });
-  const logId = await log.create({ accountId: id, namespace: NAMESPACE });
+  const { log, names, close } = await openLocal({ dataDir });
+  const logId = await names.create({ accountId: id, namespace: NAMESPACE });
   for (let number = 1; number <= memories + SINGLES; number++) {
     const entry = aLargeOne(number > SINGLES ? WINDOWS : 1);
     await log.append({ logId, from: number, entries: [entry] });

@@ -76,7 +76,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
     const done = await inRuns(size, seed, async (urls, times, seed, uri) => {
       const storage = await openMongo({ uri });
       try {
-        return await raceReplaces({ urls, log: storage.log, times, ids: 100, seed });
+        return await raceReplaces({ urls, storage, times, ids: 100, seed });
       } finally {
         await storage.close();
       }

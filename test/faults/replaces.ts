@@ -1,5 +1,6 @@
-import type { Log, Sequenced } from "../../src/memory/ports/log.js";
-import { etagOf } from "../../src/memory/versions/etag.js";
+import type { Sequenced } from "../../src/memory/ports/log.js";
+import { etagOf } from "../../src/memory/versions/current-version.js";
+import type { Storage } from "../../src/storage/storage.js";
 import { entriesOf } from "../contract/samples.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
@@ -14,8 +15,8 @@ const ENTRIES_MAX = 1_000_000;
 export interface RaceOptions {
   /** Addresses of servers over one database. */
   readonly urls: readonly string[];
-  /** The database's log, to compare the answers with. */
-  readonly log: Log;
+  /** The database, to compare the answers with. */
+  readonly storage: Pick<Storage, "log" | "names">;
   /** Number of stores. */
   readonly times: number;
   /** Number of external ids that they share. */
@@ -37,7 +38,7 @@ interface Answer {
  */
 export async function raceReplaces({
   urls,
-  log,
+  storage: { log, names },
   times,
   ids,
   seed,
@@ -51,7 +52,7 @@ export async function raceReplaces({
     const at = caller.at(chance.pick(urls));
     answers.set(text, await replace(at, { text, external_id }));
   });
-  const logId = await log.find({ accountId: caller.id, namespace: NAMESPACE });
+  const logId = await names.find({ accountId: caller.id, namespace: NAMESPACE });
   if (logId === undefined) throw new Error("the namespace is not there");
   const entries = await entriesOf(log, { logId, from: 1, limit: ENTRIES_MAX });
   compare(entries, [...answers.values()]);

@@ -1,15 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { instantOf, parseInstant } from "../../src/memory/filter/instant.js";
 import { matches } from "../../src/memory/filter/matches.js";
-import {
-  FILTER_LIST_MAX,
-  FILTER_PATH_BYTES_MAX,
-  FILTER_STRING_BYTES_MAX,
-  parseFilter,
-} from "../../src/memory/filter/parse.js";
+import { FILTER_LIST_MAX, FILTER_STRING_BYTES_MAX, parseFilter } from "../../src/memory/filter/parse.js";
+import { FILTER_PATH_BYTES_MAX } from "../../src/memory/filter/path.js";
 import { narrowed } from "../../src/memory/ports/condition.js";
-import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../src/memory/requests/metadata.js";
+import { instantOf, parseInstant } from "../../src/memory/requests/times.js";
 import { chanceOf } from "../support/chance.js";
 import { quoted, rows, section } from "../support/documents.js";
 import { naiveMatch } from "./naive.js";

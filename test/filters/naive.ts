@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../src/memory/requests/metadata.js";
 
 /** A memory as tests write it. */
 export interface Example {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../src/memory/requests/metadata.js";
 import type { Chance } from "../support/chance.js";
 import type { Example } from "./naive.js";
 

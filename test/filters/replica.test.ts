@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
-import type { JsonObject } from "../../src/memory/requests/json-object.js";
+import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "../memory/domain.js";
 
@@ -64,7 +64,7 @@ test("a replica of another process sees what this one stored and deleted", async
   expect(await count()).toBe(60);
   await domain.append("n", memoryOf({ sequence: 601, vector: query }, { metadata: '{"group":3}' }));
   expect(await count()).toBe(61);
-  const logId = (await service.storage.log.find(scopeOf("n"))) as string;
+  const logId = (await service.storage.names.find(scopeOf("n"))) as string;
   const tombstone = { op: "delete", opId: "gone", target: 3 } as const;
   expect(await service.storage.log.append({ logId, from: 602, entries: [tombstone] })).toBe(1);
   expect(await count()).toBe(60);

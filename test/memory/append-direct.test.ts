@@ -13,7 +13,7 @@ function setUp() {
   log.add(aMemory(), aMemory());
   const clock = new HandClock();
   const append = (check?: () => Promise<void>) =>
-    appendDirect({ log: log.port, clock }, { logId: "i", entry, ...(check && { check }) });
+    appendDirect({ ...log.ports, clock }, { logId: "i", entry, ...(check && { check }) });
   return { log, clock, append };
 }
 
@@ -125,7 +125,7 @@ describe("appending without an index", () => {
     };
     await expect(append(check)).rejects.toThrow("not empty any more");
     expect(log.countOf(entry)).toBe(0);
-    const broken = { ...log.port, last: () => Promise.reject(new TypeError("a mistake")) } as Log;
+    const broken = { ...log.ports.log, last: () => Promise.reject(new TypeError("a mistake")) } as Log;
     const appending = appendDirect({ log: broken, clock: new HandClock() }, { logId: "i", entry });
     await expect(appending).rejects.toThrow(TypeError);
   });

@@ -19,14 +19,14 @@ function replicaOf(
 ): Replica {
   const indexes = indexesWith(index);
   const buildingBytesMax = Number.MAX_SAFE_INTEGER;
-  return new Replica("i", { log: log.port, indexes, clock, buildingBytesMax });
+  return new Replica("i", { ...log.ports, indexes, clock, buildingBytesMax });
 }
 
 function setUp(index: VectorPart = plainIndex()) {
   const log = new ScriptedLog();
   const clock = new HandClock();
   const replica = replicaOf(log, { clock, index });
-  const appender = new Appender(replica, { log: log.port, clock });
+  const appender = new Appender(replica, { ...log.ports, clock });
   return { log, clock, replica, appender };
 }
 
@@ -102,7 +102,7 @@ describe("appending", () => {
       const own = new ScriptedLog();
       own.onAppend = log.onAppend;
       const replica = replicaOf(own, { clock });
-      return new Appender(replica, { log: own.port, clock, allWaiting });
+      return new Appender(replica, { ...own.ports, clock, allWaiting });
     });
     const asked = appenders.map((appender) => heavyOnes(40).map((entry) => appender.append(entry)));
     const settled = asked.map((each) => Promise.allSettled(each));
@@ -291,7 +291,7 @@ describe("appending", () => {
     };
     log.onRead = wait;
     const anAppender = () => {
-      return new Appender(replicaOf(log, { clock: systemClock }), { log: log.port, clock: systemClock });
+      return new Appender(replicaOf(log, { clock: systemClock }), { ...log.ports, clock: systemClock });
     };
     const deciding = (): Conditional => {
       const entry = aMemory();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
 import { hashKey } from "../../src/accounts/key.js";
-import { charge, getAccount } from "../../src/accounts/quota.js";
 import { signUp } from "../../src/accounts/sign-up.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Leftovers } from "../../src/memory/erasure/sweeping.js";
@@ -32,7 +32,8 @@ async function setUp() {
     modelVersions: modelVersionsOf(embedder),
     vectors: plainVectors(() => ({})).vectors,
   });
-  const { accounts, claims, log } = service.storage;
+  const { storage } = service;
+  const { accounts } = storage;
   const { account, key } = await signUp({ accounts, signUp: "open", freeCalls: 10 }, { email: "" });
   const caller = { accountId: account.id, keyHash: hashKey(key), access: "full" } as const;
   const quota = {
@@ -41,7 +42,7 @@ async function setUp() {
     refund: () => accounts.refund(account.id),
     count: () => {},
   };
-  const idempotency = new Idempotency({ claims, log, clock: domain.ports.clock, exclusive: true });
+  const idempotency = new Idempotency({ ...storage, clock: domain.ports.clock });
   const ports = { ...domain.ports, quota, idempotency };
   const close = () =>
     closeAccount(
@@ -67,7 +68,7 @@ describe("a store that waits for the model while its account is closed", () => {
       await close();
       goOn();
       await refused;
-      const [head] = await service.storage.log.list({ accountId: caller.accountId, limit: 10 });
+      const [head] = await service.storage.names.list({ accountId: caller.accountId, limit: 10 });
       expect(head && (await service.storage.log.last(head.logId))).toBeUndefined();
     },
   );
@@ -81,7 +82,7 @@ describe("a store that waits for the model while its account is closed", () => {
     await domain.append("of an account that is only missing", aMemory());
     const audit = new Leftovers({ ...ports, isClosed: (id) => accounts.isClosed(id) });
     expect(await audit.next()).toBe(1);
-    expect(await service.storage.log.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
+    expect(await service.storage.names.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
     expect(await audit.next()).toBe(0);
     expect(await domain.size("of an account that is only missing")).toBe(1);
   });

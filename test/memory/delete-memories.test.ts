@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 const left = async () => {
-  const logId = (await service.storage.log.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
+  const logId = (await service.storage.names.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
   return (await service.storage.log.measure({ logId })).memories;
 };
 
@@ -79,9 +79,9 @@ it("begins no other erasure once the caller has gone", async () => {
 });
 
 it("deletes by a filter what others update meanwhile, unless it does not match any more", async () => {
-  const { log } = service.storage;
+  const { log, names, secondaryIndexes } = service.storage;
   const scope = { accountId: CALLER.accountId, namespace: "n" };
-  const logId = (await log.find(scope)) ?? "";
+  const logId = (await names.find(scope)) ?? "";
   const own = ["a", "b"].map((n) => aMemory({ vectors, metadata: JSON.stringify({ n, kind: "own" }) }));
   await log.append({ logId, from: ids.length + 1, entries: own });
   const [a, b] = own as [(typeof own)[0], (typeof own)[0]];
@@ -101,7 +101,7 @@ it("deletes by a filter what others update meanwhile, unless it does not match a
   };
   const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { kind: "own" } };
   expect(await deleteMemories(updating, deleting)).toMatchObject({ deleted: 1, more: false });
-  expect(await log.locate({ logId, id: a.id })).toBeUndefined();
+  expect(await secondaryIndexes.locate({ logId, id: a.id })).toBeUndefined();
   const [left] = (await log.fetch({ logId, sequences: [ids.length + 4], what: "text" })).found;
   expect(left?.entry).toMatchObject({ id: b.id, metadata: '{"kind":"other"}' });
 });

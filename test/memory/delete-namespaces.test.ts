@@ -26,7 +26,7 @@ afterEach(() => service.close());
 
 const { accountId } = CALLER;
 const left = async (prefix = "ana/") =>
-  (await service.storage.log.list({ accountId, prefix, limit: 1_000 })).map(({ namespace }) => namespace);
+  (await service.storage.names.list({ accountId, prefix, limit: 1_000 })).map(({ namespace }) => namespace);
 
 /** Ports whose erasures begin as told. */
 function beginning(begin: (erasure: Erasure) => Promise<void> | void) {
@@ -45,7 +45,7 @@ function beginning(begin: (erasure: Erasure) => Promise<void> | void) {
 }
 
 it("deletes those with the prefix and no others, and erases what they held", async () => {
-  const logIds = await Promise.all(names.map((name) => service.storage.log.find(scopeOf(name))));
+  const logIds = await Promise.all(names.map((name) => service.storage.names.find(scopeOf(name))));
   const dry = await deleteNamespaces(domain.ports, { ...request, dryRun: true });
   expect(dry).toEqual({ deleted: 0, more: false, namespaces: names, memories: 24, matched: 12 });
   expect(await left()).toEqual(names);
@@ -60,7 +60,7 @@ it("deletes those with the prefix and no others, and erases what they held", asy
 
 it("deletes 100 a call, and counts all of them in a dry run", async () => {
   for (let i = names.length; i < 1_203; i++)
-    await service.storage.log.create(scopeOf(`ana/z${String(i).padStart(4, "0")}`));
+    await service.storage.names.create(scopeOf(`ana/z${String(i).padStart(4, "0")}`));
   const dry = await deleteNamespaces(domain.ports, { ...request, dryRun: true });
   expect(dry).toMatchObject({ deleted: 0, more: true, matched: 1_203, memories: 24 });
   expect(dry.namespaces).toHaveLength(NAMESPACES_MAX);

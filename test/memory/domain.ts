@@ -10,8 +10,10 @@ import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import { type Appending, Namespaces } from "../../src/memory/log/namespaces.js";
 import type { ModelVersions } from "../../src/memory/models/model-versions.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
-import type { Appended, Log, Lost, Scope, Sequenced, Stored } from "../../src/memory/ports/log.js";
+import type { Appended, Log, Lost, Sequenced, Stored } from "../../src/memory/ports/log.js";
+import type { Names, Scope } from "../../src/memory/ports/names.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
+import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
 import { rank } from "../../src/memory/search/score.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -97,8 +99,8 @@ export class TestService {
 
   /** Writes memories straight into a namespace's log. */
   async write(namespace: string, entries: readonly Appended[]): Promise<string> {
-    const { log } = this.storage;
-    const logId = await log.create(scopeOf(namespace));
+    const { log, names } = this.storage;
+    const logId = await names.create(scopeOf(namespace));
     const last = (await log.last(logId))?.sequence ?? 0;
     for (let i = 0; i < entries.length; i += 500) {
       await log.append({ logId, from: last + 1 + i, entries: entries.slice(i, i + 500) });
@@ -114,6 +116,8 @@ export class TestService {
 
 export interface DomainOptions {
   readonly log?: Log;
+  readonly names?: Names;
+  readonly secondaryIndexes?: SecondaryIndexes;
   /** Vectors of its indexes, which have no other files. */
   readonly vectors?: Vectors;
   readonly indexes?: Indexes;
@@ -136,17 +140,16 @@ export class Domain {
     indexes = unsavedIndexes({}, vectors && { vectors }).indexes,
     clock,
     log = storage.log,
+    names = storage.names,
+    secondaryIndexes = storage.secondaryIndexes,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
     modelVersions = oneModelVersion(DIMENSIONS),
   }: DomainOptions & { storage: Storage; clock: Clock }) {
     this.log = log;
     const { erasures, calls } = storage;
+    const common = { log, names, secondaryIndexes, modelVersions, erasures, indexes, clock };
     this.namespaces = new Namespaces({
-      log,
-      modelVersions,
-      erasures,
-      indexes,
-      clock,
+      ...common,
       recent: storage.recent,
       indexMemoryBytesMax,
       onLost: (_, what) => this.lost.push(what),
@@ -155,7 +158,7 @@ export class Domain {
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    this.ports = { log, indexes, clock, namespaces, quota, modelVersions, erasures, eraseCalls };
+    this.ports = { ...common, namespaces, quota, eraseCalls };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {

@@ -9,11 +9,12 @@ import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import type { Erasures } from "../../src/memory/ports/erasures.js";
 import type { Appended, Log, Stored } from "../../src/memory/ports/log.js";
+import type { Names } from "../../src/memory/ports/names.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { compactLocal } from "../../src/storage/local/backup/compact.js";
 import { encode } from "../../src/storage/local/log/record.js";
 import { entriesOf as entriesIn } from "../contract/samples.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";
-import { withChanges } from "../support/with-changes.js";
 import { HandClock } from "./clock.js";
 import {
   CALLER,
@@ -49,9 +50,8 @@ const remove = ({ ports }: Domain, n: number, namespace = "a") =>
 const drop = ({ ports }: Domain, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
-  const { log, erasures } = service.storage;
-  const { indexes } = service;
-  return verify({ log, erasures, indexes, dimensionsOf: () => DIMENSIONS });
+  const { storage, indexes } = service;
+  return verify({ ...storage, indexes, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
@@ -60,7 +60,7 @@ const entriesOf = async (logId: string) =>
 /** Makes a domain whose process dies after its nth write. */
 function dyingDomain(writes: number): Domain {
   let left = writes;
-  const counted = <T extends object>(port: T, names: readonly string[]): T =>
+  const counted = <T extends object>(port: T, writes: readonly string[]): T =>
     new Proxy(port, {
       get(target, name) {
         const method = Reflect.get(target, name);
@@ -68,13 +68,15 @@ function dyingDomain(writes: number): Domain {
         return async (...args: unknown[]) => {
           if (left <= 0) throw new Error("died");
           const result = await method.apply(target, args);
-          if (names.includes(String(name)) && --left === 0) throw new Error("died");
+          if (writes.includes(String(name)) && --left === 0) throw new Error("died");
           return result;
         };
       },
     });
-  const erasures = counted<Erasures>(service.storage.erasures, ["begin", "end"]);
-  const domain = service.domain({ log: counted<Log>(service.storage.log, ["append", "erase", "retire"]) });
+  const { storage } = service;
+  const erasures = counted<Erasures>(storage.erasures, ["begin", "end"]);
+  const log = counted<Log>(storage.log, ["append", "erase"]);
+  const domain = service.domain({ log, names: counted<Names>(storage.names, ["retire"]) });
   Object.assign(domain.ports, { erasures });
   return domain;
 }
@@ -192,13 +194,13 @@ describe("deleting a memory", () => {
     expect(await service.domain().size("a")).toBe(38);
     expect(await drop(domain)).toBe(38);
     expect((await entriesOf(logId)).filter(({ op }) => op === "store")).toEqual([]);
-    expect(await service.storage.log.find(scopeOf("a"))).toBeUndefined();
+    expect(await service.storage.names.find(scopeOf("a"))).toBeUndefined();
   });
 
   it("follows a log that has moved, and finds nothing in one that was dropped", async () => {
     const dropped = await service.write("b", [memory(3), { op: "drop", opId: "end" }]);
     await expect(remove(service.domain(), 3, "b")).rejects.toMatchObject({ code: "not_found" });
-    expect(await service.storage.log.find(scopeOf("b"))).toBeUndefined();
+    expect(await service.storage.names.find(scopeOf("b"))).toBeUndefined();
     expect((await entriesOf(dropped)).at(-1)?.op).toBe("drop");
   });
 
@@ -250,7 +252,7 @@ describe("dropping a namespace", () => {
     for (const each of [domain, other]) expect(await each.recall("a", query)).toBeUndefined();
     await other.append("a", memory(1));
     for (const each of [domain, other]) expect(await each.size("a")).toBe(1);
-    expect(await service.storage.log.find(scopeOf("a"))).not.toBe(logId);
+    expect(await service.storage.names.find(scopeOf("a"))).not.toBe(logId);
     await expect(drop(domain, true, "nowhere")).rejects.toMatchObject({ code: "not_found" });
     await until(async () => (await problems()).length === 0);
   });
@@ -301,7 +303,7 @@ describe("dropping a namespace", () => {
   it("loses no store that races with it: each is in the old one, and erased, or in the new one", async () => {
     await service.write("a", memories(50));
     const domains = [service.domain(), service.domain()];
-    const logIds = new Set<string | undefined>([await service.storage.log.find(scopeOf("a"))]);
+    const logIds = new Set<string | undefined>([await service.storage.names.find(scopeOf("a"))]);
     const stored = Array.from({ length: 200 }, (_, i) => memory(i + 51));
     const dropping: Promise<unknown>[] = [];
     await Promise.all(
@@ -309,13 +311,13 @@ describe("dropping a namespace", () => {
         if (i % 60 === 30) dropping.push(drop(domains[i % 2] as Domain).catch((error) => error));
         if (i % 10 === 0) await wait(i / 10);
         await domains[i % 2]?.append("a", entry);
-        logIds.add(await service.storage.log.find(scopeOf("a")));
+        logIds.add(await service.storage.names.find(scopeOf("a")));
       }),
     );
     for (const dropped of await Promise.all(dropping)) {
       if (typeof dropped !== "number") expect(dropped).toMatchObject({ code: "not_found" });
     }
-    const living = await service.storage.log.find(scopeOf("a"));
+    const living = await service.storage.names.find(scopeOf("a"));
     const seen: string[] = [];
     for (const logId of await service.storage.log.logIds({ after: "", limit: 100 })) {
       for (const entry of await entriesOf(logId)) {
@@ -371,8 +373,8 @@ describe("the sweep", () => {
     await expect(remove(dyingDomain(1), 1, "a")).rejects.toThrow("died");
     await expect(remove(dyingDomain(1), 3, "b")).rejects.toThrow("died");
     clock.atMs += 61_000;
-    const { log } = service.storage;
-    const logId = await log.find(scopeOf("a"));
+    const { log, names } = service.storage;
+    const logId = await names.find(scopeOf("a"));
     const domain = service.domain({
       log: withChanges(log, {
         erase: (request) =>
@@ -409,9 +411,8 @@ describe("verifying a database", () => {
     await drop(domain, true, "b");
     await domain.append("b", memory(9));
     await domain.namespaces.close();
-    const { log, erasures } = service.storage;
-    const { indexes } = service;
-    const verified = await verify({ log, erasures, indexes, dimensionsOf: () => DIMENSIONS });
+    const { storage, indexes } = service;
+    const verified = await verify({ ...storage, indexes, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
       memories: 300,
@@ -499,7 +500,7 @@ describe("verifying a database", () => {
   it("takes a log that moves for no problem until its copy has the name", async () => {
     const logId = await service.write("a", [...memories(3), { op: "moved", opId: "m", to: "elsewhere" }]);
     expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });
-    await service.storage.log.rename(scopeOf("a"), { from: logId, to: "elsewhere" });
+    await service.storage.names.rename(scopeOf("a"), { from: logId, to: "elsewhere" });
     expect(await problems()).toContain(`${logId}, entry 1: has moved, but is not erased`);
   });
 
@@ -609,7 +610,7 @@ describe("compacting the local database", () => {
     expect(after.content).toEqual(before.content);
 
     service = await TestService.open({ clock, dataDir: service.dataDir });
-    expect(await service.storage.log.find(scopeOf("ä b"))).toBe(logId);
+    expect(await service.storage.names.find(scopeOf("ä b"))).toBe(logId);
     expect(await service.domain().size("ä b")).toBe(89);
     expect(await problems()).toEqual([]);
     await service.domain().append("b", memory(200));

@@ -4,7 +4,7 @@ import { store } from "../../src/memory/operations/store.js";
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import { updateMemory } from "../../src/memory/operations/update.js";
 import type { Claim, ClaimAnswer } from "../../src/memory/ports/claims.js";
-import { withChanges } from "../support/with-changes.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { HandClock } from "./clock.js";
 import { CALLER, TestService } from "./domain.js";
 
@@ -19,7 +19,6 @@ afterEach(() => service.close());
 /** Opens a process that notes the last claim and the last answer that it keeps. */
 function open() {
   const noted: { claim?: Claim; answer?: ClaimAnswer } = {};
-  const { log } = service.storage;
   const claims = withChanges(service.storage.claims, {
     claim: (claim) => {
       noted.claim = claim;
@@ -30,7 +29,7 @@ function open() {
       return service.storage.claims.answer(of);
     },
   });
-  const idempotency = new Idempotency({ claims, log, clock, exclusive: true });
+  const idempotency = new Idempotency({ ...service.storage, claims, clock });
   const ports = { ...service.domain().ports, idempotency };
   const on = { caller: CALLER, namespace: "a", idempotencyKey: "key" } as const;
   const kept = () => ({

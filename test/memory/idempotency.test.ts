@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
-import { withChanges } from "../support/with-changes.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { CALLER, scopeOf } from "./domain.js";
 import {
   aProcess,
@@ -138,9 +138,8 @@ describe("a store with an idempotency key", () => {
     const troubles: unknown[] = [];
     const away = unavailable("the database is away");
     const claims = withChanges(service.storage.claims, { release: () => Promise.reject(away) });
-    const { log } = service.storage;
     const onTrouble = (error: unknown) => troubles.push(error);
-    const idempotency = new Idempotency({ claims, log, clock, exclusive: true, onTrouble });
+    const idempotency = new Idempotency({ ...service.storage, claims, clock, onTrouble });
     const failing = writing("x", {
       before: () => {
         throw unavailable("the model is away");

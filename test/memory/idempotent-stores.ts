@@ -29,7 +29,7 @@ afterEach(() => service.close());
 
 /** Makes the idempotency of a separate process. */
 export const aProcess = ({ exclusive = true } = {}) =>
-  new Idempotency({ claims: service.storage.claims, log: service.storage.log, clock, exclusive });
+  new Idempotency({ ...service.storage, clock, exclusive });
 
 export const asked = (text: string, given: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   scope: scopeOf("a"),
@@ -76,7 +76,7 @@ export const never: IdempotentWork = {
 };
 
 export const idsInLog = async () => {
-  const logId = await service.storage.log.find(scopeOf("a"));
+  const logId = await service.storage.names.find(scopeOf("a"));
   if (logId === undefined) return [];
   const entries = await entriesOf(service.storage.log, { logId, from: 1, limit: 100 });
   return entries.flatMap(({ entry }) => (entry.op === "store" ? [entry.id] : []));

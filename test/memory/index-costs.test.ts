@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
-import type { JsonObject } from "../../src/memory/requests/json-object.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
+import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";
-import { withChanges } from "../support/with-changes.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
 
 // What once kept the main thread busy for ever, took gigabytes, or hid the memory that lives.

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
-import { StoredFiles } from "../../src/memory/erasure/stored-files.js";
-import { sweep } from "../../src/memory/erasure/sweeping.js";
+import { StoredFiles, sweep } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { recall } from "../../src/memory/operations/recall.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, type Domain, TestService, until } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
@@ -90,8 +90,7 @@ function countingLog() {
     if (range.what !== "vectors" && range.what !== "head") counted.texts += tail.entries.length;
     return tail;
   };
-  const get = (_: Log, name: string | symbol) => (name === "read" ? read : Reflect.get(log, name).bind(log));
-  return { log: new Proxy(log, { get }), counted };
+  return { log: withChanges(log, { read }), counted };
 }
 
 describe("the files of a log's index", () => {
@@ -134,8 +133,7 @@ describe("the files of a log's index", () => {
     await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(78) });
     await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79, 80])).toEqual([80]);
-    const { erasures, log } = service.storage;
-    const ports = { log, erasures, indexes, dimensionsOf: () => TOY_DIMENSIONS };
+    const ports = { ...service.storage, indexes, dimensionsOf: () => TOY_DIMENSIONS };
     expect((await verify(ports)).problems).toEqual([]);
   });
 

@@ -3,11 +3,23 @@ import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/idempotency/idempotency.js";
 import { newMemoryId, parseMemoryId } from "../../src/memory/requests/id.js";
-import type { Json, JsonObject } from "../../src/memory/requests/json-object.js";
-import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX, parseMetadata } from "../../src/memory/requests/metadata.js";
+import {
+  type Json,
+  type JsonObject,
+  METADATA_BYTES_MAX,
+  METADATA_DEPTH_MAX,
+  parseMetadata,
+} from "../../src/memory/requests/metadata.js";
 import { NAMESPACE_BYTES_MAX, parseNamespace } from "../../src/memory/requests/namespace.js";
+import {
+  parseMinScore,
+  parseSimilarAbove,
+  parseTopK,
+  TOP_K_DEFAULT,
+  TOP_K_MAX,
+} from "../../src/memory/requests/recall-options.js";
 import { parseText, TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
-import { parseTopK, TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/requests/top-k.js";
+import { scoreOf } from "../../src/memory/search/score.js";
 
 /** Any string, lone surrogates included. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((c) => String.fromCharCode(c)) });
@@ -41,6 +53,23 @@ function keepsOrRefuses<T>(values: fc.Arbitrary<T>, field: string, parse: (value
     { numRuns: 1000 },
   );
 }
+
+describe("a floor of scores", () => {
+  it("of 1 leaves the same text, whose vector is rounded to float32", () => {
+    const number = fc.float({ min: -1, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 8, maxLength: 400 }), (numbers) => {
+        const length = Math.hypot(...numbers);
+        fc.pre(length > 1e-3);
+        const vector = Float32Array.from(numbers, (each) => each / length);
+        const score = scoreOf([vector], [vector]);
+        expect(score).toBeGreaterThanOrEqual(parseMinScore(1) as number);
+        expect(score).toBeGreaterThanOrEqual(parseSimilarAbove(1) as number);
+      }),
+    );
+    expect(parseMinScore(0.999)).toBe(0.999);
+  });
+});
 
 describe("a namespace's name", () => {
   it("comes back as it was, or is refused by its field", () => {

@@ -44,7 +44,7 @@ function slowly(until: Promise<void>, onText: () => void = () => {}, models = be
   return modelVersionsOf({ ...NEW, embed }, { before: models });
 }
 
-const find = async (namespace: string) => (await service.storage.log.find(scopeOf(namespace))) ?? "";
+const find = async (namespace: string) => (await service.storage.names.find(scopeOf(namespace))) ?? "";
 const move = async (domain: Domain, namespace: string) =>
   tend(domain.ports, { scope: scopeOf(namespace), logId: await find(namespace) }, never);
 

@@ -6,9 +6,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { cloud, nearest, type Point } from "../index/vectors/clouds.js";
-import { withChanges } from "../support/with-changes.js";
 import {
   CALLER,
   DIMENSIONS,
@@ -142,8 +142,8 @@ describe("the memory budget", () => {
     await fill(service, ["a", "b", "c", "d"]);
     const { vectors, opened } = plainVectors(() => ({}));
     const other = { accountId: "acc_2", namespace: "o" };
-    const { log } = service.storage;
-    const logId = await log.create(other);
+    const { log, names } = service.storage;
+    const logId = await names.create(other);
     await log.append({ logId, from: 1, entries: memories(10) });
     const domain = service.domain({ vectors, indexMemoryBytesMax: 4.5 * EACH });
     await domain.namespaces.reading(other, ({ replica }) => replica.current());

@@ -36,7 +36,7 @@ it("a recall of namespaces of two models embeds its query once by each, and orde
     openModel: async () => old,
   });
   const domain = service.domain({ modelVersions });
-  const { log } = service.storage;
+  const { log, names } = service.storage;
   const near = (at: number, share: number) =>
     Float32Array.from(axis(at), (value, i) => value * share + Number(i === 5) * Math.sqrt(1 - share ** 2));
   for (const [name, modelVersion, vectors] of [
@@ -45,7 +45,7 @@ it("a recall of namespaces of two models embeds its query once by each, and orde
     ["also now", "e1", near(1, 0.7)],
     ["also old", "", near(0, 0.6)],
   ] as const) {
-    const logId = await log.create(scopeOf(name), modelVersion);
+    const logId = await names.create(scopeOf(name), modelVersion);
     await log.append({ logId, from: 1, entries: [aMemory({ text: name, vectors })] });
   }
   const ports = { ...domain.ports, idempotency: undefined as never };
@@ -63,7 +63,7 @@ it("a recall of namespaces of two models embeds its query once by each, and orde
   // A stored memory is compared by its own vectors, and read only where those are of another model.
   const [first] = results;
   const likeId = "mem_01jdh2zz00e00r000000000000";
-  const logId = (await log.find(scopeOf("now"))) as string;
+  const logId = (await names.find(scopeOf("now"))) as string;
   await log.append({
     logId,
     from: 2,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findNeighbors } from "../../src/memory/operations/recall/neighbors.js";
 import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { TestService } from "./domain.js";
@@ -42,7 +43,8 @@ async function look(
   } = {},
 ) {
   const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
-  const request = { log, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
+  const { secondaryIndexes } = service.storage;
+  const request = { log, secondaryIndexes, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
   const beside = await findNeighbors(request, found as never, { before, after, same });
   const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };
@@ -121,17 +123,14 @@ describe("neighbors of a memory", () => {
     expect(await look(logId, 1_501)).toEqual({ before: [1498, 1499], after: [1501, 1502] });
     let [reads, entries] = [0, 0];
     const { log: plain } = service.storage;
-    const log = {
-      read: async (range: Parameters<Log["read"]>[0]) => {
+    const log = withChanges(plain, {
+      read: async (range) => {
         const tail = await plain.read(range);
         reads += 1;
         entries += tail.entries.length;
         return tail;
       },
-      locate: (request: Parameters<Log["locate"]>[0]) => plain.locate(request),
-      fetch: (request: Parameters<Log["fetch"]>[0]) => plain.fetch(request),
-      findReplacements: (request: Parameters<Log["findReplacements"]>[0]) => plain.findReplacements(request),
-    } as Log;
+    });
     expect(await look(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
     expect(reads).toBeLessThan(60);
     expect(entries).toBeLessThan(700);

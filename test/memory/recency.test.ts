@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Stored } from "../../src/memory/ports/log.js";
-import { parseRecency, type Recency } from "../../src/memory/requests/recency.js";
+import { parseRecency, type Recency } from "../../src/memory/requests/recall-options.js";
 import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";
 import { rankInTime } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";

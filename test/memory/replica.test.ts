@@ -18,7 +18,7 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
   const indexes = indexesWith(index);
   let opened: Index | undefined;
   const replica = new Replica("i", {
-    log: log.port,
+    ...log.ports,
     indexes: {
       ...indexes,
       open: (logId) => {

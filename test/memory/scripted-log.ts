@@ -1,15 +1,18 @@
-import {
-  type Appended,
-  type Entry,
-  type Log,
-  type Projected,
-  type Projection,
-  type Replacement,
-  type Sequences,
-  type Stored,
-  type SupersedingOrExpiring,
-  seen,
+import type {
+  Appended,
+  Entry,
+  Log,
+  Projected,
+  Projection,
+  Sequences,
+  Stored,
 } from "../../src/memory/ports/log.js";
+import type {
+  Replacement,
+  SecondaryIndexes,
+  SupersedingOrExpiring,
+} from "../../src/memory/ports/secondary-indexes.js";
+import { seen } from "../support/seen.js";
 
 type Batch = Parameters<Log["append"]>[0];
 
@@ -40,11 +43,21 @@ export class ScriptedLog {
     this.entries[sequence - 1] = { op: "erased", opId, id, tokens, createdAtMs };
   }
 
-  get port(): Log {
-    const port: Pick<
-      Log,
-      "append" | "read" | "last" | "fetch" | "listSupersedingAndExpiring" | "findReplacements"
-    > = {
+  get ports(): { readonly log: Log; readonly secondaryIndexes: SecondaryIndexes } {
+    return { log: this.#log as Log, secondaryIndexes: this.#secondaryIndexes as SecondaryIndexes };
+  }
+
+  get #secondaryIndexes(): Pick<SecondaryIndexes, "listSupersedingAndExpiring" | "findReplacements"> {
+    return {
+      listSupersedingAndExpiring: async ({ from, limit }) =>
+        this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit),
+      findReplacements: async ({ sequences }) =>
+        this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
+    };
+  }
+
+  get #log(): Pick<Log, "append" | "read" | "last" | "fetch"> {
+    return {
       append: (batch) => {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
@@ -58,10 +71,6 @@ export class ScriptedLog {
           complete: some.length < limit,
         };
       },
-      listSupersedingAndExpiring: async ({ from, limit }) =>
-        this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit),
-      findReplacements: async ({ sequences }) =>
-        this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
       last: async () => {
         const entry = this.entries.at(-1);
         return entry && { sequence: this.entries.length, entry: seen(entry, "head") };
@@ -74,7 +83,6 @@ export class ScriptedLog {
         return { found, rest: [] };
       },
     };
-    return port as Log;
   }
 
   get #special(): SupersedingOrExpiring[] {

@@ -3,10 +3,10 @@ import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Replica } from "../../src/memory/log/replica.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import type { Scored } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
-import { withChanges } from "../support/with-changes.js";
 import { DIMENSIONS, type Domain, memoryOf, plainVectors, scopeOf, TestService } from "./domain.js";
 import { hit } from "./plain-index.js";
 

@@ -3,11 +3,12 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { getMemory } from "../../src/memory/operations/get.js";
-import { listMatching } from "../../src/memory/operations/list.js";
+import { listMemories } from "../../src/memory/operations/list.js";
 import { type StoreRequest, store } from "../../src/memory/operations/store.js";
 import { updateMemory } from "../../src/memory/operations/update.js";
 import type { Log } from "../../src/memory/ports/log.js";
-import { withChanges } from "../support/with-changes.js";
+import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { CALLER, type Domain, TestService } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder } from "./toy-embedder.js";
@@ -25,21 +26,22 @@ const FIRST_PAGE = { pageToken: "", order: "oldest" } as const;
 const long = (word: string) => `ana has a cat at home ${`${word} `.repeat(6)}and that is all there is`;
 
 /** Opens a process over the database. */
-function open(changes: Partial<Log> = {}) {
-  const log = withChanges(service.storage.log, changes);
-  const domain: Domain = service.domain({ log, modelVersions: modelVersionsOf(toyEmbedder) });
+function open(changes: Partial<Log> = {}, ofIndexes: Partial<SecondaryIndexes> = {}) {
+  const { storage } = service;
+  const log = withChanges(storage.log, changes);
+  const secondaryIndexes = withChanges(storage.secondaryIndexes, ofIndexes);
+  const domain: Domain = service.domain({
+    log,
+    secondaryIndexes,
+    modelVersions: modelVersionsOf(toyEmbedder),
+  });
   let charged = 0;
   const quota = {
     ...domain.ports.quota,
     charge: async () => void charged++,
     refund: async () => void charged--,
   };
-  const idempotency = new Idempotency({
-    claims: service.storage.claims,
-    log,
-    clock: systemClock,
-    exclusive: false,
-  });
+  const idempotency = new Idempotency({ ...storage, clock: systemClock, exclusive: false });
   const ports = { ...domain.ports, quota, idempotency };
   return {
     ports,
@@ -49,7 +51,7 @@ function open(changes: Partial<Log> = {}) {
       return (await store(ports, asked)).answered;
     },
     shown: async () => {
-      const { items } = await listMatching(ports, { caller: CALLER, namespace: NAMESPACE, ...FIRST_PAGE });
+      const { items } = await listMemories(ports, { caller: CALLER, namespace: NAMESPACE, ...FIRST_PAGE });
       return items.map(({ text }) => text);
     },
     get: (id: string) => getMemory(ports, { caller: CALLER, namespace: NAMESPACE, id }),
@@ -178,25 +180,23 @@ describe("stores of one text at the same time", () => {
     const other = open();
     for (let i = 0; i < 20; i++) await other.store("ana has a cat");
     let isDone = false;
-    const one = open({
-      findByOperation: async (request) => service.storage.log.findByOperation(request),
-      locate: async (request) => {
-        // The first look at what the search has found.
-        if (!isDone) {
-          isDone = true;
-          const { items } = await listMatching(other.ports, {
-            caller: CALLER,
-            namespace: NAMESPACE,
-            ...FIRST_PAGE,
-          });
-          const last = items.at(-1);
-          const others = items.slice(0, -1);
-          expect(last).toBeDefined();
-          for (const { id } of others) await other.remove(id);
-        }
-        return service.storage.log.locate(request);
-      },
-    });
+    const locate: SecondaryIndexes["locate"] = async (request) => {
+      // The first look at what the search has found.
+      if (!isDone) {
+        isDone = true;
+        const { items } = await listMemories(other.ports, {
+          caller: CALLER,
+          namespace: NAMESPACE,
+          ...FIRST_PAGE,
+        });
+        const last = items.at(-1);
+        const others = items.slice(0, -1);
+        expect(last).toBeDefined();
+        for (const { id } of others) await other.remove(id);
+      }
+      return service.storage.secondaryIndexes.locate(request);
+    };
+    const one = open({}, { locate });
     expect(await one.store("ana has a cat", { onSimilar: "keep" })).toMatchObject({ outcome: "KEPT" });
     expect(await other.shown()).toHaveLength(1);
   });

@@ -5,7 +5,7 @@ import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
-import { withChanges } from "../support/with-changes.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { CALLER, TestService } from "./domain.js";
 
 /** More than are appended at a time. */
@@ -27,7 +27,6 @@ async function storeWithFailure(nth: number) {
       return namespaces.append(...args);
     },
   });
-  const { claims, log } = service.storage;
   let charged = 0;
   const quota = {
     ...ports.quota,
@@ -38,7 +37,7 @@ async function storeWithFailure(nth: number) {
       charged -= calls;
     },
   };
-  const idempotency = new Idempotency({ claims, log, clock: systemClock, exclusive: true });
+  const idempotency = new Idempotency({ ...service.storage, clock: systemClock });
   const memories = Array.from({ length: MEMORIES }, (_, i) => ({ text: `text ${i}` }));
   const asked = { caller: CALLER, namespace: "a", memories };
   const answer = storeBatch({ ...ports, namespaces: failing, quota, idempotency }, asked);
@@ -73,8 +72,7 @@ describe("a batch with a key that stored a part", () => {
   /** Stores the batch where the second memory is refused. */
   async function storeAPart(claims: Claims) {
     const { ports } = service.domain();
-    const { log } = service.storage;
-    const idempotency = new Idempotency({ claims, log, clock: systemClock, exclusive: true });
+    const idempotency = new Idempotency({ ...service.storage, claims, clock: systemClock });
     const store = (namespace: string, given: object) =>
       storeBatch({ ...ports, idempotency }, { caller: CALLER, namespace, memories, ...given });
     await store("a", { memories: [{ text: "holder", externalId: "x" }] });

@@ -7,11 +7,11 @@ import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
-import { type ExportPorts, exportMemories } from "../../src/memory/streams/export.js";
+import { type ExportPorts, exportMemories, Numbers } from "../../src/memory/streams/export.js";
 import type { LogReader } from "../../src/memory/streams/log-reader.js";
-import { announced, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
-import { Numbers } from "../../src/memory/streams/numbers.js";
+import { announcedLog, announcedNames, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
 import { HELD_BYTES_MAX, OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
 import { BEFORE_ALL, positionToken } from "../../src/memory/streams/position.js";
 import {
@@ -51,7 +51,8 @@ async function open(changes: Partial<Ports> = {}) {
     streams: new OpenStreams(clock),
     ...changes,
   };
-  return { service, log: service.storage.log, ports: streams };
+  const { log, names } = service.storage;
+  return { service, log, names, ports: streams };
 }
 
 /** A watch that is taken event by event. */
@@ -124,15 +125,15 @@ it("a watch begins now, and finds what another process writes", async () => {
 
 it("an append of this process wakes its watches at once", async () => {
   const clock = { ...systemClock, sleep: () => new Promise<void>(() => {}) };
-  const { log, ports } = await open({ clock });
-  const noted = announced(log, ports.news);
+  const { log, names, ports } = await open({ clock });
+  const [announced, named] = [announcedLog(log, ports.news), announcedNames(names, ports.news)];
   const { next, words } = watching(ports);
   await next();
   const waited = words(2);
-  const logId = await noted.create(scopeOf("n"));
-  await noted.append({ logId, from: 1, entries: [memory("mem_1")] });
+  const logId = await named.create(scopeOf("n"));
+  await announced.append({ logId, from: 1, entries: [memory("mem_1")] });
   await vi.waitFor(() => expect(ports.news.size).toBe(1));
-  await noted.append({ logId, from: 2, entries: [memory("mem_2")] });
+  await announced.append({ logId, from: 2, entries: [memory("mem_2")] });
   expect(await waited).toEqual(["mem_1: text of mem_1", "mem_2: text of mem_2"]);
 });
 
@@ -209,11 +210,12 @@ it("many watches of one namespace share each look at its log", async () => {
   const { service, log, ports } = await open();
   await service.write("n", [memory("mem_1")]);
   let looks = 0;
-  const counted: Log = announced(log, { note: () => {} });
-  counted.last = (logId) => {
-    looks++;
-    return log.last(logId);
-  };
+  const counted = withChanges(log, {
+    last: (logId) => {
+      looks++;
+      return log.last(logId);
+    },
+  });
   const all = Array.from({ length: 10 }, () => watching({ ...ports, log: counted }));
   for (const { next } of all) await next();
   const waiting = all.map(({ words }) => words(1));
@@ -232,7 +234,7 @@ it("many watches of one namespace share each look at its log", async () => {
 });
 
 it("a move to another model is seen by nobody, and loses nothing that the original forgets", async () => {
-  const { service, log, ports } = await open();
+  const { service, log, names, ports } = await open();
   const from = await service.write("n", [memory("mem_1"), memory("mem_2")]);
   const scope = scopeOf("n");
   const { next, words } = watching(ports, { position: await positionBefore(ports) });
@@ -242,7 +244,7 @@ it("a move to another model is seen by nobody, and loses nothing that the origin
   const to = inModelVersion(from, "2");
   await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
   await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
-  await log.rename(scope, { from, to });
+  await names.rename(scope, { from, to });
   await log.erase({ logId: from, sequences: [1, 2, 3] });
   await log.append({ logId: to, from: 3, entries: [memory("mem_3"), tombstone(2)] });
   expect(await words(3)).toEqual(["mem_2: text of mem_2", "mem_3: text of mem_3", "deleted mem_2"]);
@@ -289,7 +291,7 @@ it("a slow reader gets no text that was deleted more than a second before", asyn
 });
 
 it("nothing more is told of a namespace that was dropped, and its position finds the next one", async () => {
-  const { service, log, ports } = await open();
+  const { service, names, ports } = await open();
   const scope = scopeOf("n");
   const logId = await service.write("n", [memory("mem_0")]);
   const { next, words } = watching(ports);
@@ -300,7 +302,7 @@ it("nothing more is told of a namespace that was dropped, and its position finds
   // The name is not free yet: the dropped log is not read again.
   const early = watching(ports, { position: dropped.position });
   await early.next();
-  await log.retire(scope, logId);
+  await names.retire(scope, logId);
   await service.write("n", [memory("mem_2")]);
   expect(await words(1)).toEqual(["mem_2: text of mem_2"]);
   expect(await early.words(1)).toEqual(["mem_2: text of mem_2"]);
@@ -372,11 +374,15 @@ it("a watch ends with its position when the process stops, and at once when its 
 it("the database's failure ends a watch, which can be resumed", async () => {
   const { service, log, ports } = await open();
   await service.write("n", [memory("mem_1")]);
-  const away: Log = announced(log, { note: () => {} });
-  const { next } = watching({ ...ports, log: away });
+  let isAway = false;
+  const last: Log["last"] = async (logId) => {
+    if (isAway) throw new MemoryError("unavailable", "away");
+    return log.last(logId);
+  };
+  const { next } = watching({ ...ports, log: withChanges(log, { last }) });
   const { position } = await next();
   const waiting = next();
-  away.last = () => Promise.reject(new MemoryError("unavailable", "away"));
+  isAway = true;
   await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
   await service.write("n", [memory("mem_2")]);
   const resumed = watching(ports, { position });
@@ -475,7 +481,7 @@ it("an export has nothing that was stored since, and no text that was deleted a 
 
 it("an export goes on in the copy when the namespace moves", async () => {
   const clock = steppedClock();
-  const { service, log, ports } = await open({ clock });
+  const { service, log, names, ports } = await open({ clock });
   const from = await service.write("n", [memory("mem_1"), memory("mem_2")]);
   const lines = exporting(ports);
   await lines.next();
@@ -483,7 +489,7 @@ it("an export goes on in the copy when the namespace moves", async () => {
   const to = inModelVersion(from, "2");
   await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
   await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
-  await log.rename(scopeOf("n"), { from, to });
+  await names.rename(scopeOf("n"), { from, to });
   await log.erase({ logId: from, sequences: [1, 2] });
   clock.aheadMs += FRESH_MS + 1;
   expect((await linesOf(lines)).map(({ id }) => id)).toEqual(["mem_2", undefined]);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { parseRemoved, without } from "../../src/memory/filter/removed-paths.js";
+import { parseRemoved, without } from "../../src/memory/filter/path.js";
 import { updateMemories } from "../../src/memory/operations/update-memories.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
@@ -24,9 +25,9 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 const metadataOf = async (id: string) => {
-  const { log } = service.storage;
-  const logId = (await log.find(scopeOf("n"))) ?? "";
-  const sequence = (await log.locate({ logId, id })) ?? 0;
+  const { log, names, secondaryIndexes } = service.storage;
+  const logId = (await names.find(scopeOf("n"))) ?? "";
+  const sequence = (await secondaryIndexes.locate({ logId, id })) ?? 0;
   const [found] = (await log.fetch({ logId, sequences: [sequence], what: "text" })).found;
   return found?.entry.metadata;
 };
@@ -47,9 +48,20 @@ it("tells how far it came when the key's rate is used up, and goes on from there
   for (const id of ids) expect(await metadataOf(id)).toBe('{"kind":"own","done":true}');
 });
 
+it("handles secrets in the metadata as the server is set to", async () => {
+  const metadata = { card: "4111 1111 1111 1111" };
+  const refusing = updateMemories({ ...domain.ports, onSecret: "refuse" }, { ...request, metadata });
+  await expect(refusing).rejects.toMatchObject({ code: "invalid_argument", reason: "SECRET_FOUND" });
+  const asked = { ...request, filter: undefined, ids: ids.slice(0, 1), metadata };
+  await updateMemories({ ...domain.ports, onSecret: "redact" }, asked);
+  expect(await metadataOf(ids[0] as string)).toBe('{"kind":"own","card":"[REDACTED]"}');
+  await updateMemories(domain.ports, asked);
+  expect(await metadataOf(ids[0] as string)).toBe('{"kind":"own","card":"4111 1111 1111 1111"}');
+});
+
 it("leaves alone what another call has changed so that it does not match any more", async () => {
-  const { log } = service.storage;
-  const logId = (await log.find(scopeOf("n"))) ?? "";
+  const { log, names, secondaryIndexes } = service.storage;
+  const logId = (await names.find(scopeOf("n"))) ?? "";
   const [first = "", second = ""] = ids;
   const of = { opId: newMemoryId(), vectors, text: "t" };
   const versions = [
@@ -60,17 +72,11 @@ it("leaves alone what another call has changed so that it does not match any mor
   // The first version is made between the reading and the writing.
   const racing = {
     ...domain.ports,
-    log: new Proxy(log, {
-      get(target, name) {
-        const method = Reflect.get(target, name);
-        if (typeof method !== "function") return method;
-        return async (...given: unknown[]) => {
-          const answer = await Reflect.apply(method, target, given);
-          if (name === "findReplacements" && calls++ === 0) {
-            await log.append({ logId, from: ids.length + 1, entries: versions });
-          }
-          return answer;
-        };
+    secondaryIndexes: withChanges(secondaryIndexes, {
+      findReplacements: async (sequences) => {
+        const replacements = await secondaryIndexes.findReplacements(sequences);
+        if (calls++ === 0) await log.append({ logId, from: ids.length + 1, entries: versions });
+        return replacements;
       },
     }),
   };

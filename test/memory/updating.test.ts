@@ -3,8 +3,9 @@ import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.j
 import { countShown } from "../../src/memory/log/counting.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
+import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { entriesOf } from "../contract/samples.js";
-import { withChanges } from "../support/with-changes.js";
 import {
   CALLER,
   DIMENSIONS,
@@ -53,12 +54,12 @@ function dying(log: Log): Log {
   return withChanges(log, { erase: () => Promise.reject(new Error("died")) });
 }
 
-/** Makes a log in which others do something each time before it tells what hides memories. */
-function beforeSpecial(log: Log, doing: () => Promise<void>): Log {
-  return withChanges(log, {
+/** Makes secondary indexes in which others do something each time before they tell what hides memories. */
+function beforeSpecial(secondaryIndexes: SecondaryIndexes, doing: () => Promise<void>): SecondaryIndexes {
+  return withChanges(secondaryIndexes, {
     listSupersedingAndExpiring: async (request) => {
       await doing();
-      return log.listSupersedingAndExpiring(request);
+      return secondaryIndexes.listSupersedingAndExpiring(request);
     },
   });
 }
@@ -95,7 +96,7 @@ describe("updating a memory", () => {
     const domain = service.domain();
     await domain.recall("a", query);
     await service.write("a", [{ op: "drop", opId: "end" }]);
-    await service.storage.log.retire(scopeOf("a"), logId);
+    await service.storage.names.retire(scopeOf("a"), logId);
     await service.write("a", [memory(50)]);
     await expect(update(domain, 50, { metadata: { a: 1 } })).resolves.toMatchObject({ replayed: false });
     await expect(update(domain, 2, { metadata: { a: 1 } })).rejects.toThrow("no memory with this id");
@@ -195,20 +196,20 @@ describe("a memory that has expired", () => {
     const expired = [1, 2].map((n) => memory(n, { expiresAtMs: Date.now() - 1 }));
     const logId = await service.write("a", [...expired, memory(3)]);
     const { ports } = service.domain();
-    const log = beforeSpecial(ports.log, async () => {
+    const secondaryIndexes = beforeSpecial(ports.secondaryIndexes, async () => {
       await eraseExpired(ports);
     });
-    expect(await countShown({ ...ports, log }, { logId })).toBe(1);
+    expect(await countShown({ ...ports, secondaryIndexes }, { logId })).toBe(1);
   });
 
   it("is not counted for long, though others change the namespace all the time", async () => {
     const logId = await service.write("a", [memory(1, { expiresAtMs: Date.now() - 1 })]);
     const { ports } = service.domain();
     let stored = 0;
-    const log = beforeSpecial(ports.log, async () => {
+    const secondaryIndexes = beforeSpecial(ports.secondaryIndexes, async () => {
       await service.write("a", [memory(2 + stored++)]);
     });
-    const counted = await countShown({ ...ports, log }, { logId });
+    const counted = await countShown({ ...ports, secondaryIndexes }, { logId });
     expect(counted).toBe(stored);
     expect(stored).toBeLessThan(10);
   });

@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
-import type { Scope } from "../../src/memory/ports/log.js";
+import type { Scope } from "../../src/memory/ports/names.js";
 import { scopeOf } from "./domain.js";
 
 const NAMES = ["newest", "newer", "old", "older", "oldest"];

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
+import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
 import type { CallOptions } from "../../src/server/call.js";
 import { Calls } from "../../src/server/calls.js";
 import { openLog } from "../../src/server/logging.js";
-import { SignUpLimit } from "../../src/server/sign-up-limit.js";
 
 it("RPCs are running from their opening to their end, but no streams and no messages of MCP", () => {
   const calls = new Calls({

@@ -16,7 +16,7 @@ import {
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Call } from "../../src/server/call.js";
-import { createOnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { Readiness } from "../../src/server/listen/readiness.js";
 import { HEALTH_WATCHES_MAX, registerHealth } from "../../src/server/rpc/health.js";
 import { callKey } from "../../src/server/rpc/mount.js";
@@ -33,7 +33,7 @@ interface TestServer {
 async function serve(): Promise<TestServer> {
   const readiness = new Readiness();
   const closing = new AbortController();
-  const app = Fastify({ serverFactory: (handler) => createOnePortServer(handler) });
+  const app = Fastify({ serverFactory: (handler) => new OnePortServer(handler) });
   app.addHook("preClose", async () => closing.abort());
   app.register(fastifyConnectPlugin, {
     contextValues: ({ headers }) =>

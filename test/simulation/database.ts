@@ -3,7 +3,8 @@ import { unavailable } from "../../src/errors.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import type { Claim } from "../../src/memory/ports/claims.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
-import type { Entry, Scope, Stored } from "../../src/memory/ports/log.js";
+import type { Entry, Stored } from "../../src/memory/ports/log.js";
+import type { Scope } from "../../src/memory/ports/names.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import type { Runs, VirtualTime } from "./time.js";
 

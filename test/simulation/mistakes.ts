@@ -25,7 +25,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    seed: 106,
+    seed: 393,
     changes: [["memory/operations/write.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
@@ -57,11 +57,11 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 47,
     changes: [
       [
-        "memory/pacing/coalesce.ts",
+        "concurrency/coalesce.ts",
         "    next ??= running.then(begin, begin);\n    return next;",
         "    next ??= begin().finally(() => {\n      next = undefined;\n    });\n    return next;",
       ],
-      ["memory/pacing/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
+      ["concurrency/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
     ],
   },
   {
@@ -89,10 +89,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
+    seed: 37,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
+    seed: 22,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -103,6 +105,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
+    seed: 40,
     changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1))", "new Pins([])"]],
   },
   {
@@ -131,6 +134,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
+    seed: 56,
     changes: [
       [
         "memory/log/replica.ts",
@@ -168,7 +172,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 112,
+    seed: 470,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
   },
   {
@@ -184,7 +188,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
-    seed: 38,
+    seed: 157,
     changes: [
       [
         "memory/log/appender.ts",
@@ -237,12 +241,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
-    seed: 359,
+    seed: 216,
     changes: [["memory/search/search.ts", "if (overtaken === undefined) return found;", "return found;"]],
   },
   {
     what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
-    seed: 72,
+    seed: 364,
     changes: [["memory/search/search.ts", "return missing.slice(0, NEW_VERSIONS_MAX);", "return [];"]],
   },
   {
@@ -265,7 +269,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 380,
+    seed: 112,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {

@@ -25,6 +25,7 @@ function plant({ changes }: Mistake): string {
     "test/simulation",
     "test/memory/plain-index.ts",
     "test/memory/unsaved-indexes.ts",
+    "test/support/seen.ts",
     "package.json",
   ]) {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });

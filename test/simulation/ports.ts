@@ -5,20 +5,24 @@ import {
   type Appended,
   type Entry,
   type Erased,
-  type Expiring,
   type Log,
   type Projected,
   type Projection,
-  type Replacement,
   remainderOf,
   type Sequences,
   type Stored,
-  type SupersedingOrExpiring,
-  seen,
 } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
+import type { Names } from "../../src/memory/ports/names.js";
 import type { Recent } from "../../src/memory/ports/recent.js";
+import type {
+  Expiring,
+  Replacement,
+  SecondaryIndexes,
+  SupersedingOrExpiring,
+} from "../../src/memory/ports/secondary-indexes.js";
 import type { SystemRecords } from "../../src/memory/ports/system-records.js";
+import { seen } from "../support/seen.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -26,13 +30,6 @@ import type { VirtualTime } from "./time.js";
 export function logOf(db: Database, process: Client): Log {
   const { time } = db;
   return {
-    find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
-    create: (scope, modelVersion = "") =>
-      db.request(process, () => {
-        const head = db.heads.get(keyOf(scope)) ?? inModelVersion(db.newLogId(), modelVersion);
-        db.heads.set(keyOf(scope), head);
-        return head;
-      }),
     append: ({ logId, from, entries }) => db.request(process, () => insert(db, { logId, from, entries })),
     read: ({ logId, from, limit, what }) =>
       db.request(process, () => {
@@ -62,6 +59,67 @@ export function logOf(db: Database, process: Client): Log {
         });
         return { found, rest: downwards.slice(looked) };
       }),
+    erase: ({ logId, sequences }) =>
+      db.request(process, () => {
+        for (const sequence of sequences) {
+          const entry = db.logOf(logId).get(sequence);
+          if (entry?.op === "store") db.logOf(logId).set(sequence, remainderOf(entry));
+        }
+      }),
+    measure: ({ logId }) =>
+      db.request(process, () => {
+        const memories = [...db.logOf(logId).values()].filter(({ op }) => op === "store").length;
+        return { memories, bytes: memories };
+      }),
+    logIds: ({ after, limit }) =>
+      db.request(process, () => {
+        const written = sorted(db.logs).filter(([id, log]) => id > after && log.size > 0);
+        return written.slice(0, limit).map(([id]) => id);
+      }),
+  };
+}
+
+/** Makes the names of logs as one process sees them. */
+export function namesOf(db: Database, process: Client): Names {
+  return {
+    find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
+    create: (scope, modelVersion = "") =>
+      db.request(process, () => {
+        const head = db.heads.get(keyOf(scope)) ?? inModelVersion(db.newLogId(), modelVersion);
+        db.heads.set(keyOf(scope), head);
+        return head;
+      }),
+    rename: (scope, { from, to }) =>
+      db.request(process, () => {
+        if (db.heads.get(keyOf(scope)) === from) db.heads.set(keyOf(scope), to);
+      }),
+    retire: (scope, logId) =>
+      db.request(process, () => {
+        if (db.heads.get(keyOf(scope)) === logId) db.heads.delete(keyOf(scope));
+      }),
+    scopeOf: (logId) =>
+      db.request(process, () => {
+        const named = [...db.heads].find(([, head]) => head === logId);
+        return named && scopeOf(named[0]);
+      }),
+    list: ({ accountId, after = "", limit }) =>
+      db.request(process, () => {
+        const all = sorted(db.heads).map(([key, logId]) => ({ ...scopeOf(key), logId }));
+        const heads = all.filter((head) => head.accountId === accountId && head.namespace > after);
+        return heads.slice(0, limit).map(({ namespace, logId }) => ({ namespace, logId }));
+      }),
+    listAll: ({ after, limit }) =>
+      db.request(process, () => {
+        const behind = after === undefined ? "" : keyOf(after);
+        const named = sorted(db.heads).filter(([key]) => key > behind);
+        return named.slice(0, limit).map(([key, logId]) => ({ scope: scopeOf(key), logId }));
+      }),
+  };
+}
+
+/** Makes the secondary indexes of the log as one process sees them. */
+export function secondaryIndexesOf(db: Database, process: Client): SecondaryIndexes {
+  return {
     locate: ({ logId, id }) =>
       db.request(process, () => {
         const found = last(db.logOf(logId), (memory) => memory.id === id);
@@ -98,48 +156,6 @@ export function logOf(db: Database, process: Client): Log {
           .flatMap((each) => unerasedIn(...each))
           .slice(0, limit),
       ),
-    erase: ({ logId, sequences }) =>
-      db.request(process, () => {
-        for (const sequence of sequences) {
-          const entry = db.logOf(logId).get(sequence);
-          if (entry?.op === "store") db.logOf(logId).set(sequence, remainderOf(entry));
-        }
-      }),
-    retire: (scope, logId) =>
-      db.request(process, () => {
-        if (db.heads.get(keyOf(scope)) === logId) db.heads.delete(keyOf(scope));
-      }),
-    rename: (scope, { from, to }) =>
-      db.request(process, () => {
-        if (db.heads.get(keyOf(scope)) === from) db.heads.set(keyOf(scope), to);
-      }),
-    scopeOf: (logId) =>
-      db.request(process, () => {
-        const named = [...db.heads].find(([, head]) => head === logId);
-        return named && scopeOf(named[0]);
-      }),
-    names: ({ after, limit }) =>
-      db.request(process, () => {
-        const behind = after === undefined ? "" : keyOf(after);
-        const named = sorted(db.heads).filter(([key]) => key > behind);
-        return named.slice(0, limit).map(([key, logId]) => ({ scope: scopeOf(key), logId }));
-      }),
-    list: ({ accountId, after = "", limit }) =>
-      db.request(process, () => {
-        const all = sorted(db.heads).map(([key, logId]) => ({ ...scopeOf(key), logId }));
-        const heads = all.filter((head) => head.accountId === accountId && head.namespace > after);
-        return heads.slice(0, limit).map(({ namespace, logId }) => ({ namespace, logId }));
-      }),
-    logIds: ({ after, limit }) =>
-      db.request(process, () => {
-        const written = sorted(db.logs).filter(([id, log]) => id > after && log.size > 0);
-        return written.slice(0, limit).map(([id]) => id);
-      }),
-    measure: ({ logId }) =>
-      db.request(process, () => {
-        const memories = [...db.logOf(logId).values()].filter(({ op }) => op === "store").length;
-        return { memories, bytes: memories };
-      }),
   };
 }
 

@@ -1,5 +1,5 @@
+import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
-import { charge, getAccount } from "../../src/accounts/quota.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
@@ -21,7 +21,16 @@ import { Moving } from "../../src/memory/reembedding/moving.js";
 import { plainIndex } from "../memory/plain-index.js";
 import { unsavedIndexes, vectorsOf } from "../memory/unsaved-indexes.js";
 import type { Client, Database } from "./database.js";
-import { accountsOf, claimsOf, erasuresOf, logOf, recentOf, systemRecordsOf } from "./ports.js";
+import {
+  accountsOf,
+  claimsOf,
+  erasuresOf,
+  logOf,
+  namesOf,
+  recentOf,
+  secondaryIndexesOf,
+  systemRecordsOf,
+} from "./ports.js";
 
 /** First model of a new database. Each model's id is the number in all its vectors. */
 export const FIRST_MODEL = "1";
@@ -221,7 +230,11 @@ function roomOf(
   { modelVersions, exclusive }: { modelVersions: ModelVersions; exclusive: boolean },
 ) {
   const clock = db.time.clockOf(process);
-  const log = logOf(db, process);
+  const logs = {
+    log: logOf(db, process),
+    names: namesOf(db, process),
+    secondaryIndexes: secondaryIndexesOf(db, process),
+  };
   const erasures = erasuresOf(db, process);
   const recent = recentOf(db, process);
   const accounts = accountsOf(db, process);
@@ -229,8 +242,8 @@ function roomOf(
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
   const { indexes } = unsavedIndexes({}, { vectors, yieldNow: () => Promise.resolve() });
   const derived = { indexes, indexMemoryBytesMax };
-  const namespaces = new Namespaces({ log, erasures, modelVersions, clock, recent, ...derived });
-  const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
+  const namespaces = new Namespaces({ ...logs, erasures, modelVersions, clock, recent, ...derived });
+  const idempotency = new Idempotency({ claims: claimsOf(db, process), ...logs, clock, exclusive });
   const quota: Quota = {
     charge: (caller, calls) => charge(accounts, caller, calls),
     verify: async (caller) => void (await getAccount(accounts, caller)),
@@ -238,7 +251,7 @@ function roomOf(
     count: () => {},
   };
   return {
-    log,
+    ...logs,
     clock,
     namespaces,
     idempotency,

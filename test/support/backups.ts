@@ -9,8 +9,8 @@ export const MEMORIES = 2_000;
 /** Makes a folder with a database that no process uses. */
 export async function filled(): Promise<string> {
   const dataDir = newDataDir();
-  const { log, close } = await openLocal({ dataDir });
-  const logId = await log.create(aScope());
+  const { log, names, close } = await openLocal({ dataDir });
+  const logId = await names.create(aScope());
   await log.append({ logId, from: 1, entries: memories(MEMORIES) });
   await close();
   return dataDir;

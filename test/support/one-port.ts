@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, onTestFinished } from "vitest";
 import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
-import { createOnePortServer, type OnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const SETTINGS = Buffer.from("000000040000000000", "hex");
@@ -45,11 +45,11 @@ function answerGrpc(response: ServerResponse): void {
 }
 
 export async function serve(
-  limits: Parameters<typeof createOnePortServer>[1] = {},
-  handler: Parameters<typeof createOnePortServer>[0] = answer,
+  limits: ConstructorParameters<typeof OnePortServer>[1] = {},
+  handler: ConstructorParameters<typeof OnePortServer>[0] = answer,
 ): Promise<number> {
   counts = new ConnectionCounts(limits.connectionsMax);
-  running = createOnePortServer(handler, { counts, ...limits });
+  running = new OnePortServer(handler, { counts, ...limits });
   running.listen(0, "127.0.0.1");
   await once(running, "listening");
   return (running.address() as AddressInfo).port;

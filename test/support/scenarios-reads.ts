@@ -143,6 +143,11 @@ const RECALLS: readonly Scenario[] = [
   ),
   wrong("6 neighbors before", "Recall", ["neighbors.before", /0 to 5/, recall({ neighbors: { before: 6 } })]),
   wrong("-1 neighbors after", "Recall", ["neighbors.after", /0 to 5/, recall({ neighbors: { after: -1 } })]),
+  wrong("neighbors of the same id", "Recall", [
+    "neighbors.same",
+    /no path of metadata/,
+    recall({ neighbors: { before: 1, same: "$id" } }),
+  ]),
   wrong("neighbors of a long path", "Recall", [
     "neighbors.same",
     /512 bytes/,

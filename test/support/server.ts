@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+const COMPILED = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+/** Set by `scripts/test.js`, except for the tests that `vitest.config.ts` gives the program as it is shipped. */
+const MAIN = process.env.TEST_MAIN || COMPILED;
 /** Settings without a balancer: the notice is enough for calls that are on their way. */
 const QUICK = { DRAIN_NOTICE_MS: "100" };
 /** Limits for tests, which sign up often from one address and call as fast as they can. */
@@ -53,7 +55,7 @@ export interface ServerOptions {
   /** Folder that is kept between starts; if left out, a new one that is removed at the end of the process. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Path of main.js; if left out, the one in dist. */
+  /** Path of main.js; if left out, that of what was compiled, in files or as a bundle. */
   readonly main?: string;
   /** Condition to wait for; if left out, readiness. */
   readonly until?: keyof typeof SAID;

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
 import { type Credential, openAuthenticator, PLAN_TTL_MS } from "../../src/accounts/authenticate.js";
-import { UsageCounter } from "../../src/accounts/count-usage.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
-import { crowdedOut } from "../../src/accounts/sessions/sessions.js";
-import { type AccountHour, getUsage } from "../../src/accounts/usage.js";
+import { crowdedOut } from "../../src/accounts/sessions.js";
+import { type AccountHour, getUsage, UsageCounter } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const EVERY_MS = 1_000;

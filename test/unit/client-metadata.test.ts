@@ -6,9 +6,10 @@ import { openDocuments } from "../../src/client-metadata/documents.js";
 import {
   DOCUMENT_BYTES_MAX,
   fetchDocument,
+  guardedLookup,
+  isPublic,
   whyNoDocument,
 } from "../../src/client-metadata/fetch-document.js";
-import { guardedLookup, isPublic } from "../../src/client-metadata/public-address.js";
 import { certificates } from "../support/certificates.js";
 
 const { file } = certificates();

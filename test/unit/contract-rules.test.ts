@@ -6,15 +6,18 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { REMOVED_MAX } from "../../src/memory/filter/removed-paths.js";
+import { REMOVED_MAX } from "../../src/memory/filter/path.js";
 import { QUERIES_MAX } from "../../src/memory/operations/recall/question.js";
 import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
-import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/requests/external-id.js";
 import { IDS_MAX } from "../../src/memory/requests/id.js";
-import { ALSO_IN_MAX, NAMESPACE_BYTES_MAX } from "../../src/memory/requests/namespace.js";
+import {
+  ALSO_IN_MAX,
+  EXTERNAL_ID_BYTES_MAX,
+  NAMESPACE_BYTES_MAX,
+} from "../../src/memory/requests/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/requests/page.js";
+import { TOP_K_CEILING } from "../../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
-import { TOP_K_CEILING } from "../../src/memory/requests/top-k.js";
 
 /** Rules of the domain and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {

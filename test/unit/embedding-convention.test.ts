@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { PLAIN, pinnedParts } from "../../src/embedding/encode/convention.js";
-import { describeConvention, remarkable } from "../../src/embedding/models/describe-convention.js";
 import { familyOf } from "../../src/embedding/models/families.js";
 import {
   type ConventionSettings,
+  describeConvention,
   findConvention,
+  remarkable,
   settled,
 } from "../../src/embedding/models/find-convention.js";
 

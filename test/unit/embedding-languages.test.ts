@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeModel } from "../../src/embedding/models/describe-model.js";
+import { describeModel } from "../../src/embedding/models/families.js";
 import { quoted, rows, section } from "../support/documents.js";
 
 describe("the description of a model", () => {

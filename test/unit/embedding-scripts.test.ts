@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { scriptsIn, unreadShareOf } from "../../src/embedding/encode/scripts.js";
+import { scriptsIn, unreadShareOf } from "../../src/embedding/encode/vocabulary.js";
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
 

@@ -229,3 +229,13 @@ it("reads a file with a byte order mark, and names other encodings", async () =>
 it.each(["", "[]", "5", "{}", "x", '[{"a":1}]'])("%j is of no known format", async (text) => {
   await expect(readAll(undefined, text)).rejects.toThrow(/no known format: recalld, recalld-account, mem0/);
 });
+
+it("chatgpt: refuses a time that RFC 3339 cannot write, as the server would", async () => {
+  const times = [1_458_000_000_123, -62_135_596_801, -62_135_596_800, 1e300];
+  const mapping = Object.fromEntries(
+    times.map((create_time, i) => [`m${i}`, { message: said("one", { create_time }) }]),
+  );
+  const content = Object.values(mapping).map((node) => ({ mapping: { a: node } }));
+  const read = await readAll("chatgpt", content);
+  expect(read.map((part) => "refused" in part)).toEqual([true, true, false, true]);
+});

@@ -5,7 +5,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { protocolOf } from "../../src/server/listen/first-bytes.js";
-import { createOnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { ask1, ask2, dial, keepAlive, raw, SETTINGS, serve, untilEnd } from "../support/one-port.js";
 
 describe("the first bytes", () => {
@@ -43,7 +43,7 @@ describe("one port", () => {
   });
 
   it("answers as Fastify's server, and closes with it", async () => {
-    const app = Fastify({ serverFactory: (handler) => createOnePortServer(handler) });
+    const app = Fastify({ serverFactory: (handler) => new OnePortServer(handler) });
     app.get("/", (request) => request.raw.httpVersion);
     await app.listen({ port: 0, host: "127.0.0.1" });
     const { port } = app.server.address() as AddressInfo;

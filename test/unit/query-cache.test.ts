@@ -1,13 +1,16 @@
 import { expect, it, vi } from "vitest";
-import type { OpenEmbedder } from "../../src/embedding/open.js";
-import { withQueryCache } from "../../src/embedding/query-cache.js";
+import type { OpenEmbedder } from "../../src/embedding/embedder.js";
+import { withQueryCache } from "../../src/embedding/embedder.js";
 import type { EmbedInput } from "../../src/memory/ports/embedder.js";
 
 function setUp(bytesMax: number) {
   const embed = vi.fn(async ({ text }: EmbedInput) => ({ vectors: Float32Array.of(text.length), tokens: 1 }));
-  const cached = withQueryCache({ embed, waiting: 3, close: async () => {} } as unknown as OpenEmbedder, {
-    bytesMax,
-  });
+  const cached = withQueryCache(
+    { embed, waiting: () => 3, close: async () => {} } as unknown as OpenEmbedder,
+    {
+      bytesMax,
+    },
+  );
   const ask = (text: string, field: "query" | "text" = "query", owner = "acc") =>
     cached.embed({ text, field, owner });
   return { embed, cached, ask };
@@ -57,5 +60,5 @@ it("0 bytes are no cache, and the queue is still seen through one", async () => 
   const { embed, ask } = setUp(0);
   for (let i = 0; i < 2; i++) await ask("tea?");
   expect(embed).toHaveBeenCalledTimes(2);
-  expect(setUp(1_000).cached.waiting).toBe(3);
+  expect(setUp(1_000).cached.waiting()).toBe(3);
 });

@@ -12,7 +12,7 @@ import * as v1 from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import * as v1alpha from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { createOnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { registerReflection } from "../../src/server/rpc/reflection.js";
 
 const run = promisify(execFile);
@@ -128,7 +128,7 @@ describe("reflection", () => {
   });
 
   it("serves buf curl, without any schema of its own", async () => {
-    const server = createOnePortServer(connectNodeAdapter({ routes }));
+    const server = new OnePortServer(connectNodeAdapter({ routes }));
     onTestFinished(() => void server.close());
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

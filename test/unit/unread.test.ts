@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createOnePortServer, type OnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
 
 /** Number of calls, above a session's streams: after 100 that are never freed, Node refuses all calls. */
 const CALLS = 120;
@@ -33,7 +33,7 @@ const READERS: Record<string, (request: IncomingMessage) => Promise<void>> = {
 
 async function serve(
   read: (request: IncomingMessage) => Promise<void>,
-  limits: Parameters<typeof createOnePortServer>[1] = {},
+  limits: ConstructorParameters<typeof OnePortServer>[1] = {},
 ): Promise<{ port: number; server: OnePortServer }> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     await read(request);
@@ -42,7 +42,7 @@ async function serve(
     response.addTrailers({ "x-end": "1" });
     response.end();
   };
-  const server = createOnePortServer((request, response) => void answer(request, response), limits);
+  const server = new OnePortServer((request, response) => void answer(request, response), limits);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();

@@ -1,8 +1,9 @@
-import type { JsonObject } from "../../../src/memory/requests/json-object.js";
+import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
 import {
   idTextOf,
   imported,
+  inUtc,
   listOf,
   madeId,
   objectOf,
@@ -141,8 +142,7 @@ function byTime(nodes: ReadonlyMap<string, unknown>): string[] {
 /** Writes a time, which is in seconds since 1970; undefined if there is none, null if it is out of range. */
 function timeOf(seconds: unknown): string | undefined | null {
   if (seconds === undefined || seconds === null) return undefined;
-  const time = new Date(typeof seconds === "number" ? seconds * 1000 : Number.NaN);
-  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+  return (typeof seconds === "number" ? inUtc(new Date(seconds * 1000)) : undefined) ?? null;
 }
 
 function isHidden({ metadata }: JsonObject): boolean {

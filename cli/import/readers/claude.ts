@@ -1,7 +1,17 @@
-import type { JsonObject } from "../../../src/memory/requests/json-object.js";
+import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { timeOf } from "./event-time.js";
-import { idTextOf, imported, listOf, madeId, objectOf, otherFormat, placed, skip, textOf } from "./parts.js";
+import {
+  idTextOf,
+  imported,
+  listOf,
+  madeId,
+  objectOf,
+  otherFormat,
+  placed,
+  skip,
+  textOf,
+  timeOf,
+} from "./parts.js";
 
 /** Reads `conversations.json` of Claude's data export: a list of conversations with their messages in order. */
 export async function* readClaude(source: Source): AsyncGenerator<Read> {

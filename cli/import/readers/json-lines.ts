@@ -1,8 +1,17 @@
-import type { JsonObject } from "../../../src/memory/requests/json-object.js";
+import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { timeOf } from "./event-time.js";
 import { lostIn } from "./json.js";
-import { idTextOf, madeId, objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
+import {
+  idTextOf,
+  madeId,
+  objectOf,
+  otherFormat,
+  parsedObject,
+  refusal,
+  skip,
+  textOf,
+  timeOf,
+} from "./parts.js";
 
 const FORMAT = "jsonl";
 

@@ -1,6 +1,5 @@
-import type { Json } from "../../../src/memory/requests/json-object.js";
+import type { Json } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { timeOf } from "./event-time.js";
 import {
   idTextOf,
   imported,
@@ -11,6 +10,7 @@ import {
   refusal,
   skip,
   textOf,
+  timeOf,
 } from "./parts.js";
 
 /** Members of a memory that are neither its text nor its metadata. */

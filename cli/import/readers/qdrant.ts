@@ -1,7 +1,6 @@
-import type { Json, JsonObject } from "../../../src/memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { timeIn, timeOf } from "./event-time.js";
-import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
+import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf, timeIn, timeOf } from "./parts.js";
 
 /** Members of a document that say where it comes from. */
 const FACTS = ["customId", "title", "type", "url", "containerTags", "createdAt", "updatedAt"];

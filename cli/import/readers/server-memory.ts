@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/memory/requests/json-object.js";
+import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Skipped, Source } from "../imported.js";
 import { imported, listOf, madeId, otherFormat, parsedObject, skip, textOf } from "./parts.js";
 

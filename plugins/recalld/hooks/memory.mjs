@@ -19,6 +19,8 @@ const SAID_CHARACTERS_MAX = 1_500;
 const PROMPT_CHARACTERS_MIN = 12;
 /** End of a transcript that is searched for the last prompt. */
 const TRANSCRIPT_BYTES_MAX = 1_048_576;
+/** What Claude Code marks among the messages of the user that is none: notes, summaries, orders to other agents. */
+const NOTES = ["isMeta", "isCompactSummary", "isSidechain"];
 const TOP_K = 8;
 /** Memories that fit less are left out; the examples use the same value. */
 const MIN_FIT = 0.4;
@@ -89,8 +91,8 @@ async function recall(cwd, request) {
 function tell(hookEventName, heading, results) {
   const lines = [];
   let left = settings.maxTokens * CHARACTERS_A_TOKEN;
-  for (const { text, created_at } of results) {
-    const line = `- (${created_at.slice(0, 10)}) ${text.replace(/\s+/g, " ")}`;
+  for (const { text, created_at, event_time = created_at } of results) {
+    const line = `- (${event_time.slice(0, 10)}) ${text.replace(/\s+/g, " ")}`;
     if (line.length > left) break;
     left -= line.length;
     lines.push(line);
@@ -132,11 +134,12 @@ function settingsOf(env) {
 function profileOf(env) {
   const config = env.XDG_CONFIG_HOME || join(homedir(), ".config");
   try {
-    return JSON.parse(readFileSync(env.RECALLD_PROFILE || join(config, "recalld", "profile.json"), "utf8"));
-  } catch {
-    // Without a profile the variables are all there is.
-    return {};
-  }
+    const path = env.RECALLD_PROFILE || join(config, "recalld", "profile.json");
+    const { url, api_key } = JSON.parse(readFileSync(path, "utf8"));
+    if (typeof url === "string") return { url, api_key };
+  } catch {}
+  // Without a profile the variables are all there is.
+  return {};
 }
 
 function namespaceOf(cwd) {
@@ -213,15 +216,11 @@ function promptIn(line) {
   }
   // Codex tells of each prompt as it was typed; its other messages of users hold instructions, too.
   if (entry?.payload?.type === "user_message") return entry.payload.message;
-  // Claude Code's own notes and the results of tools are messages of the user as well.
-  if (entry?.type !== "user" || entry.isMeta === true) return undefined;
+  if (entry?.type !== "user" || NOTES.some((note) => entry[note] === true)) return undefined;
   const { content } = entry.message ?? {};
-  if (typeof content === "string") return content.startsWith("<") ? undefined : content;
-  if (!Array.isArray(content) || content.some(({ type }) => type === "tool_result")) return undefined;
-  return (
-    content
-      .filter(({ type }) => type === "text")
-      .map(({ text }) => text)
-      .join("\n") || undefined
-  );
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  if (!Array.isArray(parts) || parts.some((part) => part?.type === "tool_result")) return undefined;
+  const texts = parts.flatMap((part) => (part?.type === "text" ? [part.text] : []));
+  // A note begins with its name in angle brackets.
+  return texts.filter((each) => typeof each === "string" && !each.startsWith("<")).join("\n") || undefined;
 }

@@ -1,10 +1,8 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { invalid, parseWhole } from "../../errors.js";
 import type { Account, Accounts } from "../account.js";
-import type { Authenticated } from "../authenticate.js";
-import { sum } from "../count-usage.js";
-import { getAccount } from "../quota.js";
-import { type Counts, NOTHING } from "../usage.js";
+import { type Authenticated, getAccount } from "../authenticate.js";
+import { type Counts, NOTHING, sum } from "../usage.js";
 import type { CallRecord, CallsFilter } from "./calls.js";
 import type { CallRecorder } from "./record-calls.js";
 

@@ -2,8 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeidUnboxed } from "typeid-js";
 import { type Background, every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
-import { sum } from "../count-usage.js";
-import { type Counts, DAY_MS, NOTHING } from "../usage.js";
+import { type Counts, countsOf, DAY_MS, sum } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "./calls.js";
 
 /** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */
@@ -58,11 +57,9 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
 
   /** Counts what a call used; its record, which names the same caller, will have it. */
   count(caller: object, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
-    const counts =
-      call === "store"
-        ? { ...NOTHING, stores: 1, tokensStored: tokens }
-        : { ...NOTHING, recalls: 1, tokensQueried: tokens };
-    this.#used.set(caller, sum(this.#used.get(caller) ?? NOTHING, counts));
+    const used = this.#used.get(caller);
+    const counts = countsOf(call, tokens);
+    this.#used.set(caller, used === undefined ? counts : sum(used, counts));
   }
 
   note(caller: object, call: Omit<CallRecord, "id" | "used">): void {
@@ -73,7 +70,7 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
       return;
     }
     const used = this.#used.get(caller);
-    this.#waiting.push({ id: typeidUnboxed("call"), ...call, ...(used && { used }) });
+    this.#waiting.push({ id: typeidUnboxed("call"), ...(used && { used }), ...call });
     this.#bytes += bytes;
   }
 

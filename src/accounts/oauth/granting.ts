@@ -3,14 +3,13 @@ import { type Accounts, KEYS_MAX } from "../account.js";
 import type { Authenticated } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
-import type { OAuthClient } from "./client.js";
+import { destinationOf, type OAuthClient } from "./client.js";
 import type { Grant, Grants, StoredGrant } from "./grants.js";
-import { destinationOf } from "./redirects.js";
 
 const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
-export const CODE_TTL_MS = 60_000;
+const CODE_TTL_MS = 60_000;
 /** Time after a consent in which a code that comes again ends the key that it gave. */
 const RETENTION_MS = 60 * 60_000;
 

@@ -1,9 +1,8 @@
 import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
 import type { Convention } from "./convention.js";
-import { readLongWords } from "./long-words.js";
 import { settlePooling, vectorOf } from "./pooling.js";
-import { scriptsOf } from "./scripts.js";
+import { readLongWords, scriptsOf } from "./vocabulary.js";
 import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;

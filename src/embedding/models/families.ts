@@ -1,7 +1,7 @@
 import type { Convention } from "../encode/convention.js";
 
 /** The convention of a family of models whose own files do not state it, as is usual for converted ones. */
-export interface Family extends Pick<Convention, "pooling"> {
+interface Family extends Pick<Convention, "pooling"> {
   readonly name: string;
   readonly queryPrefix?: string;
   readonly passagePrefix?: string;
@@ -155,6 +155,39 @@ export function familyOf(model: string): Family | undefined {
 }
 
 /** Names a model without its publisher: the last part of its id, in lower case and without `-onnx`. */
-export function nameOf(model: string): string {
+function nameOf(model: string): string {
   return (model.split("/").at(-1) as string).toLowerCase().replace(/-onnx$/, "");
+}
+
+/** Description of a model, by which callers judge what it finds. */
+export interface ModelDescription {
+  readonly id: string;
+  /** The languages that it reads, as BCP 47 tags; `mul` stands for many. Empty if they are unknown. */
+  readonly languages: readonly string[];
+  /** Score above which a match is strong; absent where nobody has measured it. */
+  readonly strongScore?: number;
+}
+
+/** Models of known families that read other languages than English, by the cards of these models. */
+const NOT_ENGLISH: readonly (readonly [ids: RegExp, languages: readonly string[]])[] = [
+  [/multilingual|-v2-moe$|^(bge-m3|labse|embeddinggemma-300m)$|^qwen3-|arctic-embed-(m|l)-v2/, ["mul"]],
+  [/^bge-\w+-zh\b/, ["zh"]],
+  [/^jina-embeddings-v2-\w+-de$/, ["de", "en"]],
+  [/^jina-embeddings-v2-\w+-es$/, ["es", "en"]],
+  [/^jina-embeddings-v2-\w+-zh$/, ["zh", "en"]],
+];
+
+/** Models whose strong matches docs/quality.md counts, and the score that it counts from. */
+const MEASURED = /^(bundled|all-minilm-l6-v2)$/;
+const STRONG_SCORE = 0.8;
+
+export function describeModel(id: string): ModelDescription {
+  const name = nameOf(id);
+  return { id, languages: languagesOf(id), ...(MEASURED.test(name) && { strongScore: STRONG_SCORE }) };
+}
+
+function languagesOf(id: string): readonly string[] {
+  if (familyOf(id) === undefined) return [];
+  const name = nameOf(id);
+  return NOT_ENGLISH.find(([ids]) => ids.test(name))?.[1] ?? ["en"];
 }

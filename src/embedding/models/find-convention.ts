@@ -1,8 +1,8 @@
 import { type Convention, PLAIN, type Pooling } from "../encode/convention.js";
 import { WHOLE_TOKENS } from "../encode/windows.js";
 import { familyOf } from "./families.js";
-import { asObject, readJson } from "./model-json.js";
-import { poolingIn, prefixesIn, WINDOW_FILE } from "./sentence-transformers.js";
+import { asObject, readJson, WINDOW_FILE } from "./model-files.js";
+import { poolingIn, prefixesIn } from "./sentence-transformers.js";
 
 /** Models whose positions are counted from the number after the padding token's. */
 const SHIFTED = /roberta|camembert|mpnet/;
@@ -15,7 +15,7 @@ export interface ConventionSettings {
   readonly passagePrefix?: string | undefined;
 }
 
-export type SettingName = keyof ConventionSettings;
+type SettingName = keyof ConventionSettings;
 
 export interface FoundConvention {
   readonly convention: Convention;
@@ -23,7 +23,7 @@ export interface FoundConvention {
   readonly from: Readonly<Record<SettingName, string>>;
 }
 
-export const ASSUMED = "assumed";
+const ASSUMED = "assumed";
 const POOLING_SETTING = "MODEL_POOLING";
 
 /**
@@ -93,4 +93,30 @@ async function windowIn(folder: string): Promise<number> {
   const positions = Number(config?.max_position_embeddings ?? config?.n_positions) - shift;
   const limits = [positions, Number(tokenizer?.model_max_length), Number(trained?.max_seq_length)];
   return Math.min(WHOLE_TOKENS, ...limits.filter((limit) => limit > 0));
+}
+
+const NAMES: Readonly<Record<SettingName, string>> = {
+  pooling: "pooling",
+  queryPrefix: "query prefix",
+  passagePrefix: "passage prefix",
+};
+
+/** Describes each part in a line, such as `query prefix "query: " (known of e5)`. */
+export function describeConvention(found: FoundConvention): string[] {
+  return (Object.keys(NAMES) as SettingName[]).map((part) => describe(found, part));
+}
+
+/** Selects the lines that an operator should see at the start: unusual values and guesses. */
+export function remarkable(found: FoundConvention): string[] {
+  const { convention, from } = found;
+  const parts = (Object.keys(NAMES) as SettingName[]).filter(
+    (part) => convention[part] !== PLAIN[part] || (part === "pooling" && from[part] === ASSUMED),
+  );
+  return parts.map((part) => describe(found, part));
+}
+
+function describe({ convention, from }: FoundConvention, part: SettingName): string {
+  const value = convention[part];
+  const shown = part === "pooling" ? value : value === "" ? "none" : JSON.stringify(value);
+  return `${NAMES[part]} ${shown} (${from[part]})`;
 }

@@ -5,14 +5,17 @@ import { MessageChannel } from "node:worker_threads";
 import { WorkerClient } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
 import { barOf, ProgressLine, type Screen } from "../../progress.js";
-import { type ModelManifest, readManifest, writeManifest, writeWhole } from "./manifest.js";
 import {
   MODEL_FILES,
+  type ModelManifest,
   missingFiles,
   OPTIONAL_FILES,
+  readManifest,
   requiredFiles,
   sha256Of,
   WEIGHTS_FILE,
+  writeManifest,
+  writeWhole,
 } from "./model-files.js";
 import type { Progress, PullHandlers } from "./pull-worker.js";
 

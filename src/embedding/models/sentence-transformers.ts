@@ -1,16 +1,7 @@
 import { join } from "node:path";
 import { failedPrecondition } from "../../errors.js";
 import type { Pooling } from "../encode/convention.js";
-import { asObject, readJson } from "./model-json.js";
-
-/**
- * Files in which sentence-transformers describes a model. They are optional.
- * https://sbert.net/docs/package_reference/sentence_transformer/models.html
- */
-export const POOLING_FILE = "1_Pooling/config.json";
-export const PROMPTS_FILE = "config_sentence_transformers.json";
-export const MODULES_FILE = "modules.json";
-export const WINDOW_FILE = "sentence_bert_config.json";
+import { asObject, MODULES_FILE, POOLING_FILE, PROMPTS_FILE, readJson } from "./model-files.js";
 
 /**
  * Names of the supported poolings in these files. A mean divided by another number has the same

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../../errors.js";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
-import type { Answer, RequestFailedError } from "./answer.js";
-import { type EmbeddingServer, requestVectors } from "./request.js";
+import { type Answer, type EmbeddingServer, type RequestFailedError, requestVectors } from "./request.js";
 
 /** Requests that run at once, and what one of them holds at most: servers such as TEI take 32 texts. */
 export const REQUESTS_MAX = 8;

@@ -1,21 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 import { failedPrecondition, invalid, type MemoryError, unavailable } from "../../errors.js";
-import {
-  type Embedder,
-  type Embedding,
-  type EmbedInput,
-  type ModelIdentity,
-  REMOTE_PREFIX,
-} from "../../memory/ports/embedder.js";
+import { type EmbedInput, REMOTE_PREFIX } from "../../memory/ports/embedder.js";
+import { embedderOf, type OpenEmbedder } from "../embedder.js";
 import { pinnedParts } from "../encode/convention.js";
 import { tokensIn } from "../encode/cost.js";
 import type { Encoded, Question } from "../encode/encoder.js";
+import { type Part, type WindowLimits, windowsOf } from "../encode/windows.js";
 import type { ConventionSettings, FoundConvention } from "../models/find-convention.js";
 import { type EmbedWorker, Pool } from "../pool/pool.js";
-import type { RequestFailedError, RequestOutcome } from "./answer.js";
 import { Batches, probe, TextFailedError } from "./batches.js";
-import { partsOf } from "./parts.js";
-import type { EmbeddingServer } from "./request.js";
+import type { EmbeddingServer, RequestFailedError, RequestOutcome } from "./request.js";
 
 /** Settings about the embedding server. */
 export interface RemoteSettings {
@@ -60,7 +54,7 @@ const UNITS_PER_TOKEN = 8;
  * @throws MemoryError that says what to do if the settings do not suffice, the server does not answer, or its answer
  * is no vector.
  */
-export async function openRemote(options: RemoteOptions): Promise<RemoteEmbedder> {
+export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> {
   const { model: id, remote, settings, onAway = () => {} } = options;
   const name = id.slice(REMOTE_PREFIX.length);
   if (!/^\S{1,200}$/.test(name)) {
@@ -96,34 +90,13 @@ export async function openRemote(options: RemoteOptions): Promise<RemoteEmbedder
   const convention = conventionOf(server.address, prefixes);
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.
-  const identity = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
-  return new RemoteEmbedder(identity, convention, { pool, batches });
-}
-
-class RemoteEmbedder implements Embedder {
-  constructor(
-    readonly model: ModelIdentity,
-    readonly convention: FoundConvention,
-    private readonly parts: { readonly pool: Pool; readonly batches: Batches },
-  ) {}
-
-  get waiting() {
-    return this.parts.pool.waiting;
-  }
-
-  embed(input: EmbedInput): Promise<Embedding> {
-    return this.parts.pool.embed(input);
-  }
-
-  /** Nothing says what the model can read. */
-  unreadShare(): number {
-    return 0;
-  }
-
-  async close(): Promise<void> {
-    this.parts.batches.close();
-    await this.parts.pool.close();
-  }
+  const model = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
+  const embedder = embedderOf(pool, { model, convention });
+  const close = async () => {
+    batches.close();
+    await pool.close();
+  };
+  return { ...embedder, close };
 }
 
 type Prefixes = Readonly<Record<Question["field"], string>>;
@@ -222,4 +195,34 @@ function conventionOf({ origin, pathname }: URL, { query, text }: Prefixes): Fou
       passagePrefix: "EMBED_TEXT_PREFIX",
     },
   };
+}
+
+/** Windows' lengths that are cut at a time, so that a long text does not hold the main thread. */
+const WINDOWS_AT_A_TIME = 2;
+const UNITS_AT_A_TIME_MIN = 4_096;
+
+/** Cuts a text into windows by estimated tokens, a slice at a time. */
+export async function partsOf(text: string, limits: Omit<WindowLimits, "countTokens">): Promise<Part[]> {
+  const units = Math.max(UNITS_AT_A_TIME_MIN, WINDOWS_AT_A_TIME * limits.unitsMax);
+  const parts: Part[] = [];
+  for (let from = 0; ; ) {
+    const slice = sliceOf(text, from, units);
+    const isLast = from + slice.length === text.length;
+    const windows = windowsOf(slice, { ...limits, countTokens: tokensIn }).map(({ start, end }) => ({
+      start: from + start,
+      end: from + end,
+    }));
+    // The last window of a slice is not whole: the next slice begins with it.
+    const next = isLast || windows.length < 2 ? undefined : windows.pop();
+    parts.push(...windows);
+    if (isLast) return parts;
+    from = next?.start ?? from + slice.length;
+    await nextIteration();
+  }
+}
+
+/** Returns the next units of a text, none of them the half of a character. */
+function sliceOf(text: string, from: number, units: number): string {
+  const slice = text.slice(from, from + units);
+  return slice.isWellFormed() ? slice : text.slice(from, from + units - 1);
 }

@@ -1,7 +1,7 @@
 import { compareText } from "../../memory/filter/matches.js";
 import { objectsIn, show } from "../../memory/filter/path.js";
 import { CONTAINER, type Value } from "../../memory/ports/condition.js";
-import type { Json, JsonObject } from "../../memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../memory/requests/metadata.js";
 import { constantOf, KIND, kindOf, writeNumber } from "./keys.js";
 
 /** Fields of a memory that filters look at; `metadata` is JSON of an object. */

@@ -136,12 +136,10 @@ export class UsearchIndex implements VectorPart {
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
     const graphs = await searchGraphs({
-      ...{
-        vector,
-        count,
-        segments: living,
-        expansion: this.#tuner.expansionIn(living.map(({ vectors }) => vectors)),
-      },
+      vector,
+      count,
+      segments: living,
+      expansion: this.#tuner.expansionIn(living.map(({ vectors }) => vectors)),
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
     });
     const hits = [...graphs.hits];

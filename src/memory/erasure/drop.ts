@@ -1,8 +1,7 @@
-import { failedPrecondition, type MemoryError } from "../../errors.js";
+import { count, failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
 import type { LogErasure } from "../ports/erasures.js";
-import type { Scope } from "../ports/log.js";
-import { count } from "../requests/count.js";
+import type { Scope } from "../ports/names.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 const LIST_MANY = 100;
@@ -67,7 +66,7 @@ function notEmpty(size: number): MemoryError {
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
   let dropped = 0;
   for (let after = ""; ; ) {
-    const heads = await ports.log.list({ accountId, after, limit: LIST_MANY });
+    const heads = await ports.names.list({ accountId, after, limit: LIST_MANY });
     for (const { namespace } of heads) {
       dropped += (await drop(ports, { accountId, namespace }, { force: true })) ?? 0;
       after = namespace;

@@ -1,16 +1,23 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
-import type { EndPorts } from "../log/complete-end.js";
+import {
+  appendDirect,
+  type DirectPorts,
+  type Living,
+  type LivingPorts,
+  onLiving,
+} from "../log/append-direct.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
 import type { Indexes } from "../ports/index.js";
-import type { Deleted, Log, Scope } from "../ports/log.js";
+import type { Deleted, Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Names, Scope } from "../ports/names.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { newOperationId } from "../requests/id.js";
 
-interface BurialPorts extends EndPorts {
+interface BurialPorts extends LivingPorts {
   readonly namespaces: Namespaces;
 }
 
@@ -26,6 +33,8 @@ const ERASE_MANY = 256;
 export interface ErasurePorts {
   readonly indexes: Indexes;
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
   readonly modelVersions: ModelVersions;
@@ -82,11 +91,11 @@ export async function eraseEntry(
 /** Erases a whole log; returns false if it is too early for that. */
 async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
   const { scope, logId } = erasure;
-  const { log, modelVersions } = ports;
+  const { log, names, modelVersions } = ports;
   const end = (await log.last(logId))?.entry.op;
   // A drop whose log never ended did not happen: only its record is removed.
   if (end !== "drop" && end !== "moved") return true;
-  const living = await log.find(scope);
+  const living = await names.find(scope);
   // Until the name points to the copy, the original is the only complete log.
   if (end === "moved" && living === logId) return false;
   const isOfLiving = living !== undefined && living !== logId && baseOf(living) === baseOf(logId);
@@ -106,7 +115,7 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
 
 /** Frees the name of a dropped log, closes and erases its indexes, and erases the records of its calls. */
 export async function release(ports: ErasurePorts, { scope, logId, begunAtMs }: LogErasure): Promise<void> {
-  await ports.log.retire(scope, logId);
+  await ports.names.retire(scope, logId);
   ports.namespaces.forget(scope, logId);
   await eraseCalls(ports, { scope, begunAtMs });
 }

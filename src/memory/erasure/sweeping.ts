@@ -1,10 +1,15 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
-import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
+import type { Namespaces } from "../log/namespaces.js";
+import { LogEndedError } from "../log/replica.js";
+import type { Indexes } from "../ports/index.js";
+import { forgottenBy, isEnd, type Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Named, Scope } from "../ports/names.js";
+import type { Expiring } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
-import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
-import { StoredFiles } from "./stored-files.js";
+import { type ErasurePorts, eraseEntry, finish } from "./erase.js";
 
 const NAMES_MAX = 100;
 
@@ -96,22 +101,22 @@ async function discardOrphans({ indexes, log }: ErasurePorts): Promise<void> {
 }
 
 /** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
-export async function eraseReplaced(ports: EntryErasurePorts): Promise<number> {
-  const left = await ports.log.unerased(LIST_MANY);
+export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
+  const left = await ports.secondaryIndexes.unerased(LIST_MANY);
   for (const { logId, sequence } of left) await eraseEntry(ports, { logIds: [logId], sequence });
   return left.length;
 }
 
 /** Erases memories that have expired, each with a tombstone of its own; returns their number. */
 export async function eraseExpired(ports: ErasurePorts): Promise<number> {
-  const { log, clock } = ports;
+  const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
   let erased = 0;
   let after: Expiring | undefined;
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
-    const some = await log.expired({ untilMs, after, limit: LIST_MANY });
+    const some = await secondaryIndexes.expired({ untilMs, after, limit: LIST_MANY });
     const scopes = new Map<string, Scope | undefined>();
-    for (const { logId } of some) if (!scopes.has(logId)) scopes.set(logId, await log.scopeOf(logId));
+    for (const { logId } of some) if (!scopes.has(logId)) scopes.set(logId, await names.scopeOf(logId));
     for (const each of some) {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
@@ -146,7 +151,7 @@ export class Leftovers {
   constructor(private readonly ports: LeftoverPorts) {}
 
   async next(): Promise<number> {
-    const named = await this.ports.log.names({ after: this.#after, limit: NAMES_MAX });
+    const named = await this.ports.names.listAll({ after: this.#after, limit: NAMES_MAX });
     const closed = await this.#closedAmong(named);
     let cleared = 0;
     for (const each of named) if (await this.#clear(each, closed)) cleared++;
@@ -171,5 +176,65 @@ export class Leftovers {
     if (!closed.has(scope.accountId)) return false;
     await drop(this.ports, scope, { force: true });
     return true;
+  }
+}
+
+/** Entries read at a time, and at most for one log at a time. */
+const READ_MANY = 512;
+const READ_MAX = 20_480;
+
+interface StoredFilesPorts {
+  readonly log: Log;
+  readonly indexes: Indexes;
+  readonly namespaces: Namespaces;
+  readonly clock: Clock;
+}
+
+/**
+ * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody
+ * uses here.
+ */
+export class StoredFiles {
+  /** Numbers up to which the removals of logs that are not open were applied. */
+  readonly #applied = new Map<string, number>();
+
+  constructor(private readonly ports: StoredFilesPorts) {}
+
+  /** Applies the removals that are new. A log that is very far behind goes on at the next call. */
+  async catchUp(): Promise<void> {
+    const { indexes, namespaces } = this.ports;
+    const stored = new Set(await indexes.stored());
+    for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
+    for (const logId of stored) {
+      const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
+        replica.current().catch((error) => {
+          // Whoever uses the namespace next leaves the log that has ended.
+          if (!(error instanceof LogEndedError)) throw error;
+        }),
+      );
+      if (!isOpen) await this.#catchUpWith(logId);
+      else this.#applied.delete(logId);
+    }
+  }
+
+  async #catchUpWith(logId: string): Promise<void> {
+    const { log, indexes, clock } = this.ports;
+    const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
+    if (first === undefined) return;
+    for (let from = first + 1; from <= first + READ_MAX; ) {
+      const { entries, complete } = await log.read({ logId, from, limit: READ_MANY, what: "head" });
+      const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
+      if (targets.length > 0) await indexes.wipe(logId, targets);
+      from += entries.length;
+      this.#applied.set(logId, from - 1);
+      if (complete) return;
+      await clock.yield();
+    }
+  }
+
+  /** Finds the number up to which all of a log's files have its removals; undefined if none is whole. */
+  async #markOf(logId: string): Promise<number | undefined> {
+    const marks = await this.ports.indexes.marksOf(logId);
+    return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
   }
 }

@@ -6,7 +6,7 @@ import {
   type Test,
   type Value,
 } from "../ports/condition.js";
-import type { JsonObject } from "../requests/json-object.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { eachValue, type See } from "./path.js";
 
 /** Code units from here on are not in the order of the code points that they belong to. */

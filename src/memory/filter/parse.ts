@@ -1,11 +1,9 @@
-import { invalid } from "../../errors.js";
+import { count, invalid } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
-import { count } from "../requests/count.js";
-import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
-import { canonicalMetadata, METADATA_DEPTH_MAX } from "../requests/metadata.js";
-import { parseInstant } from "./instant.js";
-import { keysOf } from "./path.js";
+import { canonicalMetadata, isObject, type Json, type JsonObject } from "../requests/metadata.js";
+import { parseInstant } from "../requests/times.js";
+import { parsePath } from "./path.js";
 
 export const FILTER_BYTES_MAX = 65_536;
 /** Levels of `$and`, `$or` and `$not`, the filter itself included. */
@@ -14,9 +12,8 @@ export const FILTER_DEPTH_MAX = 5;
 export const FILTER_CLAUSES_MAX = 200;
 /** Values in the list of a `$in` or `$nin`. */
 export const FILTER_LIST_MAX = 256;
-/** Bytes of a text that a field is compared with, and of a path. */
+/** Bytes of a text that a field is compared with. */
 export const FILTER_STRING_BYTES_MAX = 4_096;
-export const FILTER_PATH_BYTES_MAX = 512;
 
 type FieldKind = "id" | "time" | "text" | "any";
 
@@ -160,16 +157,7 @@ function fieldOf(key: string, at: string): Field {
       `is none of ${known.join(", ")}; write a backslash before the dollar sign of a key${meant}`,
     );
   }
-  if (Buffer.byteLength(key) > FILTER_PATH_BYTES_MAX) {
-    throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
-  }
-  const keys = keysOf(key);
-  if (keys === undefined) {
-    throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
-  }
-  if (keys.length > METADATA_DEPTH_MAX)
-    throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
-  return keys;
+  return parsePath(at, key);
 }
 
 function refusal(operator: string, field: Field): string {

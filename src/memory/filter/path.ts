@@ -1,5 +1,9 @@
+import { invalid } from "../../errors.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
-import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
+import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "../requests/metadata.js";
+
+/** Bytes of a path. */
+export const FILTER_PATH_BYTES_MAX = 512;
 
 /**
  * Splits a path at its dots into keys; undefined if a backslash precedes anything but a dot, a dollar sign or
@@ -20,6 +24,21 @@ export function keysOf(path: string): string[] | undefined {
     } else key += char;
   }
   return [...keys, key];
+}
+
+/** Parses a path of metadata into its keys. @throws MemoryError `invalid_argument` naming `at` */
+export function parsePath(at: string, path: string): string[] {
+  if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
+    throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
+  }
+  const keys = keysOf(path);
+  if (keys === undefined) {
+    throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
+  }
+  if (keys.length > METADATA_DEPTH_MAX) {
+    throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
+  }
+  return keys;
 }
 
 /** Takes a value at a path, and whether it is an element of an array there. */
@@ -55,4 +74,44 @@ function memberOf(object: JsonObject, key: string): Json | undefined {
 
 function outerOf(value: Json): Value {
   return typeof value === "object" && value !== null ? CONTAINER : value;
+}
+
+/** Maximum number of paths that one update removes. */
+export const REMOVED_MAX = 256;
+
+/** Keys from the outermost object of metadata to what is removed. */
+type Path = readonly string[];
+
+/**
+ * Parses the paths of metadata that an update removes, written as in filters: `a.b`, or `a\.b` for a key with a dot.
+ *
+ * @throws MemoryError `invalid_argument` naming `remove[3]`
+ */
+export function parseRemoved(paths: readonly string[]): readonly Path[] {
+  if (paths.length > REMOVED_MAX) {
+    throw invalid("remove", `has ${paths.length} paths; the limit is ${REMOVED_MAX}`);
+  }
+  return paths.map((path, i) => {
+    const at = `remove[${i}]`;
+    if (path === "") throw invalid(at, "is empty; it must be a path of metadata, such as a.b");
+    if (path.startsWith("$")) {
+      throw invalid(at, "is no path of metadata; write a backslash before the dollar sign of a key");
+    }
+    return parsePath(at, path);
+  });
+}
+
+/** Returns metadata without what is at some paths. Paths lead through objects, not through arrays. */
+export function without(metadata: JsonObject, paths: readonly Path[]): JsonObject {
+  return paths.reduce((rest, path) => withoutOne(rest, path), metadata);
+}
+
+function withoutOne(object: JsonObject, [key = "", ...inner]: Path): JsonObject {
+  // No key is assigned to an object, because one may be __proto__.
+  const entries = Object.entries(object).flatMap(([each, value]): [string, typeof value][] => {
+    if (each !== key) return [[each, value]];
+    if (inner.length === 0) return [];
+    return [[each, isObject(value) ? withoutOne(value, inner) : value]];
+  });
+  return Object.fromEntries(entries);
 }

@@ -3,7 +3,9 @@ import type { Clock } from "../../concurrency/clock.js";
 import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
-import type { Log, Scope, Stored } from "../ports/log.js";
+import type { Log, Stored } from "../ports/log.js";
+import type { Names, Scope } from "../ports/names.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { newMemoryId } from "../requests/id.js";
 import { findMemory } from "../versions/fetch.js";
 
@@ -37,6 +39,8 @@ const LONG_AGO_MS = 0;
 interface OncePorts {
   readonly claims: Claims;
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly clock: Clock;
   /** True if no other process can use this database. */
   readonly exclusive: boolean;
@@ -251,8 +255,7 @@ export class Idempotency {
   }
 
   #find(scope: Scope, id: string) {
-    const { log, clock } = this.ports;
-    return findMemory({ log, clock }, scope, id);
+    return findMemory(this.ports, scope, id);
   }
 
   async #takeOver({ id, owner, claimedAtMs }: Claim, to: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import { type Deleted, type Dropped, type Erased, isEnd, type Log, type Scope } from "../ports/log.js";
+import { type Deleted, type Dropped, type Erased, isEnd, type Log } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import { completeEnd, type EndPorts } from "./complete-end.js";
 
 /** Maximum number of attempts to become the log's next entry while others store, and their time limit. */
@@ -15,6 +16,10 @@ export interface DirectPorts {
   readonly clock: Clock;
 }
 
+export interface LivingPorts extends EndPorts {
+  readonly log: Log;
+}
+
 /** A log that has not ended, and the number of its last entry. */
 export interface Living {
   readonly logId: string;
@@ -26,7 +31,7 @@ export interface Living {
  * undefined has met the log's end, and runs again on the name's next log.
  */
 export async function onLiving<T>(
-  ports: EndPorts,
+  ports: LivingPorts,
   scope: Scope,
   work: (living: Living) => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -43,9 +48,9 @@ export async function onLiving<T>(
  * Finds the living log of a name. If its log has ended, this completes what the log's last writer left
  * undone.
  */
-async function livingLog(ports: EndPorts, scope: Scope): Promise<Living | "ended" | undefined> {
-  const { log } = ports;
-  const logId = await log.find(scope);
+async function livingLog(ports: LivingPorts, scope: Scope): Promise<Living | "ended" | undefined> {
+  const { log, names } = ports;
+  const logId = await names.find(scope);
   if (logId === undefined) return undefined;
   const last = await log.last(logId);
   if (last === undefined || !isEnd(last.entry)) return { logId, last: last?.sequence ?? 0 };

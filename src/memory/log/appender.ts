@@ -2,6 +2,7 @@ import type { Clock } from "../../concurrency/clock.js";
 import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../ports/bounds.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
 import { LogEndedError, type Replica } from "./replica.js";
@@ -42,6 +43,7 @@ interface PendingAppend {
 
 interface AppenderOptions {
   readonly log: Log;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly clock: Clock;
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Counter that all appenders of a process share. */
@@ -127,10 +129,13 @@ export class Appender {
 
   /** Settles the entries that the log holds already, and releases all others for writing. */
   async #lookUp(operations: readonly Pick<Appended, "opId">[]): Promise<void> {
-    const { log } = this.options;
+    const { log, secondaryIndexes } = this.options;
     const { logId } = this.replica;
     try {
-      const numbers = await log.findByOperation({ logId, opIds: operations.map(({ opId }) => opId) });
+      const numbers = await secondaryIndexes.findByOperation({
+        logId,
+        opIds: operations.map(({ opId }) => opId),
+      });
       for (const { opId } of operations) {
         const from = numbers.get(opId);
         const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
@@ -195,10 +200,11 @@ export class Appender {
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
   async #writeDecided(conditional: Conditional): Promise<void> {
     const { logId, applied } = this.replica;
+    const { log, secondaryIndexes } = this.options;
     this.#slice.begin();
     let decision: Decision;
     try {
-      decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
+      decision = await conditional.decide({ log, secondaryIndexes, logId, from: applied + 1 });
     } catch (error) {
       if (error instanceof LogAdvancedError) {
         this.#slice.end();

@@ -1,27 +1,33 @@
 import type { Clock } from "../../concurrency/clock.js";
-import type { Log, SupersedingOrExpiring } from "../ports/log.js";
+import type { Log } from "../ports/log.js";
+import type { SecondaryIndexes, SupersedingOrExpiring } from "../ports/secondary-indexes.js";
 import { isExpired } from "../versions/current-version.js";
-import { fetchAll } from "../versions/fetch.js";
-import type { ShowingOptions } from "../versions/showing.js";
+import { fetchAll, type ShowingOptions } from "../versions/fetch.js";
 
 /** Numbers read at a time. */
 const READ_MANY = 256;
 /** Maximum number of attempts to count a log that others change meanwhile. */
 const ATTEMPTS_MAX = 3;
 
+interface CountingPorts {
+  readonly log: Log;
+  readonly secondaryIndexes: SecondaryIndexes;
+  readonly clock: Clock;
+}
+
 /**
  * Counts the memories of a log that lists show. If others change the log all the time, those that they store or erase
  * in the last attempt may count or not.
  */
 export async function countShown(
-  { log, clock }: { log: Log; clock: Clock },
+  { log, secondaryIndexes, clock }: CountingPorts,
   {
     logId,
     includeSuperseded = false,
     signal,
   }: { logId: string; includeSuperseded?: boolean | undefined; signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded };
+  const showing = { log, secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded };
   let before = await log.measure({ logId });
   for (let attempts = 1; ; attempts++) {
     const hidden = await countHidden({ ...showing, clock, signal });
@@ -33,19 +39,17 @@ export async function countShown(
   }
 }
 
-interface Counting extends ShowingOptions {
-  readonly log: Log;
-  readonly clock: Pick<Clock, "yield">;
+interface Counting extends Omit<ShowingOptions, "secondaryIndexes">, CountingPorts {
   /** Aborted when the caller stops waiting: the log of a large namespace may say much of what is hidden. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Counts the memories of a log that are not erased and that lists leave out. */
 async function countHidden(counting: Counting): Promise<number> {
-  const { log, logId, clock, signal } = counting;
+  const { secondaryIndexes, logId, clock, signal } = counting;
   let hidden = 0;
   for (let from = 1; ; ) {
-    const some = await log.listSupersedingAndExpiring({ logId, from, limit: READ_MANY });
+    const some = await secondaryIndexes.listSupersedingAndExpiring({ logId, from, limit: READ_MANY });
     hidden += await hiddenBy(counting, some);
     const last = some.at(-1);
     if (last === undefined || some.length < READ_MANY) return hidden;

@@ -1,9 +1,11 @@
 import { MemoryError } from "../../errors.js";
 import type { Indexes, IndexFiles } from "../ports/index.js";
-import type { Log, Scope } from "../ports/log.js";
+import type { Log } from "../ports/log.js";
+import type { Names, Scope } from "../ports/names.js";
 
 export interface IndexStatusPorts {
   readonly log: Log;
+  readonly names: Names;
   readonly indexes: Indexes;
   /** Logs that this process holds open. */
   readonly namespaces: { readonly logIds: readonly string[] };
@@ -42,12 +44,12 @@ export async function indexStatus(
 }
 
 async function statusOf(
-  { log, indexes }: IndexStatusPorts,
+  { log, names, indexes }: IndexStatusPorts,
   { logId, isOpen }: Pick<IndexStatus, "logId" | "isOpen">,
 ): Promise<IndexStatus> {
   return {
     logId,
-    scope: await log.scopeOf(logId),
+    scope: await names.scopeOf(logId),
     isOpen,
     memories: await countedIn(log, logId),
     last: (await log.last(logId))?.sequence ?? 0,

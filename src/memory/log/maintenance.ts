@@ -1,7 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { unavailable } from "../../errors.js";
 import type { Indexes } from "../ports/index.js";
-import type { Scope } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import type { Recent } from "../ports/recent.js";
 import type { Replica } from "./replica.js";
 

@@ -2,8 +2,10 @@ import { unavailable } from "../../errors.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import { WaitingBytes } from "../ports/bounds.js";
 import type { Erasures } from "../ports/erasures.js";
-import type { Entry, Log, Lost, Scope, Sequenced, Stored } from "../ports/log.js";
+import type { Entry, Log, Lost, Sequenced, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Names, Scope } from "../ports/names.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
@@ -19,6 +21,8 @@ const BUILDING_SHARE = 1.5;
 
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly modelVersions: ModelVersions;
   readonly erasures: Erasures;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
@@ -76,7 +80,7 @@ export class Namespaces {
    * meets the log's end (LogEndedError) runs again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
-    const find = () => this.#options.log.find(scope);
+    const find = () => this.#options.names.find(scope);
     return this.#following(scope, find, async (open) => {
       await this.#ensureCapacity(open.replica);
       return work(open);
@@ -105,7 +109,7 @@ export class Namespaces {
    * this ends, also by an error.
    */
   async append(scope: Scope, { entriesIn, authenticate, idempotent, settled }: Appending): Promise<boolean> {
-    const find = () => this.#options.log.find(scope);
+    const find = () => this.#options.names.find(scope);
     const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
     const appended = await this.#following(scope, resolve, async ({ replica, appender }) => {
       await this.#ensureCapacity(replica);
@@ -153,7 +157,7 @@ export class Namespaces {
    * @throws MemoryError `unavailable` if a file cannot be erased.
    */
   async eraseIndex(scope: Scope): Promise<string | undefined> {
-    const logId = await this.#options.log.find(scope);
+    const logId = await this.#options.names.find(scope);
     if (logId === undefined) return undefined;
     const open = this.#open.get(scope);
     const isOpen = open?.replica.logId === logId;
@@ -185,9 +189,9 @@ export class Namespaces {
 
   /** Makes the function that finds or creates the log of a store. */
   #creating(scope: Scope, authenticate: () => Promise<void>): () => Promise<string> {
-    const { log, modelVersions } = this.#options;
+    const { names, modelVersions } = this.#options;
     return async () => {
-      const logId = await log.create(scope, modelVersions.newest);
+      const logId = await names.create(scope, modelVersions.newest);
       // After the name is created, not before: a process that closes the account either finds this name, or
       // refuses the store here.
       await authenticate();
@@ -256,9 +260,11 @@ export class Namespaces {
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { log, indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } = this.#options;
+    const { indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } = this.#options;
+    const { log, secondaryIndexes, exclusive } = this.#options;
     const replica = new Replica(logId, {
       log,
+      secondaryIndexes,
       indexes,
       clock,
       timer,
@@ -267,8 +273,8 @@ export class Namespaces {
       onTrouble,
       ...(onLost && { onLost }),
     });
-    const { exclusive } = this.#options;
-    const appender = new Appender(replica, { log, clock, timer, exclusive, allWaiting: this.#allWaiting });
+    const allWaiting = this.#allWaiting;
+    const appender = new Appender(replica, { log, secondaryIndexes, clock, timer, exclusive, allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }
 

@@ -13,6 +13,7 @@ import {
   type Sequenced,
   type Stored,
 } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { SampledMean } from "../search/sampled-mean.js";
@@ -44,6 +45,7 @@ export class LogEndedError extends Error {
 
 export interface ReplicaOptions {
   readonly log: Log;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly indexes: Indexes;
   readonly clock: Clock;
   readonly timer?: StepTimer<SharedStep> | undefined;
@@ -105,7 +107,7 @@ export class Replica {
     readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
-    const { log, indexes, clock } = options;
+    const { log, secondaryIndexes, indexes, clock } = options;
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
@@ -125,6 +127,7 @@ export class Replica {
     this.#superseded = new SupersededIndex({
       logId,
       log,
+      secondaryIndexes,
       clock,
       indexes,
       applied: () => this.applied,
@@ -135,6 +138,7 @@ export class Replica {
     this.#searchable = {
       logId,
       log,
+      secondaryIndexes,
       clock,
       indexes,
       searches: this.#searches,
@@ -260,9 +264,13 @@ export class Replica {
   /** Begins where the indexes' files end, if they were made of this log. */
   async #restore(): Promise<void> {
     this.#applied = await this.#restoration.begin();
-    const { log, clock } = this.options;
+    const { secondaryIndexes, clock } = this.options;
     for (let from = 1; from <= this.applied; ) {
-      const some = await log.listSupersedingAndExpiring({ logId: this.logId, from, limit: LISTED_MANY });
+      const some = await secondaryIndexes.listSupersedingAndExpiring({
+        logId: this.logId,
+        from,
+        limit: LISTED_MANY,
+      });
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }

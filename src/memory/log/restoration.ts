@@ -1,16 +1,18 @@
 import type { Clock } from "../../concurrency/clock.js";
 import type { Gap, Index, Mark, RestoredIndex } from "../ports/index.js";
 import { isMemory, type Log, type Projected, type Sequenced } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
-import { shownOf } from "../versions/showing.js";
+import { shownOf } from "../versions/fetch.js";
 
 /** Entries read at a time. */
 const READ_MANY = 512;
 
 export interface RestorationOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "read" | "fetch" | "findReplacements">;
+  readonly log: Pick<Log, "read" | "fetch">;
+  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
   readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill" | "fits">;
   readonly clock: Clock;
   readonly timer?: StepTimer<SharedStep> | undefined;
@@ -53,8 +55,8 @@ export class Restoration {
    * the database is an older copy of itself. The index is emptied then, and must be filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, log, clock, index } = this.options;
-    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: false };
+    const { logId, log, secondaryIndexes, clock, index } = this.options;
+    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
     let isOlder = false;
     for (let rest = [...this.#unconfirmed]; rest.length > 0 && !isOlder; ) {
       const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
@@ -115,7 +117,7 @@ export class Restoration {
   }
 
   #living<E extends Projected["head"]>(memories: readonly Sequenced<E>[]) {
-    const { logId, log, clock } = this.options;
-    return shownOf({ log, logId, nowMs: clock.wallMs(), includeSuperseded: false }, memories);
+    const { logId, secondaryIndexes, clock } = this.options;
+    return shownOf({ secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false }, memories);
   }
 }

@@ -2,6 +2,8 @@ import type { Erasures, LogErasure } from "../ports/erasures.js";
 import type { Indexes } from "../ports/index.js";
 import { type Entry, forgottenBy, isEnd, type Log, type Sequenced, type Stored } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Names } from "../ports/names.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { vectorsOf } from "../ports/windows.js";
 import { allLogIds, allNames } from "./walk.js";
 
@@ -10,6 +12,8 @@ const ERASURES_MAX = 100_000;
 
 export interface VerifyPorts {
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly erasures: Erasures;
   readonly indexes: Indexes;
   /** Number of dimensions of a log's vectors; undefined if the database has no model for the log. */
@@ -40,11 +44,11 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     ...(await ports.erasures.pending(ERASURES_MAX)).filter(
       (each): each is LogErasure => each.logId !== undefined,
     ),
-    ...(await ports.log.unerased(ERASURES_MAX)),
+    ...(await ports.secondaryIndexes.unerased(ERASURES_MAX)),
   ];
   const recall = { found: 0, compared: 0 };
   const verified: Verified = { ...counted, recall, unfinished: pending.length, problems: [] };
-  const living = await livingIn(ports.log);
+  const living = await livingIn(ports.names);
   for await (const logId of allLogIds(ports.log)) {
     await verifyLog(ports, { logId, verified, pending, living });
   }
@@ -83,9 +87,9 @@ interface Subject {
   readonly living: ReadonlySet<string>;
 }
 
-async function livingIn(log: Log): Promise<Set<string>> {
+async function livingIn(names: Names): Promise<Set<string>> {
   const living = new Set<string>();
-  for await (const { logId } of allNames(log)) living.add(logId);
+  for await (const { logId } of allNames(names)) living.add(logId);
   return living;
 }
 

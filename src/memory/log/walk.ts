@@ -1,12 +1,13 @@
-import type { Log, Named, Scope } from "../ports/log.js";
+import type { Log } from "../ports/log.js";
+import type { Named, Names, Scope } from "../ports/names.js";
 
 /** Names or logs read at a time. */
 const LIST_MANY = 100;
 
 /** Walks through the names of all accounts' namespaces, from the one after the given one on. */
-export async function* allNames(log: Log, begin?: Scope): AsyncGenerator<Named> {
+export async function* allNames(names: Names, begin?: Scope): AsyncGenerator<Named> {
   for (let after = begin; ; ) {
-    const some = await log.names({ after, limit: LIST_MANY });
+    const some = await names.listAll({ after, limit: LIST_MANY });
     yield* some;
     after = some.at(-1)?.scope;
     if (some.length < LIST_MANY) return;

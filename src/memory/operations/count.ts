@@ -1,10 +1,10 @@
 import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
 import { authorizeFree } from "../requests/authorize.js";
-import type { JsonObject } from "../requests/json-object.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { endOf } from "./end-of.js";
-import { type ReadingPorts, selectIn } from "./matching.js";
+import { type MatchingPorts, selectIn } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";
 
 export interface CountRequest extends NamespaceRequest {
@@ -17,18 +17,17 @@ export interface CountRequest extends NamespaceRequest {
 
 /** Counts the memories of a namespace; one that does not exist has none. Costs nothing. */
 export async function countMemories(
-  ports: ReadingPorts,
+  ports: MatchingPorts,
   { caller, includeSuperseded = false, signal, ...request }: CountRequest,
 ): Promise<number> {
-  const { quota, log, clock } = ports;
   const scope = scopeOf({ caller, ...request });
   const filter = parseFilter(request.filter);
-  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   if (filter !== undefined) {
     const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
     return matching?.selection.size ?? 0;
   }
-  const end = await endOf(log, scope);
+  const end = await endOf(ports, scope);
   if (end === undefined) return 0;
-  return countShown({ log, clock }, { logId: end.logId, includeSuperseded, signal });
+  return countShown(ports, { logId: end.logId, includeSuperseded, signal });
 }

@@ -1,20 +1,17 @@
 import { invalid, unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import { matches } from "../filter/matches.js";
-import { parseFilter } from "../filter/parse.js";
 import type { Filter } from "../ports/condition.js";
 import type { Erasure } from "../ports/erasures.js";
-import type { Scope } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
-import { IDS_MAX, parseMemoryIds } from "../requests/id.js";
-import type { JsonObject } from "../requests/json-object.js";
+import { IDS_MAX } from "../requests/id.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import type { Shown } from "../versions/showing.js";
 import { forget, locate, VERSIONS_MAX } from "./delete-memory.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
-import { type Matching, readMatching, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import { type DryRun, dryRun, type Matching, parseTargets, readMatching, selectIn } from "./matching.js";
+import type { ErasingPorts, NamespaceRequest } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;
@@ -37,8 +34,6 @@ interface Matched {
 
 /** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
 const ERASING_MAX = 8;
-/** Memories that a dry run shows at most. */
-const SAMPLES_MAX = 20;
 
 export interface DeleteMemoriesRequest extends NamespaceRequest {
   /** Ids of the memories, or none if there is a filter. */
@@ -57,12 +52,6 @@ export interface DeletedMemories extends ErasedSome {
   readonly dry?: DryRun | undefined;
 }
 
-interface DryRun {
-  readonly matched: number;
-  /** Some of them, the oldest. */
-  readonly samples: readonly Shown[];
-}
-
 /**
  * Deletes several memories by their ids or by a filter, each like `deleteMemory`. Ids that no memory has are
  * passed over. By a filter it deletes some of the oldest that a list with it shows, and answers whether others
@@ -72,60 +61,28 @@ interface DryRun {
  * latter, some may be deleted already.
  */
 export async function deleteMemories(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts,
   { caller, signal, ...request }: DeleteMemoriesRequest,
 ): Promise<DeletedMemories> {
   const scope = scopeOf({ caller, ...request });
-  const { filter, ids } = parse(request);
+  const { includeSuperseded = false } = request;
+  const { filter, ids } = parseTargets(request);
+  if (filter === undefined && includeSuperseded) {
+    throw invalid("include_superseded", "is for a filter; ids name any memory");
+  }
   // A dry run changes nothing, but only a key that may delete has a use for it.
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   if (filter === undefined) {
     const erase = (id: string) => forget(ports, { scope, id });
     return eraseSome(ports.clock, { targets: ids, atOnce: await atOnceIn(ports, scope), erase, signal });
   }
-  const { includeSuperseded = false } = request;
-  const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
+  const selecting = { filter, includeSuperseded, signal };
   if (request.dryRun === true) {
-    const dry = await dryRun(ports, matching, { filter, includeSuperseded });
-    return { deleted: 0, more: false, dry };
+    return { deleted: 0, more: false, dry: await dryRun(ports, scope, selecting) };
   }
+  const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { deleted: 0, more: false };
-  return eraseMatching(ports, { ...matching, scope, filter, includeSuperseded, signal });
-}
-
-/** Parses which memories are meant: by their ids or by a filter, and not by both. */
-function parse({
-  ids,
-  filter: given,
-  dryRun = false,
-  includeSuperseded = false,
-}: Pick<DeleteMemoriesRequest, "ids" | "filter" | "dryRun" | "includeSuperseded">): {
-  ids: readonly string[];
-  filter?: Filter | undefined;
-} {
-  if (given === undefined) {
-    if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
-    if (includeSuperseded) throw invalid("include_superseded", "is for a filter; ids name any memory");
-    return { ids: parseMemoryIds(ids) };
-  }
-  if (ids.length > 0) throw invalid("filter", "cannot be used with ids");
-  const filter = parseFilter(given);
-  // It would match everything: that is what DeleteNamespace is for.
-  if (filter === undefined) throw invalid("filter", "is empty; it must have a condition");
-  return { ids, filter };
-}
-
-async function dryRun(
-  { log, clock }: ErasurePorts,
-  matching: Matching | undefined,
-  { filter, includeSuperseded }: Pick<Erasing, "filter" | "includeSuperseded">,
-): Promise<DryRun> {
-  if (matching === undefined) return { matched: 0, samples: [] };
-  const { logId, selection } = matching;
-  const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
-  const reading = { logId, filter, includeSuperseded, nowMs: clock.wallMs() };
-  const samples = await readMatching(log, { ...reading, sequences });
-  return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
+  return eraseMatching(ports, { ...matching, ...selecting, scope });
 }
 
 /** Number of memories of a namespace to erase at a time. */
@@ -145,7 +102,7 @@ async function eraseMatching(
   for (let at = 0; at < first.length; at += READ_MANY) {
     // Read again, because others may have deleted or changed them meanwhile.
     const showing = { ...reading, nowMs: ports.clock.wallMs() };
-    const found = await readMatching(ports.log, {
+    const found = await readMatching(ports, {
       ...showing,
       sequences: first.subarray(at, at + READ_MANY),
     });

@@ -1,13 +1,13 @@
 import { unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import { onLiving } from "../log/append-direct.js";
-import type { Scope } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";
+import type { ErasingPorts } from "./ports.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
 export const VERSIONS_MAX = 20;
@@ -20,7 +20,7 @@ export const VERSIONS_MAX = 20;
  * deleted already, or within a minute.
  */
 export async function deleteMemory(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts,
   { caller, ...request }: MemoryRequest,
 ): Promise<void> {
   const scope = scopeOf({ caller, ...request });
@@ -60,7 +60,7 @@ async function hasExpired(
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
 export async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
   const located = await onLiving(ports, scope, async ({ logId }) => {
-    return { logId, sequence: await ports.log.locate({ logId, id }) };
+    return { logId, sequence: await ports.secondaryIndexes.locate({ logId, id }) };
   });
   if (located?.sequence === undefined) return undefined;
   const { logId, sequence } = located;

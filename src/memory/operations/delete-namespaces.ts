@@ -1,11 +1,11 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
-import type { ErasurePorts } from "../erasure/erase.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
-import { endOf, measureLiving } from "./end-of.js";
+import { type EndOfPorts, endOf, measureLiving } from "./end-of.js";
 import { type ErasedSome, eraseSome } from "./erase-some.js";
+import type { ErasingPorts } from "./ports.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */
 export const NAMESPACES_MAX = 100;
@@ -49,7 +49,7 @@ interface Meant {
  * latter, some may be deleted already.
  */
 export async function deleteNamespaces(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts,
   { caller, dryRun, signal, ...request }: DeleteNamespacesRequest,
 ): Promise<DeletedNamespaces> {
   const prefix = parsePrefix(request.prefix, { required: true });
@@ -66,7 +66,7 @@ export async function deleteNamespaces(
   if (dryRun === true) {
     const matched = hasMore ? await countNames(ports, meant, signal) : found.length;
     const held = await mapSome(names, DROPPING_MAX, (namespace) =>
-      measureLiving(ports.log, { accountId, namespace }),
+      measureLiving(ports, { accountId, namespace }),
     );
     const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
     return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
@@ -93,21 +93,18 @@ export async function deleteNamespaces(
 
 /** Lists names after the given one. */
 async function namesOf(
-  { log }: Pick<ErasurePorts, "log">,
+  ports: EndOfPorts,
   { accountId, prefix, own }: Meant,
   page: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
-  if (own !== undefined) return (await endOf(log, { accountId, namespace: own })) === undefined ? [] : [own];
-  const heads = await log.list({ accountId, prefix, ...page });
+  if (own !== undefined)
+    return (await endOf(ports, { accountId, namespace: own })) === undefined ? [] : [own];
+  const heads = await ports.names.list({ accountId, prefix, ...page });
   return heads.map(({ namespace }) => namespace);
 }
 
 /** Counts all names, some at a time. */
-async function countNames(
-  ports: Pick<ErasurePorts, "log">,
-  meant: Meant,
-  signal: AbortSignal | undefined,
-): Promise<number> {
+async function countNames(ports: EndOfPorts, meant: Meant, signal: AbortSignal | undefined): Promise<number> {
   for (let [count, after] = [0, ""]; ; ) {
     signal?.throwIfAborted();
     const names = await namesOf(ports, meant, { after, limit: COUNT_MANY });

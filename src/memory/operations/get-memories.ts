@@ -1,13 +1,9 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { byteLengthOf } from "../ports/bounds.js";
-import type { Log } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
-import { findMemories } from "../versions/fetch.js";
-import type { Shown } from "../versions/showing.js";
-import type { NamespaceRequest } from "./ports.js";
+import { findMemories, type Shown } from "../versions/fetch.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 import { PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the answer may have no room for them. */
@@ -28,20 +24,20 @@ export interface GotMemories {
 
 /** Finds several memories by their ids, also superseded ones, up to the bytes that an answer may have. Costs nothing. */
 export async function getMemories(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  ports: ReadingPorts,
   { caller, ...request }: MemoriesRequest,
 ): Promise<GotMemories> {
   const scope = scopeOf({ caller, ...request });
   const ids = parseMemoryIds(request.ids);
-  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const logId = await log.find(scope);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const logId = await ports.names.find(scope);
   if (logId === undefined) return { memories: [], missing: ids, remaining: [] };
   const memories: Shown[] = [];
   const missing: string[] = [];
   let bytes = 0;
   for (let at = 0; at < ids.length; at += READ_MANY) {
     const some = ids.slice(at, at + READ_MANY);
-    const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
+    const found = await findMemories(ports, { logId, ids: some, what: "text" });
     for (const [i, id] of some.entries()) {
       if (bytes >= PAGE_BYTES_MAX) return { memories, missing, remaining: ids.slice(at + i) };
       const memory = found.get(id);

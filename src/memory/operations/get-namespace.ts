@@ -1,11 +1,11 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { MemoryError } from "../../errors.js";
 import { isMemory, type Log, type Measured, type Projected } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
-import { type ShowingOptions, shownOf } from "../versions/showing.js";
+import { type ShowingOptions, shownOf } from "../versions/fetch.js";
 import { endOf, type LogEnd } from "./end-of.js";
+import type { ReadingPorts } from "./ports.js";
 
 /** Entries per read, and reads at each end of a log: many deleted entries may stand there. */
 const READ_MANY = 512;
@@ -26,16 +26,17 @@ export interface NamespaceDetails extends Measured {
  * @throws MemoryError `not_found`
  */
 export async function getNamespace(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  { quota, log, names, secondaryIndexes, clock }: ReadingPorts,
   { caller, ...request }: { caller: Caller; namespace: string },
 ): Promise<NamespaceDetails> {
   const scope = scopeOf({ caller, ...request });
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const end = await endOf(log, scope);
+  const end = await endOf({ log, names }, scope);
   if (end === undefined) throw noSuchNamespace();
   const measured = await log.measure(end);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };
-  const showing = { log, logId: end.logId, nowMs: clock.wallMs(), includeSuperseded: false };
+  const { logId } = end;
+  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
   return {
     ...measured,
     firstAtMs: await firstAt(log, end, showing),

@@ -1,13 +1,9 @@
-import type { Clock } from "../../concurrency/clock.js";
-import type { Log } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { findMemory } from "../versions/fetch.js";
-import type { Shown } from "../versions/showing.js";
-import type { NamespaceRequest } from "./ports.js";
+import { findMemory, type Shown } from "../versions/fetch.js";
+import type { NamespaceRequest, ReadingPorts } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {
   readonly id: string;
@@ -18,14 +14,11 @@ export interface MemoryRequest extends NamespaceRequest {
  *
  * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
-export async function getMemory(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
-  { caller, ...request }: MemoryRequest,
-): Promise<Shown> {
+export async function getMemory(ports: ReadingPorts, { caller, ...request }: MemoryRequest): Promise<Shown> {
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
-  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const found = await findMemory({ log, clock }, scope, id);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const found = await findMemory(ports, scope, id);
   if (found === undefined) throw noSuchMemory();
   return found;
 }

@@ -1,9 +1,10 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { isEnd, type Log, type Measured, type NamespaceHead, type Scope } from "../ports/log.js";
+import { isEnd, type Measured } from "../ports/log.js";
+import type { NamespaceHead, Scope } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../requests/page.js";
-import { endOf, measureLiving } from "./end-of.js";
+import { type EndOfPorts, endOf, measureLiving } from "./end-of.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -29,7 +30,7 @@ export interface Namespace extends Measured {
  * @throws MemoryError `invalid_argument` also for the token of another prefix.
  */
 export async function listNamespaces(
-  { quota, log }: { quota: Quota; log: Log },
+  { quota, ...ports }: EndOfPorts & { readonly quota: Quota },
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
@@ -38,16 +39,16 @@ export async function listNamespaces(
   await quota.verify(caller);
   const { accountId } = caller;
   if (caller.namespace !== undefined) {
-    const items = caller.namespace.startsWith(prefix) ? await only(log, caller) : [];
+    const items = caller.namespace.startsWith(prefix) ? await only(ports, caller) : [];
     return { items, nextPageToken: "" };
   }
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
     // One more than the page holds, to know whether others follow.
-    const heads = await log.list({ accountId, after, prefix, limit: asked + 1 });
+    const heads = await ports.names.list({ accountId, after, prefix, limit: asked + 1 });
     const shown = heads.slice(0, asked);
-    items.push(...(await measureAll(log, { accountId, heads: shown })));
+    items.push(...(await measureAll(ports, { accountId, heads: shown })));
     after = shown.at(-1)?.namespace ?? after;
     if (heads.length <= asked) return { items, nextPageToken: "" };
   }
@@ -64,26 +65,26 @@ function placeIn(prefix: string, token: string): string {
 }
 
 /** Lists the one namespace that the caller's key is for. */
-async function only(log: Log, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
-  const measured = await measureLiving(log, { accountId, namespace });
+async function only(ports: EndOfPorts, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
+  const measured = await measureLiving(ports, { accountId, namespace });
   return measured === undefined ? [] : [{ namespace, ...measured }];
 }
 
 async function measureAll(
-  log: Log,
+  ports: EndOfPorts,
   { accountId, heads }: { accountId: string; heads: readonly NamespaceHead[] },
 ): Promise<Namespace[]> {
   const measured = await mapSome(heads, MEASURING_MAX, async ({ namespace, logId }) => {
-    const living = await livingOf(log, { accountId, namespace }, logId);
-    return living === undefined ? undefined : { namespace, ...(await log.measure({ logId: living })) };
+    const living = await livingOf(ports, { accountId, namespace }, logId);
+    return living === undefined ? undefined : { namespace, ...(await ports.log.measure({ logId: living })) };
   });
   return measured.filter((each) => each !== undefined);
 }
 
 /** Finds the log to measure for a name; undefined if it holds nothing yet, or is being dropped. */
-async function livingOf(log: Log, scope: Scope, listed: string): Promise<string | undefined> {
-  const end = (await log.last(listed))?.entry;
+async function livingOf(ports: EndOfPorts, scope: Scope, listed: string): Promise<string | undefined> {
+  const end = (await ports.log.last(listed))?.entry;
   if (end === undefined || !isEnd(end)) return end && listed;
   // The log has ended, and its name may belong to another log by now.
-  return (await endOf(log, scope))?.logId;
+  return (await endOf(ports, scope))?.logId;
 }

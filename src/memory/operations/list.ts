@@ -1,51 +1,30 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { parseFilter } from "../filter/parse.js";
-import { byteLengthOf } from "../ports/bounds.js";
-import type { Filter } from "../ports/condition.js";
-import type { Log } from "../ports/log.js";
+import { ALWAYS, type Filter } from "../ports/condition.js";
+import type { Happened } from "../ports/event-order.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
-import type { JsonObject } from "../requests/json-object.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
+  digestOf,
   noPage,
   type Page,
   pageToken,
   parsePageSize,
   parsePageToken,
   parsePlace,
+  parseTimePlace,
 } from "../requests/page.js";
-import type { Shown } from "../versions/showing.js";
-import { digestOf } from "./digest.js";
-import { endOf, type LogEnd } from "./end-of.js";
-import { type EventTimeOrder, listByEventTime } from "./list-by-event-time.js";
-import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
+import type { Shown } from "../versions/fetch.js";
+import { endOf } from "./end-of.js";
+import { type MatchingPorts, selectIn } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";
-import { newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
+import { newest, oldest, readSome } from "./read-page.js";
 
-/** Memories read at a time: few, because the page may have no room for them. */
-const READ_MANY = 16;
-
-interface ListMatchingRequest extends ListRequest {
-  /** Filter of the memories; see docs/filters.md. */
-  readonly filter?: JsonObject | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-interface PageOf extends Matching {
-  readonly filter: Filter;
-  readonly includeSuperseded: boolean;
-  readonly order: StoredOrder;
-  /** Number of the memory that the page begins with; undefined for the first page. */
-  readonly place: number | undefined;
-  readonly size: number;
-}
-
-/** Order of when memories were stored. */
-type StoredOrder = "newest" | "oldest";
-export type Order = StoredOrder | EventTimeOrder;
+/** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */
+export type Order = "newest" | "oldest" | "event-newest" | "event-oldest";
 
 interface ListRequest extends NamespaceRequest {
   readonly pageSize?: number | undefined;
@@ -53,106 +32,152 @@ interface ListRequest extends NamespaceRequest {
   readonly pageToken: string;
   /** The newest first if left out. */
   readonly order?: Order | undefined;
+  /** Filter of the memories; see docs/filters.md. All are listed if left out. */
+  readonly filter?: JsonObject | undefined;
   /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Name of each list in its page tokens, so that a token of one order is refused in the other. */
-const LISTS = { newest: "memories", oldest: "oldest" } as const;
+interface Listing {
+  readonly scope: Scope;
+  readonly order: Order;
+  readonly filter: Filter;
+  readonly includeSuperseded: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Words of the page token behind the list's name; undefined for the first page. */
+  readonly token: string[] | undefined;
+  readonly size: number;
+}
+
+/** A page, and the words of the next one's token; undefined if nothing is left. */
+interface Listed {
+  readonly items: readonly Shown[];
+  readonly next: readonly string[] | undefined;
+}
+
+/** A way to list memories: undefined if the namespace does not exist. */
+interface List {
+  /** Number of words in its page tokens. */
+  readonly words: number;
+  read(ports: MatchingPorts, listing: Listing): Promise<Listed | undefined>;
+}
+
+/** Name of each order in page tokens, so that a token of one order is refused in another. */
+const NAMES = {
+  newest: "memories",
+  oldest: "oldest",
+  "event-newest": "event-newest",
+  "event-oldest": "event-oldest",
+} as const;
+
+/** Stands in page tokens and conditions for no filter. */
+const ALL: Filter = { condition: ALWAYS, key: "" };
 
 /**
- * Lists a namespace's memories, newest or oldest first; a namespace that does not exist has none. A page may
- * hold fewer than requested though others follow: its token tells. Costs nothing.
+ * Lists a namespace's memories; a namespace that does not exist has none. A page may hold fewer than requested though
+ * others follow: its token tells. A token works with its own order and filter only. Costs nothing.
  *
  * @throws MemoryError `invalid_argument` also for a token of another namespace or order, or of a namespace
  * dropped since.
  */
 export async function listMemories(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
-  { caller, ...request }: ListRequest & { readonly order?: StoredOrder | undefined },
+  ports: MatchingPorts,
+  { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
 ): Promise<Page<Shown>> {
+  const filter = parseFilter(request.filter);
+  const list =
+    order === "event-newest" || order === "event-oldest"
+      ? BY_EVENT_TIME
+      : filter === undefined
+        ? LOG
+        : SELECTED;
   const scope = scopeOf({ caller, ...request });
-  const { order = "newest" } = request;
   const size = parsePageSize(request.pageSize);
-  const token = parsePageToken(request.pageToken, [LISTS[order], 2]);
-  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
-  const end = await endOf(log, scope);
-  if (end === undefined) return noPage(token);
-  const place = token && placeIn(end, token);
-  const read = order === "newest" ? newest : oldest;
-  const { includeSuperseded = false } = request;
-  const showing = { nowMs: clock.wallMs(), includeSuperseded };
-  const { items, next } = await read(log, { ...end, ...showing, place, size });
-  const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], baseOf(end.logId), String(next)]);
-  return { items, nextPageToken };
+  const token = parsePageToken(request.pageToken, [NAMES[order], list.words]);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const listing = { scope, order, filter: filter ?? ALL, includeSuperseded, signal, token, size };
+  const page = await list.read(ports, listing);
+  if (page === undefined) return noPage(token);
+  const nextPageToken = page.next === undefined ? "" : pageToken([NAMES[order], ...page.next]);
+  return { items: page.items, nextPageToken };
 }
 
-function placeIn(end: LogEnd, [base, place]: string[]): number {
-  // A copy in another model version has the same numbers.
-  if (base !== baseOf(end.logId)) throw badToken();
-  return Math.min(parsePlace(place), end.last + 1);
-}
+/** Lists all memories by when they were stored, as the log has them. */
+const LOG: List = {
+  words: 2,
+  read: async (ports, { scope, order, token, size, includeSuperseded }) => {
+    const end = await endOf(ports, scope);
+    if (end === undefined) return undefined;
+    const [base, at] = token ?? [];
+    // A copy in another model version has the same numbers.
+    if (token !== undefined && base !== baseOf(end.logId)) throw badToken();
+    const place = token && Math.min(parsePlace(at), end.last + 1);
+    const read = order === "newest" ? newest : oldest;
+    const showing = { nowMs: ports.clock.wallMs(), includeSuperseded };
+    const { items, next } = await read(ports, { ...end, ...showing, place, size });
+    return { items, next: next === undefined ? undefined : [baseOf(end.logId), String(next)] };
+  },
+};
+
+/** Lists what a filter selects by when it was stored. */
+const SELECTED: List = {
+  words: 3,
+  read: async (ports, { scope, order, token, size, ...selecting }) => {
+    const matching = await selectIn(ports, scope, selecting);
+    if (matching === undefined) return undefined;
+    const { logId, selection } = matching;
+    const list = listOf(logId, selecting.filter);
+    const [base, at, digest] = token ?? [];
+    if (token !== undefined) list.expect(base, digest);
+    const place = token && parsePlace(at);
+    const sequences =
+      order === "newest"
+        ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
+        : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
+    const { items, examined } = await readSome(ports, { logId, sequences, size, ...selecting });
+    const next = sequences[examined];
+    return { items, next: next === undefined ? undefined : [list.base, String(next), list.digest] };
+  },
+};
 
 /**
- * Lists the memories of a namespace that match a filter, like `listMemories`; all if there is none. A page
- * token works with its own filter only.
+ * Lists memories by when they happened. Each page looks at the times of all of them, which the index of fields holds,
+ * and keeps only those that the page needs.
  */
-export async function listMatching(
-  ports: ReadingPorts,
-  { filter: given, signal, order = "newest", ...request }: ListMatchingRequest,
-): Promise<Page<Shown>> {
-  const filter = parseFilter(given);
-  if (order === "event-newest" || order === "event-oldest") {
-    return listByEventTime(ports, { ...request, order, filter, signal });
-  }
-  if (filter === undefined) return listMemories(ports, { ...request, order });
-  const scope = scopeOf(request);
-  const { includeSuperseded = false } = request;
-  const size = parsePageSize(request.pageSize);
-  const token = parsePageToken(request.pageToken, [LISTS[order], 3]);
-  await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
-  const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
-  if (matching === undefined) return noPage(token);
-  const query = [baseOf(matching.logId), digestOf(filter.key)] as const;
-  const place = token && placeAmong(query, token);
-  const { items, next } = await readMatchingPage(ports, {
-    ...matching,
-    filter,
-    includeSuperseded,
-    order,
-    place,
-    size,
-  });
-  const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], query[0], String(next), query[1]]);
-  return { items, nextPageToken };
-}
+const BY_EVENT_TIME: List = {
+  words: 4,
+  read: async (ports, { scope, order, token, size, ...selecting }) => {
+    const found = await ports.namespaces.reading(scope, async ({ replica }) => {
+      const { logId } = replica;
+      const list = listOf(logId, selecting.filter);
+      const [base, atMs, sequence, digest] = token ?? [];
+      if (token !== undefined) list.expect(base, digest);
+      const behind = token && { atMs: parseTimePlace(atMs), sequence: parsePlace(sequence) };
+      await replica.current();
+      const places = await replica.searching(async (search) => {
+        const selection = await search.select(selecting.filter, selecting);
+        // One more than the page, to know whether others follow.
+        const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
+        return search.inEventOrder(selection, event, selecting);
+      });
+      return { logId, list, places };
+    });
+    if (found === undefined) return undefined;
+    const { logId, list, places } = found;
+    const sequences = Float64Array.from(places.slice(0, size), ({ sequence }) => sequence);
+    const { items, examined } = await readSome(ports, { logId, sequences, size, ...selecting });
+    const last: Happened | undefined = places[examined - 1];
+    if (last === undefined || examined === places.length) return { items, next: undefined };
+    return { items, next: [list.base, String(last.atMs), String(last.sequence), list.digest] };
+  },
+};
 
-function placeAmong(query: readonly [base: string, digest: string], token: string[]): number {
-  const [base, place, digest] = token;
-  if (base !== query[0] || digest !== query[1]) throw badToken();
-  return parsePlace(place);
-}
-
-/** Reads a page; returns where the next one begins, undefined if nothing is left. */
-async function readMatchingPage(
-  { log, clock }: Pick<ReadingPorts, "log" | "clock">,
-  { selection, order, place, size, ...reading }: PageOf,
-): Promise<{ items: Shown[]; next: number | undefined }> {
-  const isNewest = order === "newest";
-  const rest = isNewest
-    ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
-    : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
-  const items: Shown[] = [];
-  const showing = { ...reading, nowMs: clock.wallMs() };
-  let bytes = 0;
-  for (let at = 0; at < rest.length; at += READ_MANY) {
-    const some = rest.subarray(at, at + READ_MANY);
-    const found = await readMatching(log, { ...showing, sequences: some });
-    for (const { sequence, entry } of isNewest ? found.reverse() : found) {
-      if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: sequence };
-      items.push(entry);
-      bytes += byteLengthOf(entry);
-    }
-  }
-  return { items, next: undefined };
+/** The list that a filter makes of a log, by which page tokens are told apart. */
+function listOf(logId: string, filter: Filter) {
+  const [base, digest] = [baseOf(logId), digestOf(filter.key)];
+  const expect = (itsBase: string | undefined, itsDigest: string | undefined) => {
+    if (itsBase !== base || itsDigest !== digest) throw badToken();
+  };
+  return { base, digest, expect };
 }

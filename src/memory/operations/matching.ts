@@ -1,12 +1,18 @@
-import type { Clock } from "../../concurrency/clock.js";
+import { invalid } from "../../errors.js";
 import { matches } from "../filter/matches.js";
+import { parseFilter } from "../filter/parse.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
-import type { Log, Scope, Sequenced } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
-import { fetchAll } from "../versions/fetch.js";
-import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
+import type { Sequenced } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
+import { parseMemoryIds } from "../requests/id.js";
+import type { JsonObject } from "../requests/metadata.js";
+import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
+import type { ReadingPorts } from "./ports.js";
+
+/** Memories that a dry run shows at most. */
+const SAMPLES_MAX = 20;
 
 /** Memories that match a filter, and the log that has them. */
 export interface Matching {
@@ -15,10 +21,7 @@ export interface Matching {
 }
 
 /** Ports of the calls that read a namespace, with a filter or without. */
-export interface ReadingPorts {
-  readonly quota: Quota;
-  readonly log: Log;
-  readonly clock: Clock;
+export interface MatchingPorts extends ReadingPorts {
   readonly namespaces: Namespaces;
 }
 
@@ -28,9 +31,59 @@ interface Selecting {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Memories that a change is about: those with some ids, or those that match a filter. */
+export interface Targets {
+  /** None if there is a filter. */
+  readonly ids: readonly string[];
+  readonly filter?: Filter | undefined;
+}
+
+/** Parses which memories a change is about: by their ids or by a filter, and not by both. */
+export function parseTargets({
+  ids,
+  filter: given,
+  dryRun = false,
+}: {
+  readonly ids: readonly string[];
+  readonly filter?: JsonObject | undefined;
+  readonly dryRun?: boolean | undefined;
+}): Targets {
+  if (given === undefined) {
+    if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
+    return { ids: parseMemoryIds(ids) };
+  }
+  if (ids.length > 0) throw invalid("filter", "cannot be used with ids");
+  const filter = parseFilter(given);
+  // It would match everything: a filter that was made without its condition must not change or delete all.
+  if (filter === undefined) throw invalid("filter", "is empty; it must have a condition");
+  return { ids, filter };
+}
+
+/** What a change by a filter would be about. */
+export interface DryRun {
+  readonly matched: number;
+  /** Some of them, the oldest. */
+  readonly samples: readonly Shown[];
+}
+
+/** Finds what a filter matches, for a change that must not be made yet. */
+export async function dryRun(
+  ports: Pick<MatchingPorts, "log" | "secondaryIndexes" | "clock" | "namespaces">,
+  scope: Scope,
+  selecting: Selecting,
+): Promise<DryRun> {
+  const matching = await selectIn(ports, scope, selecting);
+  if (matching === undefined) return { matched: 0, samples: [] };
+  const { logId, selection } = matching;
+  const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
+  const reading = { ...selecting, logId, sequences, nowMs: ports.clock.wallMs() };
+  const samples = await readMatching(ports, reading);
+  return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
+}
+
 /** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
 export function selectIn(
-  { namespaces }: Pick<ReadingPorts, "namespaces">,
+  { namespaces }: Pick<MatchingPorts, "namespaces">,
   scope: Scope,
   { filter, ...options }: Selecting,
 ): Promise<Matching | undefined> {
@@ -41,21 +94,21 @@ export function selectIn(
   });
 }
 
-interface Reading extends Omit<ShowingOptions, "log"> {
+export interface Reading extends Omit<ShowingOptions, "secondaryIndexes"> {
   readonly sequences: Float64Array;
   readonly filter: Filter;
 }
 
 /** Reads those of some memories that are still shown and match, in the order of their numbers. */
 export async function readMatching(
-  log: Parameters<typeof fetchAll>[0] & ShowingOptions["log"],
+  { log, secondaryIndexes }: Pick<ReadingPorts, "log" | "secondaryIndexes">,
   { sequences, filter, ...showing }: Reading,
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
   const { logId } = showing;
   for await (const some of fetchAll(log, { logId, sequences: [...sequences], what: "text" })) {
     const matching = some.filter(({ entry }) => matches(filter.condition, entry));
-    all.push(...(await shownOf({ log, ...showing }, matching)));
+    all.push(...(await shownOf({ secondaryIndexes, ...showing }, matching)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);
 }

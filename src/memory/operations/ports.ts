@@ -1,8 +1,12 @@
 import type { Clock } from "../../concurrency/clock.js";
+import type { ErasurePorts } from "../erasure/erase.js";
 import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { ModelVersions } from "../models/model-versions.js";
+import type { Log } from "../ports/log.js";
+import type { Names } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { OnSecret } from "../secrets/handle-secrets.js";
 
@@ -22,6 +26,18 @@ export interface Ports {
   /** Maximum number of results of a recall; 20 if left out. */
   readonly topKMax?: number | undefined;
 }
+
+/** Ports of the calls that read a namespace without its index. */
+export interface ReadingPorts {
+  readonly quota: Quota;
+  readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
+  readonly clock: Clock;
+}
+
+/** Ports of the calls that delete or change memories and cost nothing. */
+export type ErasingPorts = ErasurePorts & { readonly quota: Quota };
 
 /** Request about one namespace of the caller's account. */
 export interface NamespaceRequest {

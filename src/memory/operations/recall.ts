@@ -3,28 +3,34 @@ import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
 import { type Filter, narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
-import type { Log, Scope } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
-import { parseFields, type ResultField } from "../requests/fields.js";
-import { parseMinFit, parseMinScore } from "../requests/floors.js";
-import type { JsonObject } from "../requests/json-object.js";
-import { parseMaxTokens } from "../requests/max-tokens.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
-import { parseRecency, type Recency, type RecencyRequest } from "../requests/recency.js";
-import { parseTopK, TOP_K_MAX } from "../requests/top-k.js";
+import {
+  parseFields,
+  parseMaxTokens,
+  parseMinFit,
+  parseMinScore,
+  parseRecency,
+  parseTopK,
+  type Recency,
+  type RecencyRequest,
+  type ResultField,
+  TOP_K_MAX,
+} from "../requests/recall-options.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
 import { rank, rankInTime } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
-import { shownOf } from "../versions/showing.js";
-import type { PaidRequest, Ports, RecallMode } from "./ports.js";
+import { shownOf } from "../versions/fetch.js";
+import type { PaidRequest, Ports, ReadingPorts, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
-import { findLike, without } from "./recall/like.js";
-import { type NeighborsFields, parseNeighbors } from "./recall/parse-neighbors.js";
-import { parseQuestion, type QuestionFields } from "./recall/question.js";
+import { type NeighborsFields, parseNeighbors } from "./recall/neighbors.js";
+import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
 /** A memory that was left out of an answer because it fits the query too little. */
@@ -92,7 +98,7 @@ export interface Recalled {
   readonly shortened?: boolean | undefined;
 }
 
-type RecallPorts = Ports & { readonly log: Log };
+type RecallPorts = Ports & ReadingPorts;
 
 /**
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
@@ -125,8 +131,10 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>
       timer.time("embed", (onBegin) => {
-        const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
-        return ports.modelVersions.embed(modelVersion, { ...asked, text, field: "query", signal, onBegin });
+        const { accountId: owner } = caller;
+        const { deadlineMs } = request;
+        const input = { text, field: "query", owner, deadlineMs, signal, onBegin } as const;
+        return ports.modelVersions.embed(modelVersion, input);
       });
     const queriesIn = queriesBy((modelVersion) => {
       if (like === undefined) return texts.map((text) => ({ text, embedding: embed(modelVersion, text) }));
@@ -135,19 +143,17 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
     const searching = {
-      ...{
-        topK,
-        mode,
-        explain,
-        minScore,
-        recency,
-        includeSuperseded,
-        timer,
-        queriesIn,
-        isList,
-        paid,
-        signal,
-      },
+      topK,
+      mode,
+      explain,
+      minScore,
+      recency,
+      includeSuperseded,
+      timer,
+      queriesIn,
+      isList,
+      paid,
+      signal,
       filter: likeId === undefined ? filter : without(filter, likeId),
     };
     const { found, logs } = await searchAll(ports, [scope, ...others], searching);
@@ -160,7 +166,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
     const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
     const tokens = embedded.map((each) => each.tokens);
-    const answer = { ...filled, queryTokens: tokens.reduce((sum, each) => sum + each, 0), fields, omitted };
+    const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
     const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
     const considered =
       fit.length > 0
@@ -170,7 +176,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     signal.throwIfAborted();
     const { namespace } = scope;
     for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
-    return { ...answer, ...(considered !== undefined && { considered }) };
+    return { queryTokens, fields, omitted, considered, ...filled };
   });
 }
 
@@ -261,13 +267,13 @@ function searchIn(
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches =
-          mode === "hybrid" ? search.matchWords({ ...asked, text, wanted: matchesMax }) : undefined;
+          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...asked }) : undefined;
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { ...asked, vectors, wanted: topK, explain, minScore, recency, signal };
+        const query = { vectors, wanted: topK, explain, minScore, recency, signal, ...asked };
         found.push(
-          await (wordMatches ? byBoth(search, { ...query, wordMatches }) : byMeaning(search, query)),
+          await (wordMatches ? byBoth(search, { wordMatches, ...query }) : byMeaning(search, query)),
         );
       }
       const [first = []] = found;
@@ -321,7 +327,7 @@ async function byMeaning(
       return { ...each, rank: explanation.rank, ...(explain && { explanation }) };
     });
   }
-  const scored = await search.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
+  const scored = await search.nearest({ wanted, limit: wanted + SPARE_CANDIDATES, ...query });
   const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
   if (!explain) return ranked;
   return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
@@ -338,11 +344,11 @@ async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
 async function withSuccessors(
-  { log, clock }: RecallPorts,
+  { secondaryIndexes, clock }: RecallPorts,
   logId: string,
   results: readonly Found[],
 ): Promise<Found[]> {
-  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
   const shown = await shownOf(showing, results);
   const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
   return results

@@ -1,26 +1,20 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { invalid, MemoryError } from "../../errors.js";
-import type { ErasurePorts } from "../erasure/erase.js";
-import { parseFilter } from "../filter/parse.js";
-import { parseRemoved, without } from "../filter/removed-paths.js";
+import { parseRemoved, without } from "../filter/path.js";
 import type { Filter } from "../ports/condition.js";
-import type { Scope } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
-import { IDS_MAX, newMemoryId, parseMemoryIds } from "../requests/id.js";
-import type { JsonObject } from "../requests/json-object.js";
-import { canonicalMetadata, parseMetadata } from "../requests/metadata.js";
+import { IDS_MAX, newMemoryId } from "../requests/id.js";
+import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import { badToken, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
+import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
-import { noSuchMemory } from "../versions/current-version.js";
-import { etagOf } from "../versions/etag.js";
-import { findMemories } from "../versions/fetch.js";
-import type { Shown } from "../versions/showing.js";
-import { digestOf } from "./digest.js";
-import { readMatching, selectIn } from "./matching.js";
-import type { NamespaceRequest } from "./ports.js";
+import { handleSecrets } from "../secrets/handle-secrets.js";
+import { etagOf, noSuchMemory } from "../versions/current-version.js";
+import { findMemories, type Shown } from "../versions/fetch.js";
+import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
+import type { ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { writeItems } from "./write.js";
 
@@ -32,8 +26,6 @@ const READ_MANY = 32;
 const WRITING_MAX = 8;
 /** Time after which no further memories are read; a call may take 30 seconds. */
 const BEGIN_MS_MAX = 15_000;
-/** Memories that a dry run shows at most. */
-const SAMPLES_MAX = 20;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
 
@@ -63,8 +55,10 @@ export interface UpdatedMemories {
   /** Empty if nothing is left. */
   readonly nextPageToken: string;
   /** Matches of a filter, and some of them as they would be, the oldest; only of a dry run. */
-  readonly dry?: { readonly matched: number; readonly samples: readonly Shown[] } | undefined;
+  readonly dry?: DryRun | undefined;
 }
+
+const NOTHING: UpdatedMemories = { updated: 0, unchanged: 0, failed: [], nextPageToken: "" };
 
 interface Failed {
   readonly id: string;
@@ -73,10 +67,7 @@ interface Failed {
 
 type Change = (old: JsonObject) => JsonObject;
 
-interface Wanted {
-  /** Memories by their ids, in place of a filter. */
-  readonly ids: readonly string[];
-  readonly filter?: Filter | undefined;
+interface Wanted extends Targets {
   readonly change: Change;
   /** The request without its page token: a token continues no other one. */
   readonly asked: string;
@@ -98,76 +89,55 @@ interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signa
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
 export async function updateMemories(
-  ports: ErasurePorts & { readonly quota: Quota },
+  ports: ErasingPorts & Pick<Ports, "onSecret">,
   { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
 ): Promise<UpdatedMemories> {
   const scope = scopeOf({ caller, ...request });
-  const wanted = parse(request);
+  const wanted = parse(request, ports);
   const token = parsePageToken(request.pageToken, ["updates", 3]);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  if (request.dryRun === true) return dryRun(ports, scope, { ...wanted, signal });
-  const logId = await ports.log.find(scope);
+  const { filter } = wanted;
+  if (request.dryRun === true && filter !== undefined) {
+    const { matched, samples } = await dryRun(ports, scope, { filter, includeSuperseded: false, signal });
+    const changed = samples.map((each) => ({ ...each, metadata: changedBy(wanted, each) }));
+    return { ...NOTHING, dry: { matched, samples: changed } };
+  }
+  const logId = await ports.names.find(scope);
   if (logId === undefined) {
     if (token !== undefined) throw badToken();
     const failed = wanted.ids.map((id) => ({ id, error: noSuchMemory() }));
-    return { updated: 0, unchanged: 0, failed, nextPageToken: "" };
+    return { ...NOTHING, failed };
   }
   const place = token === undefined ? 1 : placeIn(logId, wanted, token);
   const updating = new Update(ports, { ...wanted, caller, scope, logId, place, signal, onFreeWrite });
   return updating.run();
 }
 
-function parse({
-  ids,
-  filter: given,
-  metadata,
-  remove,
-  dryRun = false,
-}: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>): Wanted {
-  const patch = metadata ?? {};
+function parse(
+  request: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>,
+  { onSecret = "store" }: Pick<Ports, "onSecret">,
+): Wanted {
+  const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
-  parseMetadata(patch);
+  parseMetadata(metadata);
+  const patch = onSecret === "store" ? metadata : (handleSecrets({ metadata }, onSecret).metadata ?? {});
   const removed = parseRemoved(remove);
   if (Object.keys(patch).length === 0 && removed.length === 0) {
     throw invalid("metadata", "is missing, and so is remove: there is nothing to update");
   }
   const change: Change = (old) => merged(without(old, removed), patch);
-  const parts = [canonicalMetadata(JSON.stringify(patch)), remove];
-  if (given === undefined) {
-    if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
-    const parsed = parseMemoryIds(ids);
-    return { ids: parsed, change, asked: JSON.stringify([...parts, parsed]) };
-  }
-  if (ids.length > 0) throw invalid("filter", "cannot be used with ids");
-  const filter = parseFilter(given);
-  // A filter that was made without its condition must not change everything.
-  if (filter === undefined) throw invalid("filter", "is empty; it must have a condition");
-  return { ids: [], filter, change, asked: JSON.stringify([...parts, filter.key]) };
+  const targets = parseTargets(request);
+  const parts = [canonicalMetadata(JSON.stringify(patch)), remove, targets.filter?.key ?? targets.ids];
+  return { ...targets, change, asked: JSON.stringify(parts) };
+}
+
+function changedBy({ change }: Pick<Wanted, "change">, { metadata }: Shown): string {
+  return JSON.stringify(change(JSON.parse(metadata) as JsonObject));
 }
 
 function placeIn(logId: string, { asked }: Wanted, [base, place, digest]: string[]): number {
   if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
   return parsePlace(place);
-}
-
-async function dryRun(
-  ports: ErasurePorts,
-  scope: Scope,
-  { filter, change, signal }: Wanted & { readonly signal: AbortSignal | undefined },
-): Promise<UpdatedMemories> {
-  const none = { updated: 0, unchanged: 0, failed: [], nextPageToken: "" };
-  if (filter === undefined) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
-  const shown = { filter, includeSuperseded: false };
-  const matching = await selectIn(ports, scope, { ...shown, signal });
-  if (matching === undefined) return { ...none, dry: { matched: 0, samples: [] } };
-  const { logId, selection } = matching;
-  const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
-  const reading = { ...shown, logId, sequences, nowMs: ports.clock.wallMs() };
-  const samples = (await readMatching(ports.log, reading)).map(({ entry }) => ({
-    ...entry,
-    metadata: JSON.stringify(change(JSON.parse(entry.metadata) as JsonObject)),
-  }));
-  return { ...none, dry: { matched: selection.size, samples } };
 }
 
 /** One call's work on the memories that are meant. */
@@ -181,7 +151,7 @@ class Update {
   #refused: unknown;
 
   constructor(
-    private readonly ports: ErasurePorts & { readonly quota: Quota },
+    private readonly ports: ErasingPorts,
     private readonly request: Updating,
   ) {}
 
@@ -205,9 +175,8 @@ class Update {
   /** Returns the place of the first id that is left, counted from 1. */
   async #runIds(): Promise<number | undefined> {
     const { ids, place, logId } = this.request;
-    const { log, clock } = this.ports;
     const read = async (some: readonly string[]) => {
-      const found = await findMemories({ log, clock }, { logId, ids: some, what: "text" });
+      const found = await findMemories(this.ports, { logId, ids: some, what: "text" });
       for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     };
@@ -225,7 +194,7 @@ class Update {
     const sequences = selection.between(place, Number.MAX_SAFE_INTEGER);
     const read = async (some: readonly number[]) => {
       const reading = { ...shown, logId, sequences: Float64Array.from(some) };
-      const found = await readMatching(this.ports.log, { ...reading, nowMs: this.ports.clock.wallMs() });
+      const found = await readMatching(this.ports, { ...reading, nowMs: this.ports.clock.wallMs() });
       // Since the search, another may have made a version of it that matches, too.
       if (found.length < some.length) this.#missed = true;
       return found.map(({ entry }) => entry);
@@ -265,7 +234,7 @@ class Update {
     const { caller, scope, change, asked, filter, onFreeWrite } = this.request;
     const { id } = memory;
     const before = canonicalMetadata(memory.metadata);
-    const after = JSON.stringify(change(JSON.parse(memory.metadata) as JsonObject));
+    const after = changedBy({ change }, memory);
     if (canonicalMetadata(after) === before) {
       this.#unchanged += 1;
       return;

@@ -1,21 +1,19 @@
 import { invalid } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
-import type { Scope, Stored } from "../ports/log.js";
+import type { Stored } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
-import { parseTimeOfYears } from "../requests/event-time.js";
-import { type Expiry, parseExpiry } from "../requests/expiry.js";
 import { parseMemoryId } from "../requests/id.js";
-import type { JsonObject } from "../requests/json-object.js";
-import { parseMetadata } from "../requests/metadata.js";
+import { type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { parseText } from "../requests/text.js";
+import { type Expiry, parseExpiry, parseTimeOfYears } from "../requests/times.js";
 import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
-import { findMemory } from "../versions/fetch.js";
-import type { Shown } from "../versions/showing.js";
+import { type Changes, decideUpdate, updatable } from "../versions/deciding.js";
+import { findMemory, type Shown } from "../versions/fetch.js";
 import type { PaidRequest } from "./ports.js";
 import { type Item, type WritePorts, writeOne } from "./write.js";
 
@@ -62,18 +60,13 @@ export interface Updated {
  * superseded, and as `store`.
  */
 export async function updateMemory(ports: WritePorts, request: UpdateRequest): Promise<Updated> {
-  const { caller, signal, deadlineMs, timer, idempotencyKey, onFreeWrite, etag } = request;
+  const { onFreeWrite, etag } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
   const { redacted, ...wanted } = parseChanges(request, ports);
-  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { stored, replayed } = await writeOne<Shown>(ports, {
-    caller,
     scope,
-    signal,
-    deadlineMs,
-    timer,
-    idempotencyKey,
     creates: false,
     content: () => ["UpdateMemory", id, wanted.asked, "", ""],
     itemFor: (opId) => ({
@@ -86,6 +79,8 @@ export async function updateMemory(ports: WritePorts, request: UpdateRequest): P
     }),
     answerOf: ({ tokens, createdAtMs }) => ({ id, tokens, createdAtMs }),
     replay: () => expectMemory(ports, scope, id),
+    // Last: behind a spread, each property takes microseconds.
+    ...request,
   });
   return { memory: stored, replayed, redacted };
 }
@@ -182,8 +177,8 @@ export function updateItem(
   };
 }
 
-async function expectMemory({ log, clock }: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
-  const memory = await findMemory({ log, clock }, scope, id);
+async function expectMemory(ports: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
+  const memory = await findMemory(ports, scope, id);
   if (memory === undefined) throw noSuchMemory();
   return memory;
 }

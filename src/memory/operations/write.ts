@@ -1,5 +1,5 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { MemoryError } from "../../errors.js";
+import { errorOfItem, MemoryError } from "../../errors.js";
 import type { ErasurePorts } from "../erasure/erase.js";
 import {
   type Answered,
@@ -11,15 +11,14 @@ import {
 import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import type { Embedding } from "../ports/embedder.js";
-import type { Scope, Stored } from "../ports/log.js";
+import type { Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
-import type { Quota } from "../ports/quota.js";
+import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { errorOfItem } from "./of-item.js";
-import type { PaidRequest, Ports } from "./ports.js";
+import type { ErasingPorts, PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
@@ -188,10 +187,7 @@ export async function write<A extends { readonly tokens: number }>(
  *
  * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
  */
-export async function writeItems<A>(
-  ports: ErasurePorts & { readonly quota: Quota },
-  batch: Items<A>,
-): Promise<Written<A>> {
+export async function writeItems<A>(ports: ErasingPorts, batch: Items<A>): Promise<Written<A>> {
   const { caller, items, attempt, signal, timer = NO_TIMINGS, findStored } = batch;
   const { quota } = ports;
   const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
@@ -219,21 +215,21 @@ export async function writeItems<A>(
 
 /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
 async function lookUp<A>(
-  { quota, log, clock }: ErasurePorts & { readonly quota: Quota },
+  { quota, log, names, secondaryIndexes, clock }: ErasingPorts,
   { caller, scope, items, attempt, creates }: Items<A>,
   results: Map<string, Result<A>>,
 ): Promise<void> {
   const looking = items.filter(({ id, look }) => look !== undefined && !results.has(id));
   if (looking.length === 0) return;
-  const logId = await log.find(scope);
+  const logId = await names.find(scope);
   if (logId === undefined && creates) return;
   // No charge has proved that the key lives.
   await quota.verify(caller);
   if (logId === undefined) throw noSuchMemory();
-  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+  const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
   // Asked after a look: an entry that it has found is written by then.
   const isOurs = async (id: string) =>
-    attempt !== undefined && (await log.findByOperation({ logId, opIds: [id] })).size > 0;
+    attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
   const lookAt = async ({ id, look }: Item<A>) => {
     try {
       const stored = await look?.(view);
@@ -266,7 +262,7 @@ class Writer<A> {
   readonly #embedUntilMs: number;
 
   constructor(
-    private readonly ports: ErasurePorts & { readonly quota: Quota },
+    private readonly ports: ErasingPorts,
     private readonly batch: Items<A>,
   ) {
     const { items, deadlineMs = Number.POSITIVE_INFINITY, timer = NO_TIMINGS } = batch;

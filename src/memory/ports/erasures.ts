@@ -1,4 +1,4 @@
-import type { Scope } from "./log.js";
+import type { Scope } from "./names.js";
 
 /** Record of an erasure. It is kept until the erasure is done, so that a crash cannot hide it. */
 export interface Erasure {

@@ -5,13 +5,6 @@
  */
 
 import type { Window } from "./embedder.js";
-import type { ModelVersion } from "./model-version.js";
-
-/** A namespace of an account: names are unique within an account. */
-export interface Scope {
-  readonly accountId: string;
-  readonly namespace: string;
-}
 
 /** One memory in the log. */
 export interface Stored {
@@ -143,15 +136,6 @@ export interface Sequenced<E extends Entry<"head"> = Entry> {
  * have happened or not.
  */
 export interface Log {
-  /** Finds the living log of a namespace; undefined if it does not exist. */
-  find(scope: Scope): Promise<string | undefined>;
-
-  /**
-   * Finds the living log of a namespace, or creates one: in the given model version, by default in the
-   * first.
-   */
-  create(scope: Scope, modelVersion?: ModelVersion): Promise<string>;
-
   /**
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and stops at
    * the first that is taken. Returns how many were inserted, once they survive a crash.
@@ -176,94 +160,16 @@ export interface Log {
   fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>>;
 
   /**
-   * Finds the number of a memory's last version in this log; undefined if the log does not hold the memory, or
-   * its last version was erased.
-   */
-  locate(request: { logId: string; id: string }): Promise<number | undefined>;
-
-  /**
-   * Finds the numbers of the memories' versions that operations wrote, erased or not, by the operations' ids;
-   * those that the log never held are left out. An operation that stored a new memory has the memory's id, and
-   * finds its last version. It takes up to 256 ids.
-   */
-  findByOperation(request: { logId: string; opIds: readonly string[] }): Promise<Map<string, number>>;
-
-  /** Finds the number of the last memory that was stored with an external id; undefined if it was erased. */
-  findByExternalId(request: { logId: string; externalId: string }): Promise<number | undefined>;
-
-  /**
-   * Finds the entries that replaced, superseded or deleted memories with these numbers. Those that are erased
-   * may be left out.
-   */
-  findReplacements(request: Sequences): Promise<Replacement[]>;
-
-  /**
-   * Lists, in order, the numbers in a range that supersede memories, or that expire and are not erased: at most
-   * `limit`, from `from` on.
-   */
-  listSupersedingAndExpiring(request: {
-    logId: string;
-    from: number;
-    limit: number;
-  }): Promise<SupersedingOrExpiring[]>;
-
-  /** Lists memories of all logs that expire up to a time and are not erased, by time, after the given one. */
-  expired(request: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
-
-  /** Lists memories of all logs that were replaced and are not erased yet. */
-  unerased(limit: number): Promise<{ logId: string; sequence: number }[]>;
-
-  /**
    * Turns memories into Erased entries: text, vector, metadata and external id are gone once this resolves.
    * Numbers without a memory are ignored.
    */
   erase(request: Sequences): Promise<void>;
-
-  /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
-  retire(scope: Scope, logId: string): Promise<void>;
-
-  /** Finds the namespace whose name points to a log. */
-  scopeOf(logId: string): Promise<Scope | undefined>;
-
-  /** Points a name to another log, if it still points to the given one. */
-  rename(scope: Scope, request: { from: string; to: string }): Promise<void>;
-
-  /** Lists the living namespaces of all accounts, in a fixed order, after the given one. */
-  names(request: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
-
-  /**
-   * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
-   * those whose names begin with `prefix`. It reads no other names.
-   */
-  list(request: Listed): Promise<NamespaceHead[]>;
 
   /** Measures a log's present contents, without erased memories. */
   measure(request: { logId: string }): Promise<Measured>;
 
   /** Lists the logs that have entries, including dropped ones, in order, after the given one. */
   logIds(request: { after: string; limit: number }): Promise<string[]>;
-}
-
-/** An entry by which an earlier memory is no longer the present version of anything. */
-export interface Replacement {
-  /** The number of the earlier memory. */
-  readonly target: number;
-  /** The number of the entry. */
-  readonly sequence: number;
-  readonly how: "replaced" | "superseded" | "deleted";
-  /** Id of the entry's memory; empty for a tombstone. */
-  readonly id: string;
-}
-
-/** A number of a log that decides what recalls show. */
-export interface SupersedingOrExpiring extends Pick<Stored, "supersedes" | "expiresAtMs"> {
-  readonly sequence: number;
-}
-
-export interface Expiring {
-  readonly logId: string;
-  readonly sequence: number;
-  readonly expiresAtMs: number;
 }
 
 export interface Sequences {
@@ -279,13 +185,6 @@ export interface Range<W extends Projection = Projection> {
   readonly what: W;
 }
 
-export interface Listed {
-  readonly accountId: string;
-  readonly after?: string | undefined;
-  readonly prefix?: string | undefined;
-  readonly limit: number;
-}
-
 export interface Tail<W extends Projection> {
   readonly entries: Sequenced<Entry<W>>[];
   /** True if these were all entries at some moment after the call began. */
@@ -296,17 +195,6 @@ export interface Fetched<W extends Projection> {
   readonly found: Sequenced<Projected[W]>[];
   /** Numbers that were not looked up; all are lower than those that were. */
   readonly rest: readonly number[];
-}
-
-/** Reduces an entry to the requested parts. */
-export function seen<W extends Projection>(entry: Entry, what: W): Entry<W> {
-  if (entry.op !== "store") return entry;
-  const { text, metadata, vectors, windows, ...head } = entry;
-  return {
-    ...head,
-    ...(hasText(what) && { text, metadata }),
-    ...(hasVectors(what) && { vectors, ...(windows && { windows }) }),
-  } as Entry<W>;
 }
 
 export function hasText(what: Projection): boolean {
@@ -321,16 +209,4 @@ export interface Measured {
   readonly memories: number;
   /** Bytes of all texts and metadata. */
   readonly bytes: number;
-}
-
-/** A namespace of any account, and its living log. */
-export interface Named {
-  readonly scope: Scope;
-  readonly logId: string;
-}
-
-/** A namespace and its living log. */
-export interface NamespaceHead {
-  readonly namespace: string;
-  readonly logId: string;
 }

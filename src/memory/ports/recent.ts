@@ -1,4 +1,4 @@
-import type { Scope } from "./log.js";
+import type { Scope } from "./names.js";
 
 /** The port to the recently used namespaces: a hint for the next start, so losing some is fine. */
 export interface Recent {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { failedPrecondition, MemoryError } from "../../errors.js";
+import { count, failedPrecondition, MemoryError } from "../../errors.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import { isEnd, type Log } from "../ports/log.js";
 import { inModelVersion, type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Names } from "../ports/names.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
-import { count } from "../requests/count.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
@@ -19,6 +19,7 @@ const PINS_MAX = 1_000;
 interface ChangePorts {
   readonly systemRecords: SystemRecords;
   readonly log: Log;
+  readonly names: Names;
 }
 
 /**
@@ -77,13 +78,13 @@ interface Held {
 }
 
 /** Looks at the log of every namespace, a bounded number of names at a time. */
-export async function look({ systemRecords, log }: ChangePorts): Promise<ModelStatus> {
+export async function look({ systemRecords, log, names }: ChangePorts): Promise<ModelStatus> {
   const all = await systemRecords.models();
   if (all.length === 0) return { models: [], copied: 0, left: 0 };
   const pins = new Pins(all);
   const models: Held[] = [];
   let [copied, left] = [0, 0];
-  for await (const { logId } of allNames(log)) {
+  for await (const { logId } of allNames(names)) {
     const last = await log.last(logId);
     const model = pins.modelOf(modelVersionOf(logId));
     if (model !== undefined) {

@@ -14,11 +14,11 @@ import {
   forgottenBy,
   isEnd,
   type Log,
-  type Named,
   remainderOf,
   type Sequenced,
 } from "../ports/log.js";
 import { inModelVersion, modelVersionOf } from "../ports/model-version.js";
+import type { Named, Names } from "../ports/names.js";
 import { newOperationId } from "../requests/id.js";
 
 /** Entries copied at a time. */
@@ -48,6 +48,7 @@ const ATTEMPTS_MAX = 100;
 const PAUSE_MS_MAX = 20;
 
 export interface MovePorts extends CopyPorts {
+  readonly names: Names;
   readonly erasures: Erasures;
 }
 

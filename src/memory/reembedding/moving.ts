@@ -1,8 +1,8 @@
 import { every } from "../../concurrency/every.js";
 import { allNames } from "../log/walk.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import type { Named, Scope } from "../ports/log.js";
 import type { ModelVersion } from "../ports/model-version.js";
+import type { Named, Scope } from "../ports/names.js";
 import { type MovePorts, tend } from "./move.js";
 
 /** Interval at which a process reads which model is pinned. */
@@ -91,12 +91,12 @@ export class Moving {
 
   /** Walks through all namespaces, beginning at a random one: other processes begin elsewhere. */
   async *#names(): AsyncGenerator<Named> {
-    const { log, clock } = this.ports;
+    const { names, clock } = this.ports;
     let first: Scope | undefined;
     let count = 0;
-    for await (const { scope } of allNames(log)) if (clock.random() * ++count < 1) first = scope;
-    yield* allNames(log, first);
-    for await (const named of allNames(log)) {
+    for await (const { scope } of allNames(names)) if (clock.random() * ++count < 1) first = scope;
+    yield* allNames(names, first);
+    for await (const named of allNames(names)) {
       yield named;
       if (named.scope.accountId === first?.accountId && named.scope.namespace === first.namespace) return;
     }

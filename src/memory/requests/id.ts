@@ -1,6 +1,5 @@
 import { TypeID, typeid } from "typeid-js";
-import { invalid } from "../../errors.js";
-import { count } from "./count.js";
+import { count, invalid } from "../../errors.js";
 
 /** Maximum number of memories that one store supersedes. */
 export const SUPERSEDES_MAX = 16;

@@ -1,6 +1,11 @@
-import { invalid } from "../../errors.js";
-import { count } from "./count.js";
-import type { Json, JsonObject } from "./json-object.js";
+import { count, invalid } from "../../errors.js";
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 export const METADATA_BYTES_MAX = 16_384;
 export const METADATA_DEPTH_MAX = 16;

@@ -9,13 +9,13 @@ export interface Page<T> {
 }
 
 /** Contents of a page token: the list it belongs to, and the position at which to continue. */
-export type PagePosition = readonly [list: List, ...where: string[]];
+type PagePosition = readonly [list: List, ...where: string[]];
 
 type List = "memories" | "oldest" | "event-newest" | "event-oldest" | "namespaces" | "updates";
 
 /** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {
-  return Buffer.from(JSON.stringify(place)).toString("base64url");
+  return tokenOf(place);
 }
 
 /** Reads the words of a token of this list, which must be as many as stated; undefined without a token. */
@@ -24,11 +24,10 @@ export function parsePageToken(
   [list, words]: [PagePosition[0], number],
 ): string[] | undefined {
   if (token === "") return undefined;
-  const place = decode(token);
-  const where = place.slice(1);
-  // Accepts only the exact encoding that `pageToken` makes.
-  if (place[0] !== list || where.length !== words || pageToken([list, ...where]) !== token) throw badToken();
-  return where;
+  const [its, ...where] = listIn(token) ?? [];
+  const isText = (word: unknown) => typeof word === "string";
+  if (its !== list || where.length !== words || !where.every(isText)) throw badToken();
+  return where as string[];
 }
 
 /** Parses the number of an entry in a page token. */
@@ -58,12 +57,31 @@ export function badToken() {
   return invalid("page_token", "is none that this list gave; leave it out to begin anew");
 }
 
-function decode(token: string): string[] {
+/** Makes a token of a list, which only this program reads. */
+export function tokenOf(list: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(list)).toString("base64url");
+}
+
+/** Reads the list in a token; undefined if the token is not exactly what `tokenOf` makes of it. */
+export function listIn(token: string): readonly unknown[] | undefined {
   try {
-    const place: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
-    if (Array.isArray(place) && place.every((word) => typeof word === "string")) return place;
+    const list: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
+    return Array.isArray(list) && tokenOf(list) === token ? list : undefined;
   } catch {
-    // A token that is not JSON is not one of ours.
+    // What is not JSON is not one of ours.
+    return undefined;
   }
-  throw badToken();
+}
+
+const [FIRST, SECOND] = [0x811c9dc5, 0x01000193];
+
+/** Makes a short word of a filter's key, for page tokens: two filters of one caller have different ones. */
+export function digestOf(key: string): string {
+  let [low, high] = [FIRST, SECOND];
+  for (let i = 0; i < key.length; i++) {
+    const unit = key.charCodeAt(i);
+    low = Math.imul(low ^ unit, 0x85ebca6b);
+    high = Math.imul(high ^ unit, 0xc2b2ae35) ^ (low >>> 15);
+  }
+  return (low >>> 0).toString(36) + (high >>> 0).toString(36);
 }

@@ -1,5 +1,4 @@
-import { invalid } from "../../errors.js";
-import { count } from "./count.js";
+import { count, invalid } from "../../errors.js";
 
 export const TEXT_BYTES_MAX = 65_536;
 

@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import { isObject, type JsonObject } from "./json-object.js";
+import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
 export const MASK_PATHS_MAX = 8_192;

@@ -1,7 +1,7 @@
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Index } from "../ports/index.js";
 import { vectorsOf } from "../ports/windows.js";
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
 import { recencyBounds, recencyOfMemory } from "./recency.js";
 import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "./score.js";

@@ -1,4 +1,4 @@
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 import { type Near, SCORE_ERROR } from "./nearby.js";
 import { RECENCY_CANDIDATES, recencyBounds } from "./recency.js";
 

@@ -99,7 +99,7 @@ async function scoreNearest(searched: Searched, found: FoundBest): Promise<Score
   const all = [...nearby.keys()];
   const isNear = (sequence: number) => (nearby.get(sequence) as Near).similarity >= lowest;
   const [near, far] = [all.filter(isNear), all.filter((sequence) => !isNear(sequence))];
-  const scored = await scoreAll(searched, { ...found, sequences: near });
+  const scored = await scoreAll(searched, { sequences: near, ...found });
   if (scored.length === near.length || far.length === 0) return scored;
   return [...scored, ...(await scoreAll(searched, { ...found, sequences: far }))];
 }
@@ -137,7 +137,7 @@ async function scoreSome(
   { vectors, nearby, sequences }: Found & { readonly sequences: readonly number[] },
 ): Promise<{ some: Scored[]; rest: readonly number[] }> {
   const { found, rest } = await log.fetch({ logId, sequences, what: "all" });
-  const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence)?.pairs }));
+  const some = found.map((each) => score(vectors, { pairs: nearby.get(each.sequence)?.pairs, ...each }));
   return { some, rest };
 }
 

@@ -1,5 +1,5 @@
 import type { Projected } from "../ports/log.js";
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 
 /**
  * Memories that are looked at when age counts. Where the search is exact, all others are looked at as well, as far as

@@ -1,7 +1,7 @@
 import type { Window } from "../ports/embedder.js";
-import { type Projected, type Sequenced, type Stored, seen } from "../ports/log.js";
+import type { Projected, Sequenced, Stored } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 import { recencyOfMemory } from "./recency.js";
 
 /** A memory that an index found. */
@@ -32,8 +32,8 @@ export interface Ranked extends Omit<Scored, "part"> {
 /** Scores a candidate by its stored vectors, and releases them. */
 export function score(query: readonly Float32Array[], candidate: Candidate): Scored {
   const { score, window } = nearest(query, candidate);
-  const { sequence, entry } = candidate;
-  return { sequence, entry: seen(entry, "text") as Projected["text"], score, part: entry.windows?.[window] };
+  const { vectors, windows, ...entry } = candidate.entry;
+  return { sequence: candidate.sequence, entry, score, part: windows?.[window] };
 }
 
 /**
@@ -75,7 +75,7 @@ export function rankInTime(scored: readonly Scored[], { recency, limit, minScore
 
 /** Names the part of a scored memory, the whole text if there is no other. */
 export function withMatch({ part, ...scored }: Scored): Ranked {
-  return { ...scored, match: part ?? wholeOf(scored.entry) };
+  return { match: part ?? wholeOf(scored.entry), ...scored };
 }
 
 function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {

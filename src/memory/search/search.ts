@@ -6,8 +6,9 @@ import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import type { EventOrder, Happened } from "../ports/event-order.js";
 import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
-import type { Recency } from "../requests/recency.js";
+import type { Recency } from "../requests/recall-options.js";
 import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
 import { fetchAll } from "../versions/fetch.js";
 import { NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest, WORD_CANDIDATES } from "./hybrid.js";
@@ -32,7 +33,8 @@ const LOOKS_MAX = 20;
 /** A replica as a search sees it. */
 export interface Searchable {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch" | "locate">;
+  readonly log: Pick<Log, "fetch">;
+  readonly secondaryIndexes: Pick<SecondaryIndexes, "locate">;
   readonly clock: Clock;
   readonly indexes: Indexes;
   readonly searches: RunningSearches;
@@ -177,7 +179,9 @@ export class Search {
   async nearest({ timer = NO_TIMINGS, ...query }: NearestOptions): Promise<Scored[]> {
     const { searched, ...found } = await timer.time("search", () => this.#searchShown(query));
     const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return timer.time("fetch", () => scoreBest(searched, { ...query, ...found, newVersions }));
+    const { vectors, wanted, signal } = query;
+    const best = { vectors, wanted, signal, newVersions, ...found };
+    return timer.time("fetch", () => scoreBest(searched, best));
   }
 
   /**
@@ -239,8 +243,9 @@ export class Search {
     for (const { field, test } of testsOf(condition)) {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
-    const { log, logId } = this.searchable;
-    const find = async (id: unknown) => [id, await log.locate({ logId, id: String(id) })] as const;
+    const { secondaryIndexes, logId } = this.searchable;
+    const find = async (id: unknown) =>
+      [id, await secondaryIndexes.locate({ logId, id: String(id) })] as const;
     let before = new Map<unknown, number>();
     for (let looks = 1; ids.size > 0 && looks < LOOKS_MAX; looks++) {
       const found = await mapSome([...ids], LOCATE_MANY, find);

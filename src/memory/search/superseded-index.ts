@@ -2,9 +2,9 @@ import type { Clock } from "../../concurrency/clock.js";
 import { coalesce } from "../../concurrency/coalesce.js";
 import type { Index, Indexes } from "../ports/index.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { vectorsOf } from "../ports/windows.js";
-import { fetchAll } from "../versions/fetch.js";
-import { shownOf } from "../versions/showing.js";
+import { fetchAll, shownOf } from "../versions/fetch.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
@@ -21,7 +21,8 @@ export interface SupersededLayer {
 
 export interface SupersededIndexOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch" | "findReplacements" | "listSupersedingAndExpiring">;
+  readonly log: Pick<Log, "fetch">;
+  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements" | "listSupersedingAndExpiring">;
   readonly clock: Clock;
   readonly indexes: Pick<Indexes, "openUnsaved">;
   /** Returns the number of the last entry that the log's own index has applied. */
@@ -106,10 +107,10 @@ export class SupersededIndex {
 
   /** Lists what was superseded by the entries that have been applied. */
   async #list(pending: Set<number>): Promise<void> {
-    const { logId, log, clock, applied } = this.options;
+    const { logId, secondaryIndexes, clock, applied } = this.options;
     const upto = applied();
     for (let from = 1; from <= upto; ) {
-      const some = await log.listSupersedingAndExpiring({ logId, from, limit: LISTED_MANY });
+      const some = await secondaryIndexes.listSupersedingAndExpiring({ logId, from, limit: LISTED_MANY });
       for (const { sequence, supersedes = [] } of some) {
         if (sequence <= upto) for (const target of supersedes) pending.add(target);
       }
@@ -145,8 +146,8 @@ export class SupersededIndex {
 
   /** Reads those of some memories that are still there, in the order of the log. */
   async #read(sequences: readonly number[]): Promise<Sequenced<Stored>[]> {
-    const { logId, log, clock } = this.options;
-    const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+    const { logId, log, secondaryIndexes, clock } = this.options;
+    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
     const rows: Sequenced<Stored>[] = [];
     for await (const some of fetchAll(log, { logId, sequences, what: "all" })) {
       rows.push(...(await shownOf(showing, some)));

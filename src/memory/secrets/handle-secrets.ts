@@ -1,5 +1,6 @@
 import { MemoryError } from "../../errors.js";
-import { isObject, type Json, type JsonObject } from "../requests/json-object.js";
+import { isObject, type Json, type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { parseText } from "../requests/text.js";
 import { findSecrets, type SecretSpan } from "./find-secrets.js";
 
 /** Action if a text or its metadata has what looks like a secret. */
@@ -12,7 +13,7 @@ const LISTED_MAX = 8;
 const PATH_CHARS_MAX = 100;
 
 /** Kind and place of a secret. */
-export interface FoundSecret {
+interface FoundSecret {
   readonly kind: string;
   /** `text`, or a path in the metadata such as `metadata.a[0].b`; a long one is cut. */
   readonly field: string;
@@ -28,14 +29,14 @@ export interface Redacted {
   readonly count: number;
 }
 
-export interface Contents {
+interface Contents {
   readonly text?: string | undefined;
   /** At most `METADATA_DEPTH_MAX` levels deep. */
   readonly metadata?: JsonObject | undefined;
 }
 
 /** Text and metadata to store, and what was redacted in them; undefined if nothing was. */
-export interface Handled extends Contents {
+interface Handled extends Contents {
   readonly redacted: Redacted | undefined;
 }
 
@@ -187,4 +188,43 @@ function refused({ secrets, count }: Redacted, { isKey }: { isKey: boolean }): M
     recorded: `${field} ${what}: ${kind}${others}`,
     metadata: { secrets: JSON.stringify(secrets), count: String(count) },
   });
+}
+
+/** Text and metadata to store as a request has them, and what to do with secrets in them. */
+export interface ContentsRequest {
+  readonly text: string;
+  readonly metadata?: JsonObject | undefined;
+  /** The server's way if left out. */
+  readonly onSecret?: OnSecret | undefined;
+}
+
+/** Text and metadata to store. */
+export interface ParsedContents {
+  readonly text: string;
+  /** JSON of an object. */
+  readonly metadata: string;
+  /** Absent if nothing was redacted. */
+  readonly redacted?: Redacted;
+}
+
+/**
+ * Parses a text and its metadata, and handles the secrets in them.
+ *
+ * @throws MemoryError `invalid_argument`
+ */
+export function parseContents(
+  request: ContentsRequest,
+  { onSecret = "store" }: { readonly onSecret?: OnSecret | undefined },
+): ParsedContents {
+  const { onSecret: how = onSecret } = request;
+  const text = parseText("text", request.text);
+  const metadata = parseMetadata(request.metadata);
+  if (how === "store") return { text, metadata };
+  const handled = handleSecrets({ text, metadata: request.metadata }, how);
+  if (handled.redacted === undefined) return { text, metadata };
+  return {
+    text: handled.text ?? text,
+    metadata: parseMetadata(handled.metadata),
+    redacted: handled.redacted,
+  };
 }

@@ -8,22 +8,38 @@ import type { ModelVersions } from "../models/model-versions.js";
 import type { Filter } from "../ports/condition.js";
 import type { Entry, Log, Projected, Stored } from "../ports/log.js";
 import { baseOf, modelVersionOf } from "../ports/model-version.js";
+import type { Names } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorizeFree } from "../requests/authorize.js";
-import type { JsonObject } from "../requests/json-object.js";
+import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired } from "../versions/current-version.js";
-import { endedBy } from "./changes.js";
 import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
-import { Numbers } from "./numbers.js";
-import type { OpenStream, OpenStreams } from "./open-streams.js";
+import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
 import { BEFORE_ALL, type Position, positionToken } from "./position.js";
-import { Proof } from "./proof.js";
-import { FRESH_MS } from "./watch.js";
+import { endedBy, FRESH_MS } from "./watch.js";
 
-export const EXPORT_FORMAT = "recalld-export";
-export const EXPORT_VERSION = 1;
+/** Set of numbers from 1 to a highest one, a bit for each. */
+export class Numbers {
+  readonly #bits: Uint8Array;
+
+  constructor(highest: number) {
+    this.#bits = new Uint8Array(Math.floor(highest / 8) + 1);
+  }
+
+  add(number: number): void {
+    const at = Math.floor(number / 8);
+    if (at < this.#bits.length) this.#bits[at] = (this.#bits[at] as number) | (1 << (number % 8));
+  }
+
+  has(number: number): boolean {
+    return ((this.#bits[Math.floor(number / 8)] ?? 0) & (1 << (number % 8))) !== 0;
+  }
+}
+
+const EXPORT_FORMAT = "recalld-export";
+const EXPORT_VERSION = 1;
 /** Longest time that an export may take. */
 export const EXPORT_MS_MAX = 3_600_000;
 /** Entries read at a time: with their texts, and only what they are. */
@@ -32,13 +48,14 @@ const READ_HEADS = 512;
 
 export interface ExportPorts {
   readonly log: Log;
+  readonly names: Names;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly modelVersions: ModelVersions;
   readonly streams: OpenStreams;
 }
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly caller: Caller;
   readonly namespace: string;
   readonly includeVectors: boolean;
@@ -65,15 +82,12 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
   const scope = scopeOf(request);
   const filter = parseFilter(request.filter);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
-  const stream = ports.streams.open("export", caller);
-  const close = () => stream.close();
-  signal.addEventListener("abort", close);
+  const stream = ports.streams.open("export", caller, signal);
   try {
-    const living = await livingLogOf(ports.log, scope);
+    const living = await livingLogOf(ports, scope);
     yield* new Exporting(ports, { ...request, filter, stream }).lines(living?.dropped ? undefined : living);
   } finally {
-    signal.removeEventListener("abort", close);
-    close();
+    stream.close();
   }
 }
 

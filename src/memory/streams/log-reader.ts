@@ -1,6 +1,7 @@
 import { unavailable } from "../../errors.js";
-import type { Log, Projection, Scope, Tail } from "../ports/log.js";
+import type { Log, Projection, Tail } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Names, Scope } from "../ports/names.js";
 import type { Position } from "./position.js";
 
 /** Maximum number of moves to other model versions that one read follows. */
@@ -16,8 +17,11 @@ export interface LivingLog {
 }
 
 /** Finds a namespace's log, where it has moved to; undefined if there is none. */
-export async function livingLogOf(log: Log, scope: Scope): Promise<LivingLog | undefined> {
-  const logId = await log.find(scope);
+export async function livingLogOf(
+  { log, names }: { readonly log: Log; readonly names: Names },
+  scope: Scope,
+): Promise<LivingLog | undefined> {
+  const logId = await names.find(scope);
   return logId === undefined ? undefined : follow(log, logId);
 }
 

@@ -1,6 +1,8 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
-import type { Log, Scope } from "../ports/log.js";
+import type { Log } from "../ports/log.js";
+import type { Names, Scope } from "../ports/names.js";
+import { withChanges } from "../ports/with-changes.js";
 
 /** Shortest time between two looks at what is waited for: other processes write too. */
 export const LOOK_EVERY_MS = 250;
@@ -102,37 +104,24 @@ export function nameTopic({ accountId, namespace }: Scope): string {
   return `${accountId} ${namespace}`;
 }
 
-/** Decorates a log, so that this process's watches hear at once of what it creates and appends. */
-export function announced(log: Log, news: Pick<News, "note">): Log {
-  return {
-    find: (scope) => log.find(scope),
-    create: async (scope, modelVersion) => {
-      const logId = await log.create(scope, modelVersion);
-      news.note(nameTopic(scope));
-      return logId;
-    },
+/** Decorates a log, so that this process's watches hear at once of what it appends. */
+export function announcedLog(log: Log, news: Pick<News, "note">): Log {
+  return withChanges(log, {
     append: async (batch) => {
       const inserted = await log.append(batch);
       if (inserted > 0) news.note(batch.logId);
       return inserted;
     },
-    read: (range) => log.read(range),
-    last: (logId) => log.last(logId),
-    fetch: (request) => log.fetch(request),
-    locate: (request) => log.locate(request),
-    findByOperation: (request) => log.findByOperation(request),
-    findByExternalId: (request) => log.findByExternalId(request),
-    findReplacements: (request) => log.findReplacements(request),
-    listSupersedingAndExpiring: (request) => log.listSupersedingAndExpiring(request),
-    expired: (request) => log.expired(request),
-    unerased: (limit) => log.unerased(limit),
-    erase: (request) => log.erase(request),
-    retire: (scope, logId) => log.retire(scope, logId),
-    scopeOf: (logId) => log.scopeOf(logId),
-    rename: (scope, request) => log.rename(scope, request),
-    names: (request) => log.names(request),
-    list: (request) => log.list(request),
-    measure: (request) => log.measure(request),
-    logIds: (request) => log.logIds(request),
-  };
+  });
+}
+
+/** Decorates names, so that this process's watches hear at once of what it creates. */
+export function announcedNames(names: Names, news: Pick<News, "note">): Names {
+  return withChanges(names, {
+    create: async (scope, modelVersion) => {
+      const logId = await names.create(scope, modelVersion);
+      news.note(nameTopic(scope));
+      return logId;
+    },
+  });
 }

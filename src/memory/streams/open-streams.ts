@@ -4,10 +4,10 @@ import { Share } from "../../concurrency/share.js";
 import { unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../ports/bounds.js";
 import type { Projection } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import type { LogReader, Slice } from "./log-reader.js";
 
-export type StreamKind = "watch" | "export";
+type StreamKind = "watch" | "export";
 
 /** Maximum numbers of open streams of a kind: of one account, and of all in a process. */
 export const STREAM_LIMITS: Readonly<Record<StreamKind, { perAccount: number; all: number }>> = {
@@ -39,26 +39,25 @@ export class OpenStreams {
     this.#reading = new Budget({ max: READING_MAX, waitingMax: 512, waitMs, what: "streams" });
   }
 
-  /** Opens a stream, which must be closed. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
-  open(kind: StreamKind, { accountId }: Caller): OpenStream {
+  /** Opens a stream, which must be closed; the signal closes it, too. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
+  open(kind: StreamKind, { accountId }: Caller, signal?: AbortSignal): OpenStream {
     const share = this.shares[kind];
     share.take(accountId, 1, STREAM_LIMITS[kind].perAccount);
-    return new OpenStream({
-      give: () => share.give(accountId),
-      take: (bytes) => this.shares.bytes.tryTake(accountId, bytes),
-      release: (bytes) => this.shares.bytes.give(accountId, bytes),
-      run: (work) => this.#reading.run(1, work),
-      clock: this.clock,
-    });
+    const { clock } = this;
+    const place = { accountId, share, bytes: this.shares.bytes, reading: this.#reading, clock, signal };
+    return new OpenStream(place);
   }
 }
 
 interface OpenPlace {
-  give(): void;
-  take(bytes: number): boolean;
-  release(bytes: number): void;
-  run<T>(work: () => Promise<T>): Promise<T>;
+  readonly accountId: string;
+  /** Where the stream counts as one. */
+  readonly share: Share;
+  readonly bytes: Share;
+  readonly reading: Budget;
   readonly clock: Clock;
+  /** Aborted by a client that has gone, which may never ask for what comes next. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** One open stream. It holds one slice at a time. */
@@ -66,7 +65,11 @@ export class OpenStream {
   #held = 0;
   #closed = false;
 
-  constructor(private readonly place: OpenPlace) {}
+  readonly #close = () => this.close();
+
+  constructor(private readonly place: OpenPlace) {
+    place.signal?.addEventListener("abort", this.#close);
+  }
 
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
   async read<W extends Projection>(
@@ -74,11 +77,11 @@ export class OpenStream {
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
     this.#shrinkTo(0);
-    const { clock } = this.place;
+    const { clock, reading } = this.place;
     const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
       signal.throwIfAborted();
-      const slice = await this.place.run(() => this.#readIfFits(reader, limit));
+      const slice = await reading.run(1, () => this.#readIfFits(reader, limit));
       if (slice !== undefined) return slice;
       if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
       await clock.sleep(MEMORY_PAUSE_MS);
@@ -90,7 +93,8 @@ export class OpenStream {
     reader: LogReader<W>,
     limit: number,
   ): Promise<Slice<W> | undefined> {
-    if (this.#closed || !this.place.take(SLICE_BYTES_MAX)) return undefined;
+    const { bytes: share, accountId } = this.place;
+    if (this.#closed || !share.tryTake(accountId, SLICE_BYTES_MAX)) return undefined;
     this.#held = SLICE_BYTES_MAX;
     let bytes = 0;
     try {
@@ -105,14 +109,39 @@ export class OpenStream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.place.signal?.removeEventListener("abort", this.#close);
     this.#shrinkTo(0);
-    this.place.give();
+    this.place.share.give(this.place.accountId);
   }
 
   /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
   #shrinkTo(bytes: number): void {
     const remaining = Math.min(bytes, this.#held);
-    this.place.release(this.#held - remaining);
+    this.place.bytes.give(this.place.accountId, this.#held - remaining);
     this.#held = remaining;
+  }
+}
+
+/** Age after which a stream proves its caller's key again before it passes anything on. */
+const PROVED_FOR_MS = 1_000;
+
+/** Proves again and again that the key of a long call still lives. */
+export class Proof {
+  #provedMs: number;
+
+  /** Made right after the key was proved. */
+  constructor(
+    private readonly ports: { readonly quota: Quota; readonly clock: Clock },
+    private readonly caller: Caller,
+  ) {
+    this.#provedMs = ports.clock.nowMs();
+  }
+
+  /** @throws MemoryError `unauthenticated` if the key was revoked, or its account closed. */
+  async renew(): Promise<void> {
+    const nowMs = this.ports.clock.nowMs();
+    if (nowMs - this.#provedMs < PROVED_FOR_MS) return;
+    await this.ports.quota.verify(this.caller);
+    this.#provedMs = nowMs;
   }
 }

@@ -1,4 +1,5 @@
 import { invalid, MemoryError } from "../../errors.js";
+import { listIn, tokenOf } from "../requests/page.js";
 
 /**
  * Place in the history of a namespace: behind an entry of its log, or behind the end of a log, where the next
@@ -18,7 +19,7 @@ const BASE = /^[\da-f]{1,64}$/;
 
 /** Makes the token of a position, which only this program reads. */
 export function positionToken({ base, after }: Position): string {
-  return Buffer.from(JSON.stringify([base, after])).toString("base64url");
+  return tokenOf([base, after]);
 }
 
 /**
@@ -28,12 +29,11 @@ export function positionToken({ base, after }: Position): string {
  */
 export function parsePosition(token: string, field = "position"): Position | undefined {
   if (token === "") return undefined;
-  const position = decode(token);
-  // Accepts only the exact encoding that `positionToken` makes.
-  if (position === undefined || positionToken(position) !== token) {
+  const [base, after, ...more] = listIn(token) ?? [];
+  if (typeof base !== "string" || !isPlace(base, after) || more.length > 0) {
     throw invalid(field, "is none that a watch or an export gave; leave it out to begin now");
   }
-  return position;
+  return { base, after };
 }
 
 /** Makes the refusal of a position whose log is not the namespace's. */
@@ -42,17 +42,6 @@ export function positionGone(): MemoryError {
     "the position is of another namespace, of one that was dropped since, or ahead of a restored backup; " +
     "leave it out to begin now";
   return new MemoryError("failed_precondition", message, { reason: "POSITION_GONE" });
-}
-
-function decode(token: string): Position | undefined {
-  try {
-    const [base, after]: unknown[] = JSON.parse(Buffer.from(token, "base64url").toString());
-    if (typeof base !== "string" || !isPlace(base, after)) return undefined;
-    return { base, after };
-  } catch {
-    // What is not JSON of a list is not one of ours.
-    return undefined;
-  }
 }
 
 function isPlace(base: string, after: unknown): after is Position["after"] {

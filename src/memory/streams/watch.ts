@@ -1,16 +1,17 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
-import type { Entry, Log, Scope, Sequenced } from "../ports/log.js";
+import { type Entry, forgottenBy, type Log, type Projected, type Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import type { Names, Scope } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
-import { type Change, changeOf, idAt } from "./changes.js";
+import { isExpired } from "../versions/current-version.js";
 import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
-import type { OpenStream, OpenStreams } from "./open-streams.js";
+import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
 import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
-import { Proof } from "./proof.js";
 
 /** Longest time without an event. */
 export const HEARTBEAT_MS = 15_000;
@@ -21,13 +22,15 @@ export const FRESH_MS = 1_000;
 
 export interface WatchPorts {
   readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly news: News;
   readonly streams: OpenStreams;
 }
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly caller: Caller;
   readonly namespace: string;
   /** Token of the last event that was seen; empty means the present. */
@@ -61,16 +64,12 @@ export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGen
   const scope = scopeOf(request);
   const from = parsePosition(request.position, request.positionName);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
-  const stream = ports.streams.open("watch", caller);
-  const close = () => stream.close();
-  // A client that has gone may never ask for the next event.
-  signal.addEventListener("abort", close);
+  const stream = ports.streams.open("watch", caller, signal);
   try {
-    const begin = await startOf(ports.log, { scope, from });
+    const begin = await startOf(ports, { scope, from });
     yield* new Watching(ports, { ...request, scope, stream }, begin).events();
   } finally {
-    signal.removeEventListener("abort", close);
-    close();
+    stream.close();
   }
 }
 
@@ -147,7 +146,7 @@ class Watching {
     const { logId } = reader;
     const change = await changeOf(entry, {
       nowMs: this.ports.clock.wallMs(),
-      idOf: (target) => idAt(this.ports.log, { logId, sequence: target, tombstone: sequence }),
+      idOf: (target) => idAt(this.ports, { logId, sequence: target, tombstone: sequence }),
     });
     reader.after = sequence;
     this.#at = reader.position;
@@ -185,7 +184,7 @@ class Watching {
   /** Begins with the namespace's next log, or waits for it. */
   async #findNext(): Promise<void> {
     const { scope } = this.watched;
-    const next = async () => nextAfter(await livingLogOf(this.ports.log, scope), this.#at);
+    const next = async () => nextAfter(await livingLogOf(this.ports, scope), this.#at);
     const found = await next();
     if (found === undefined) {
       const topic = nameTopic(scope);
@@ -213,10 +212,10 @@ interface Begin {
 }
 
 async function startOf(
-  log: Log,
+  ports: WatchPorts,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {
-  const living = await livingLogOf(log, scope);
+  const living = await livingLogOf(ports, scope);
   if (from === undefined) return presentOf(living);
   // It is found when the watch looks for its next log.
   if (from.after === "end") return { at: from };
@@ -237,4 +236,64 @@ function presentOf(living: LivingLog | undefined): Begin {
 function nextAfter(living: LivingLog | undefined, { base }: Position): LivingLog | undefined {
   if (living === undefined || living.dropped || baseOf(living.logId) === base) return undefined;
   return living;
+}
+
+/** Change of a namespace, as its users see an entry of its log. */
+type Change =
+  | { readonly kind: "stored"; readonly memory: Projected["text"] }
+  | { readonly kind: "deleted"; readonly id: string }
+  | { readonly kind: "dropped" };
+
+interface ChangeOptions {
+  /** Time by which memories have expired. */
+  readonly nowMs: number;
+  /** Returns the id of the memory whose present version has a number, whether it was erased or not. */
+  idOf(sequence: number): Promise<string | undefined>;
+}
+
+/**
+ * Translates an entry; undefined if it changes nothing that a user sees. A memory that was erased is none:
+ * its tombstone or its next version follows. One that has expired is none, and its tombstone follows, too. A
+ * move is none either: the copy has the same entries under the same numbers.
+ */
+async function changeOf(entry: Entry<"text">, { nowMs, idOf }: ChangeOptions): Promise<Change | undefined> {
+  switch (entry.op) {
+    case "store":
+      return isExpired(entry, nowMs) ? undefined : { kind: "stored", memory: entry };
+    case "delete": {
+      const id = await idOf(entry.target);
+      return id === undefined ? undefined : { kind: "deleted", id };
+    }
+    case "drop":
+      return { kind: "dropped" };
+    case "erased":
+    case "moved":
+    case "lost":
+      return undefined;
+  }
+}
+
+/** Lists the numbers of the earlier memories that an entry deletes, replaces or supersedes. */
+export function endedBy(entry: Entry<"head">): readonly number[] {
+  const forgotten = forgottenBy(entry);
+  const supersedes = entry.op === "store" || entry.op === "erased" ? (entry.supersedes ?? []) : [];
+  return forgotten === undefined ? supersedes : [forgotten, ...supersedes];
+}
+
+/**
+ * Finds the id of the memory that a tombstone deletes; undefined if nothing tells it, or if another version had
+ * taken the place of the deleted one before.
+ */
+async function idAt(
+  { log, secondaryIndexes }: { readonly log: Log; readonly secondaryIndexes: SecondaryIndexes },
+  { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
+): Promise<string | undefined> {
+  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
+  const entry = entries[0]?.entry;
+  if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
+  const { id } = entry;
+  // What replaced a lost entry in a copy has no id.
+  if (id === "") return undefined;
+  const present = await secondaryIndexes.locate({ logId, id });
+  return present !== undefined && present > sequence && present < tombstone ? undefined : id;
 }

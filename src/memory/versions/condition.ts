@@ -1,8 +1,10 @@
 import type { Appended, Log, Projected } from "../ports/log.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 
 /** A log as it is before a number. */
 export interface LogView {
   readonly log: Log;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly logId: string;
   /** Number of the next entry: only those before it count. */
   readonly from: number;
@@ -23,7 +25,7 @@ export interface Conditional {
    *
    * @throws MemoryError if the log does not allow the entry, and LogAdvancedError.
    */
-  decide(view: Pick<LogView, "log" | "logId" | "from">): Promise<Decision>;
+  decide(view: Omit<LogView, "nowMs">): Promise<Decision>;
 }
 
 /** Thrown if the database has entries that the decision must wait for. */

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
-import type { Projected, Replacement, Sequenced } from "../ports/log.js";
+import type { Projected, Sequenced, Stored } from "../ports/log.js";
+import type { Replacement } from "../ports/secondary-indexes.js";
 import { LogAdvancedError, type LogView } from "./condition.js";
 
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
@@ -12,23 +14,23 @@ export interface CurrentVersion extends Sequenced<Projected["head"]> {
 
 /** Finds the present version of a memory; undefined if it was deleted, has expired, or never was. */
 export async function currentVersionOf(view: LogView, id: string): Promise<CurrentVersion | undefined> {
-  const { log, logId } = view;
-  return versionAt(view, () => log.locate({ logId, id }));
+  const { secondaryIndexes, logId } = view;
+  return versionAt(view, () => secondaryIndexes.locate({ logId, id }));
 }
 
 export async function currentByExternalId(
   view: LogView,
   externalId: string,
 ): Promise<CurrentVersion | undefined> {
-  const { log, logId } = view;
-  return versionAt(view, () => log.findByExternalId({ logId, externalId }));
+  const { secondaryIndexes, logId } = view;
+  return versionAt(view, () => secondaryIndexes.findByExternalId({ logId, externalId }));
 }
 
 async function versionAt(
   view: LogView,
   find: () => Promise<number | undefined>,
 ): Promise<CurrentVersion | undefined> {
-  const { log, logId, from, nowMs } = view;
+  const { log, secondaryIndexes, logId, from, nowMs } = view;
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     const sequence = await find();
     if (sequence === undefined) return undefined;
@@ -36,7 +38,7 @@ async function versionAt(
     const sequences = [sequence];
     const [found] = (await log.fetch({ logId, sequences, what: "head" })).found;
     // After the memory, not before: what is appended meanwhile is seen.
-    const last = lastOf(await log.findReplacements({ logId, sequences }));
+    const last = lastOf(await secondaryIndexes.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();
     if (last?.how === "deleted") return undefined;
     // It was replaced or erased after it was found, and there may be a later version.
@@ -65,4 +67,12 @@ export function superseded(by: string, field?: string): MemoryError {
 
 export function noSuchMemory(): MemoryError {
   return new MemoryError("not_found", "this namespace has no memory with this id");
+}
+
+/** Characters of an etag: 96 bits, so that two versions of a memory never share one. */
+const ETAG_CHARS = 16;
+
+/** Makes the etag of a version. A copy of its log in another model version has the same. */
+export function etagOf({ opId }: Pick<Stored, "opId">): string {
+  return `"${createHash("sha256").update(opId).digest("base64url").slice(0, ETAG_CHARS)}"`;
 }

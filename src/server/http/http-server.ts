@@ -3,28 +3,21 @@ import type { IncomingMessage } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
-  type FastifyReply,
   type FastifyRequest,
   LogController,
 } from "fastify";
 import { capTimeouts } from "../call.js";
 import { clientAddresses, inBlocks, noteAddress } from "../listen/client-address.js";
 import type { ConnectionCounts } from "../listen/connection-counts.js";
-import { createOnePortServer } from "../listen/one-port.js";
+import { OnePortServer } from "../listen/one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "../listen/one-port-limits.js";
 import type { Readiness } from "../listen/readiness.js";
 import type { SessionCookies } from "../listen/session-cookie.js";
 import type { Tls } from "../listen/tls.js";
-import {
-  answerUnreadable,
-  answerUnroutable,
-  NO_STORE,
-  sendError,
-  shapeFastifyErrors,
-} from "../wire/plain-errors.js";
+import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../wire/plain-errors.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
-import { noteRoutes } from "./methods.js";
+import { shapeFastifyErrors } from "./methods.js";
 
 /** Makes browsers that came once over HTTPS not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
@@ -65,7 +58,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     // One line a call, written when it ends, in place of Fastify's two.
     logController: new LogController({ disableRequestLogging: true }),
     serverFactory: (handler) =>
-      createOnePortServer(handler, {
+      new OnePortServer(handler, {
         tls,
         isProxy: inBlocks(options.trustedProxies),
         addressOf,
@@ -113,10 +106,13 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (refusal !== undefined) return sendError(reply, ...refusal);
     nameHost(request.raw);
     capTimeouts(request.raw.headers);
-    if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
+    const { headerLinesMax } = ONE_PORT_LIMITS;
+    // Node would leave out those over its own bound, and one might be the key.
+    if (request.raw.rawHeaders.length > 2 * headerLinesMax)
+      return sendError(reply, 431, `the request has more than ${headerLinesMax} headers`);
     return isPreflight(request, reply) ? reply : undefined;
   });
-  shapeFastifyErrors(app, { onFault, ...noteRoutes(app) });
+  shapeFastifyErrors(app, onFault);
   // No body is read before its handler asks for it, and the handlers judge its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -160,12 +156,6 @@ function hostsIn(rawHeaders: readonly string[]): number {
 function nameHost({ headers }: IncomingMessage): void {
   const host = headers[":authority"] ?? headers.host;
   if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
-}
-
-/** Refuses too many headers: Node would leave out those over its own bound, and one might be the key. */
-function tooManyHeaders(reply: FastifyReply): FastifyReply {
-  const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
-  return sendError(reply, 431, message);
 }
 
 /** Drops the slash at the end of a path, which many clients add; the guides are relative to theirs. */

@@ -1,6 +1,7 @@
 import { METHODS } from "node:http";
-import type { FastifyInstance } from "fastify";
+import type { FastifyError, FastifyInstance } from "fastify";
 import { didYouMean } from "../../suggest.js";
+import { sendError, unsupported } from "../wire/plain-errors.js";
 
 /** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
 const READABLE = METHODS.filter((method) => method !== "CONNECT");
@@ -9,47 +10,60 @@ const SEGMENTS_MAX = 16;
 /** What other APIs put before their paths. */
 const PREFIX = /^\/(api\/)?(v\d\/)?/;
 
-/** The paths that are served. */
-export interface Routes {
-  /** Lists the methods that a path is served by, none if there is nothing at it. */
-  methodsAt(path: string): readonly string[];
-  /** Method and path that a request for nothing was probably meant for, as the documentation writes them. */
-  routeLike(method: string, path: string): string | undefined;
-}
-
 /**
- * Notes which methods each path is served by, to answer the others with 405. A route for each of them would
- * cost a sixth of the start. Call it before the first route.
+ * Gives Fastify's own errors (no route, a body of unknown type) the shape of all others. It notes which methods each
+ * path is served by, to answer the others with 405: a route for each of them would cost a sixth of the start. Call it
+ * before the first route.
  */
-export function noteRoutes(app: FastifyInstance): Routes {
+export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknown) => void): void {
   for (const method of READABLE) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
   // QUERY counts as a method without a body, or Fastify would first answer 400 for a missing Content-Type.
   app.addHttpMethod("QUERY", { hasBody: false, overrideExisting: true });
-  const offered = new Map<string, { readonly route: readonly string[]; readonly methods: Set<string> }>();
+  const offered: Offered = new Map();
   app.addHook("onRoute", ({ url, method }) => {
     const { methods } = offered.get(url) ?? { methods: new Set() };
     for (const each of [method].flat()) methods.add(each);
     offered.set(url, { route: url.split("/"), methods });
   });
-  return {
-    methodsAt(path) {
-      const segments = path.split("/", SEGMENTS_MAX);
-      const found = [...offered.values()].filter(({ route }) => isAt(route, segments));
-      return [...new Set(found.flatMap(({ methods }) => [...methods]))];
-    },
-    routeLike(method, path) {
-      const segments = path.replace(PREFIX, "/").split("/", SEGMENTS_MAX);
-      const near = [...offered].filter(([, { route }]) => isLike(route, segments));
-      const [url, { methods }] = near.find(([, { methods }]) => methods.has(method)) ?? near[0] ?? NOWHERE;
-      if (url === "") return undefined;
-      return `${methods.has(method) ? method : [...methods][0]} ${url.replace(/:(\w+)/g, "{$1}")}`;
-    },
-  };
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) onFault(error);
+    const type = request.headers["content-type"] ?? "none";
+    const message =
+      status === 415 ? unsupported(type) : status >= 500 ? "internal error" : "the request could not be read";
+    return sendError(reply, status, message);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0] as string;
+    const segments = path.split("/", SEGMENTS_MAX);
+    const found = [...offered.values()].filter(({ route }) => isAt(route, segments));
+    const methods = [...new Set(found.flatMap((each) => [...each.methods]))];
+    const allow = methods.join(", ");
+    // A route of many paths, such as that of the docs, has nothing at some of them.
+    if (allow === "" || methods.includes(request.method)) {
+      const meant = routeLike(offered, request.method, path);
+      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+      return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}${hint}`);
+    }
+    reply.header("allow", allow);
+    return sendError(reply, 405, `${request.method} is not served here; use ${allow}`);
+  });
 }
 
-const NOWHERE = ["", { methods: new Set<string>() }] as const;
+/** Methods of each path that is served, with its segments. */
+type Offered = Map<string, { readonly route: readonly string[]; readonly methods: Set<string> }>;
+
+/** Method and path that a request for nothing was probably meant for, as the documentation writes them. */
+function routeLike(offered: Offered, method: string, path: string): string | undefined {
+  const segments = path.replace(PREFIX, "/").split("/", SEGMENTS_MAX);
+  const near = [...offered].filter(([, { route }]) => isLike(route, segments));
+  const like = near.find(([, { methods }]) => methods.has(method)) ?? near[0];
+  if (like === undefined) return undefined;
+  const [url, { methods }] = like;
+  return `${methods.has(method) ? method : [...methods][0]} ${url.replace(/:(\w+)/g, "{$1}")}`;
+}
 
 /** True if a path is one of a route's, in which `:name` stands for one segment, and `*` for the rest. */
 function isAt(route: readonly string[], path: readonly string[]): boolean {

@@ -1,8 +1,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Readiness } from "../listen/readiness.js";
 import { acceptsGzip, gzipped } from "../wire/gzip.js";
-import { shapeFastifyErrors } from "../wire/plain-errors.js";
-import { noteRoutes } from "./methods.js";
+import { shapeFastifyErrors } from "./methods.js";
 import { addProbes } from "./probes.js";
 
 /** Maximum number of connections: few clients scrape and probe. */
@@ -30,7 +29,7 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
   });
   app.server.maxConnections = CONNECTIONS_MAX;
   const onFault = (error: unknown) => logger.error({ err: error }, "fault");
-  shapeFastifyErrors(app, { onFault, ...noteRoutes(app) });
+  shapeFastifyErrors(app, onFault);
   addProbes(app, readiness);
   const read = shared(exposition.read);
   app.route({

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
-import { type Rate, take } from "../../accounts/bucket.js";
+import { Bucket, type Rate } from "../../accounts/bucket.js";
 import { type AddressOf, networkOf } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";
@@ -32,8 +32,8 @@ interface OpenSession {
   readonly streams: Set<ServerHttp2Stream>;
   /** True if a stream was opened since the last look. */
   opened: boolean;
-  /** Time at which the bucket of resets will be full again. */
-  resetsFullAtMs: number;
+  /** Resets that it may have; undefined once it is being ended. */
+  resets: Bucket | undefined;
 }
 
 /** Open HTTP/2 sessions of a server, each held to its limits. */
@@ -48,7 +48,7 @@ export class Http2Sessions {
   ) {}
 
   accept(session: Http2Session): void {
-    const open: OpenSession = { streams: new Set(), opened: false, resetsFullAtMs: 0 };
+    const open: OpenSession = { streams: new Set(), opened: false, resets: new Bucket(RESETS_RATE) };
     this.#sessions.set(session, open);
     session.once("close", () => this.#sessions.delete(session));
     session.on("timeout", () =>
@@ -92,13 +92,8 @@ export class Http2Sessions {
 
   /** Counts a stream that either side has reset; a session with too many is ended. */
   #noteReset(session: Http2Session, open: OpenSession): void {
-    if (session.destroyed || open.resetsFullAtMs === Number.POSITIVE_INFINITY) return;
-    const taken = take(open.resetsFullAtMs, RESETS_RATE, performance.now());
-    if (taken.waitMs <= 0) {
-      open.resetsFullAtMs = taken.fullAtMs;
-      return;
-    }
-    open.resetsFullAtMs = Number.POSITIVE_INFINITY;
+    if (session.destroyed || open.resets === undefined || open.resets.tryTake()) return;
+    open.resets = undefined;
     this.counts.cutOff.request += 1;
     endSession(session);
   }

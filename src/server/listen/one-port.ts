@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import {
   type IncomingHttpHeaders,
   type IncomingMessage,
@@ -12,94 +13,96 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { type AddressOf, clientAddresses, networkOf, plainAddress } from "./client-address.js";
 import { ConnectionCounts } from "./connection-counts.js";
 import { sniff } from "./first-bytes.js";
-import { http1Options, takeConnectionListener } from "./http1.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
-import { LINGER_MS, OpenRequests } from "./open-requests.js";
+import { dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
 import { endAfterRefusals } from "./refusals.js";
 import type { Tls } from "./tls.js";
-import { TlsHandshakes } from "./tls-handshakes.js";
-import { dropUnread } from "./unread.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
+/** Time between Node's checks of its HTTP/1 timeouts; with its default of 30 s the timeouts mean little. */
+const TIMEOUT_CHECK_MS = 1000;
 
-/**
- * Creates an HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS
- * when given a certificate. Requests of both kinds reach the same handler.
- *
- * It is made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
- * own timeouts do not reach a server that it did not make; `limits` takes their place.
- */
-export function createOnePortServer(
-  handler: RequestListener,
-  {
-    tls,
-    isProxy,
-    addressOf,
-    refuse,
-    counts,
-    ...limits
-  }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
-): OnePortServer {
-  const all = { ...ONE_PORT_LIMITS, ...limits };
-  return new OnePortServer(handler, { limits: all, tls, isProxy, addressOf, refuse, counts });
-}
-
-interface OnePortOptions {
-  readonly tls: Tls | undefined;
+/** What a one-port server is made with, beside limits other than the usual ones. */
+export interface OnePortOptions extends Partial<OnePortLimits> {
+  readonly tls?: Tls | undefined;
   /** True for addresses that stand for many clients and have no limit. */
-  readonly isProxy: ((address: string) => boolean) | undefined;
+  isProxy?(address: string): boolean;
   /** Finds the address that a request comes from. */
-  readonly addressOf: AddressOf | undefined;
+  readonly addressOf?: AddressOf;
   /** Refuses a request before the handler sees it; true if it did. */
-  readonly refuse: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  refuse?(request: IncomingMessage, response: ServerResponse): boolean;
   /**
    * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of
    * `clientError`.
    */
-  readonly counts: ConnectionCounts | undefined;
+  readonly counts?: ConnectionCounts;
 }
 
+/**
+ * HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS when given a
+ * certificate. Requests of both kinds reach the same handler.
+ *
+ * It is made for Fastify: `Fastify({ serverFactory: (handler) => new OnePortServer(handler) })`. Fastify's
+ * own timeouts do not reach a server that it did not make; the limits take their place.
+ */
 export class OnePortServer extends Server {
   readonly #limits: OnePortLimits;
   readonly #counts: ConnectionCounts;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
-  readonly #handshakes: TlsHandshakes | undefined;
+  /** Decrypts connections. It never listens: it is handed them. */
+  readonly #tls: TlsServer | undefined;
   readonly #isProxy: (address: string) => boolean;
-  readonly #sniffing = new Set<Socket>();
+  /** Connections whose protocol is not known yet, by the other side's address and port. */
+  readonly #unopened = new Map<string, Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions: Http2Sessions;
 
   constructor(
     handler: RequestListener,
     {
-      limits,
       tls,
       isProxy = () => false,
       addressOf = clientAddresses([]),
       refuse = () => false,
-      counts = new ConnectionCounts(limits.connectionsMax),
-    }: Partial<OnePortOptions> & { limits: OnePortLimits },
+      counts,
+      ...changed
+    }: OnePortOptions = {},
   ) {
-    super(http1Options(limits));
+    const limits = { ...ONE_PORT_LIMITS, ...changed };
+    super({
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      // Node's own answer would have no body: the handler of requests refuses those without a host.
+      requireHostHeader: false,
+      maxHeaderSize: limits.headerBytesMax,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    });
     this.#limits = limits;
-    this.#counts = counts;
+    this.#counts = counts ?? new ConnectionCounts(limits.connectionsMax);
     this.#isProxy = isProxy;
     this.timeout = limits.silenceTimeoutMs;
-    this.#http1 = takeConnectionListener(this);
+    // A second server that never listens could be given the sockets instead, but Node would not enforce its timeouts.
+    this.#http1 = takeListener(this, "connection");
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
-    this.#sessions = new Http2Sessions(limits, counts, addressOf);
+    this.#sessions = new Http2Sessions(limits, this.#counts, addressOf);
     this.#http2.on("session", (session) => this.#sessions.accept(session));
-    this.#acceptStreams();
-    this.#handshakes = tls && this.#createHandshakes(tls);
+    // Each stream is looked at before Node makes a request of it.
+    const toRequest = takeListener(this.#http2, "stream");
+    this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
+      if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
+    });
+    this.#tls = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
-    const requests = new OpenRequests(limits, counts.cutOff);
+    const requests = new OpenRequests(limits, this.#counts.cutOff);
     this.once("close", () => requests.close());
     // The handler refuses it in words; the answer of Node would have no body.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));
@@ -117,11 +120,10 @@ export class OnePortServer extends Server {
    */
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
-    this.#handshakes?.end();
     this.#sessions.close();
     const drain = setInterval(() => {
       // Whatever a silent connection had sent before has been read by now.
-      for (const socket of this.#sniffing) socket.destroy();
+      for (const socket of [...this.#unopened.values()]) socket.destroy();
       // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
       this.closeIdleConnections();
     }, DRAIN_CHECK_MS);
@@ -132,29 +134,23 @@ export class OnePortServer extends Server {
   /** Ends every connection at once, whatever runs on it. */
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of [...this.#sniffing, ...this.#http2Sockets]) socket.destroy();
-    this.#handshakes?.end();
+    for (const socket of [...this.#unopened.values(), ...this.#http2Sockets]) socket.destroy();
   }
 
-  #createHandshakes(tls: Tls): TlsHandshakes {
-    return new TlsHandshakes(tls, {
-      timeoutMs: this.#limits.firstBytesTimeoutMs,
-      onTimeout: () => {
-        this.#counts.cutOff.first_bytes += 1;
-      },
-      // The protocol agreed on (ALPN) is ignored: the first bytes tell the same.
-      onSecure: (socket) => this.#sniff(socket),
+  #createTls({ cert, key, onRenewal }: Tls): TlsServer {
+    const server = createTlsServer({
+      cert,
+      key,
+      ALPNProtocols: ["h2", "http/1.1"],
+      handshakeTimeout: this.#limits.firstBytesTimeoutMs,
     });
-  }
-
-  /** Looks at each stream before Node makes a request of it. */
-  #acceptStreams(): void {
-    const [toRequest] = this.#http2.listeners("stream");
-    if (toRequest === undefined) throw new Error("this version of Node makes HTTP/2 requests in another way");
-    this.#http2.removeAllListeners("stream");
-    this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
-      if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
+    server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.#counts.cutOff.first_bytes += 1;
+      socket.destroy();
     });
+    onRenewal?.((files) => server.setSecureContext(files));
+    // The protocol agreed on (ALPN) is ignored: the first bytes tell the same.
+    return server.on("secureConnection", (socket) => this.#sniff(socket));
   }
 
   #take(socket: Socket): void {
@@ -172,20 +168,23 @@ export class OnePortServer extends Server {
     socket.once("close", () => connections.give(owner));
     // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
-    if (this.#handshakes === undefined) this.#sniff(socket);
-    else this.#handshakes.begin(socket);
+    const remote = remoteOf(socket);
+    this.#unopened.set(remote, socket);
+    socket.once("close", () => {
+      if (this.#unopened.get(remote) === socket) this.#unopened.delete(remote);
+    });
+    if (this.#tls === undefined) this.#sniff(socket);
+    else this.#tls.emit("connection", socket);
   }
 
   #sniff(socket: Socket): void {
-    this.#sniffing.add(socket);
-    socket.once("close", () => this.#sniffing.delete(socket));
     sniff(socket, {
       timeoutMs: this.#limits.firstBytesTimeoutMs,
       onTimeout: () => {
         this.#counts.cutOff.first_bytes += 1;
       },
       onProtocol: (protocol) => {
-        this.#sniffing.delete(socket);
+        this.#unopened.delete(remoteOf(socket));
         if (protocol === "http2") this.#openSession(socket);
         else this.#openHttp1(socket);
       },
@@ -214,4 +213,18 @@ export class OnePortServer extends Server {
       this.#counts.cutOff.refusals += 1;
     });
   }
+}
+
+/**
+ * Removes and returns the listener of Node's own, so that something can be done before it.
+ */
+function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]) => void {
+  const [listener] = emitter.listeners(event);
+  if (listener === undefined) throw new Error(`this version of Node takes a ${event} in another way`);
+  emitter.removeAllListeners(event);
+  return listener as (...args: unknown[]) => void;
+}
+
+function remoteOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

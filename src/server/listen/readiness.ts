@@ -6,6 +6,8 @@ export class Readiness {
   #started = false;
   readonly #away = new Set<Needed>();
   #withdrawn = false;
+  /** State that the watchers know. */
+  #told = false;
   readonly #watchers = new Set<() => void>();
 
   now(): boolean {
@@ -19,24 +21,21 @@ export class Readiness {
 
   /** Marks that the first calls have all they need. */
   start(): void {
-    this.#change(() => {
-      this.#started = true;
-    });
+    this.#started = true;
+    this.#tell();
   }
 
   /** Notes that another server is away, or back. It may be called at any time, also before `start`. */
   setAway(needed: Needed, away: boolean): void {
-    this.#change(() => {
-      if (away) this.#away.add(needed);
-      else this.#away.delete(needed);
-    });
+    if (away) this.#away.add(needed);
+    else this.#away.delete(needed);
+    this.#tell();
   }
 
   /** Withdraws readiness for good: a database that comes back while the process ends must not restore it. */
   withdraw(): void {
-    this.#change(() => {
-      this.#withdrawn = true;
-    });
+    this.#withdrawn = true;
+    this.#tell();
   }
 
   /** Calls back on every change. */
@@ -44,10 +43,10 @@ export class Readiness {
     this.#watchers.add(callback);
   }
 
-  #change(by: () => void): void {
-    const before = this.now();
-    by();
-    if (this.now() === before) return;
+  #tell(): void {
+    const now = this.now();
+    if (now === this.#told) return;
+    this.#told = now;
     for (const watcher of this.#watchers) watcher();
   }
 }

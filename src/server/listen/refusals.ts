@@ -1,15 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { type Rate, take } from "../../accounts/bucket.js";
+import { Bucket, type Rate } from "../../accounts/bucket.js";
 import { closeAfter, LINGER_MS } from "./open-requests.js";
 
 /** Rate of refusals after which a connection is ended: refusing forever costs as much as serving. */
 export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 20, burst: 200 });
 
 interface Watched {
-  /** Time at which the connection's bucket will be full again. */
-  fullAtMs: number;
+  readonly bucket: Bucket;
   /** Undefined once the connection is being ended. */
   onEnd: (() => void) | undefined;
 }
@@ -19,7 +18,7 @@ const connections = new WeakMap<object, Watched>();
 
 /** Watches a connection; `onEnd` is called when it is ended. */
 export function endAfterRefusals(connection: Socket | Http2Session, onEnd: () => void): void {
-  connections.set(connection, { fullAtMs: 0, onEnd });
+  connections.set(connection, { bucket: new Bucket(REFUSALS_RATE), onEnd });
 }
 
 /** True if a connection is being ended, and nothing more of it should be served. */
@@ -36,11 +35,7 @@ export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atO
   const connection = connectionOf(request);
   const watched = connections.get(connection);
   if (watched?.onEnd === undefined) return;
-  const taken = take(watched.fullAtMs, REFUSALS_RATE, performance.now());
-  if (!atOnce && taken.waitMs <= 0) {
-    watched.fullAtMs = taken.fullAtMs;
-    return;
-  }
+  if (!atOnce && watched.bucket.tryTake()) return;
   watched.onEnd();
   watched.onEnd = undefined;
   if ("goaway" in connection) endSession(connection, atOnce ? 0 : LINGER_MS);

@@ -12,11 +12,11 @@ import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
 import { INTERNAL_MESSAGE } from "../wire/errors.js";
 import { callTool } from "./tools/call.js";
-import type { Ask, Json } from "./tools/tool.js";
-import { ABILITIES, NAMES, type Scope, toolFor, toolNames, toolsFor } from "./tools/tools.js";
+import type { Ask, Json, Tool } from "./tools/tool.js";
+import { ABILITIES, NAMES, type Scope, TOOL_SETS, toolsFor } from "./tools/tools.js";
 
 /** Rights and means of one request. */
-export interface Exchange {
+interface Exchange {
   readonly scope: Scope;
   readonly ask: Ask;
   /** Called with an error that is the server's own. */
@@ -26,8 +26,17 @@ export interface Exchange {
 /** Headers by which both the versions with sessions and the one without choose their form. */
 const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 
+const current = createMcpHandler(
+  ({ authInfo }: McpRequestContext) => serverFor(authInfo?.extra?.exchange as Exchange),
+  {
+    legacy: "reject",
+    // Nothing that one can subscribe to ever changes.
+    maxSubscriptions: 0,
+  },
+);
+
 /** One message, with the request's headers. */
-export interface Asked {
+interface Asked {
   readonly message: unknown;
   readonly headers: IncomingHttpHeaders;
   readonly signal: AbortSignal;
@@ -35,43 +44,20 @@ export interface Asked {
 }
 
 /**
- * Handles messages of the Model Context Protocol, each for itself: nothing is kept between two of them. The
+ * Answers a message of the Model Context Protocol by itself: nothing is kept between two of them. The
  * protocol's own package speaks it, in the current version and in those of 2025.
  */
-export function openProtocol(): (asked: Asked) => Promise<Response> {
-  const current = createMcpHandler(({ authInfo }: McpRequestContext) => serverFor(exchangeIn(authInfo)), {
-    legacy: "reject",
-    // Nothing that one can subscribe to ever changes.
-    maxSubscriptions: 0,
-  });
-  return async ({ message, headers, signal, exchange }) => {
-    const request = requestOf(headers, signal);
-    if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
-    const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
-    const response = await current.fetch(request, { parsedBody: message, authInfo });
-    // The package calls this its own fault, after which a client would try again.
-    return response.ok && isSubscribing(message) ? notOffered(message) : response;
-  };
-}
-
-/** Message of a client of the current version that asks for a stream of notifications. */
-interface Subscribing {
-  readonly id: unknown;
-  readonly method: "subscriptions/listen";
-}
-
-function isSubscribing(message: unknown): message is Subscribing {
-  return (message as Partial<Subscribing>).method === "subscriptions/listen";
-}
-
-/** Refuses a method as the package refuses the others that no ability covers. */
-function notOffered({ id }: Subscribing): Response {
+export async function answer({ message, headers, signal, exchange }: Asked): Promise<Response> {
+  const request = requestOf(headers, signal);
+  if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
+  const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
+  const response = await current.fetch(request, { parsedBody: message, authInfo });
+  const { id, method } = message as { readonly id: unknown; readonly method: unknown };
+  if (!response.ok || method !== "subscriptions/listen") return response;
+  // The package would call this its own fault, after which a client would try again. It is refused as the package
+  // refuses the other methods that no ability covers.
   const error = { code: ProtocolErrorCode.MethodNotFound, message: "Method not found" };
   return Response.json({ jsonrpc: "2.0", error, id }, { status: 404 });
-}
-
-function exchangeIn(authInfo: McpRequestContext["authInfo"]): Exchange {
-  return authInfo?.extra?.exchange as Exchange;
 }
 
 /** Responds to a client of 2025 with one body of JSON: there is nothing to stream. */
@@ -104,9 +90,14 @@ function serverFor({ scope, ask, onFault }: Exchange): Server {
   const server = new Server({ ...NAMES, version: VERSION }, ABILITIES);
   server.setRequestHandler("tools/list", () => ({ tools: toolsFor(scope) }));
   server.setRequestHandler("tools/call", ({ params }) => {
-    const tool = toolFor(scope, params.name);
+    // A key that may not use it is told so by the RPC.
+    const tools: readonly Tool[] = TOOL_SETS[scope.tools];
+    const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
-      const meant = suggestion(params.name, toolNames(scope));
+      const meant = suggestion(
+        params.name,
+        tools.map(({ name }) => name),
+      );
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `there is no tool ${params.name.slice(0, 64)}${meant}`,

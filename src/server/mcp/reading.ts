@@ -1,5 +1,5 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { checkNothingIsLost } from "../wire/json-text.js";
+import { checkNothingIsLost, isObject, parsed, textOf } from "../wire/json-text.js";
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {
@@ -16,31 +16,21 @@ export interface Read {
   readonly loss: MemoryError | undefined;
 }
 
-/** Path of the part of a message that is passed on as JSON. */
-const ARGUMENTS = "params.arguments";
-
-/** Reads the bytes of one message. @throws MemoryError `invalid_argument`. */
+/**
+ * Reads one message. Of what reading has lost, a key that came twice or a number, the tool that is called tells: only
+ * its answer reaches a model. @throws MemoryError `invalid_argument`.
+ */
 export function readMessage(bytes: Uint8Array): Read {
-  const text = decoded(bytes);
-  const message = parsed(text);
+  const text = textOf(bytes, "message");
+  const message = parsed(text, "message");
   if (!isObject(message)) throw invalid("message", "is not one message of JSON-RPC");
-  return { message: withoutNothing(message), loss: lossIn(text) };
-}
-
-/** Decodes strictly, but for a byte order mark, which says nothing. */
-function decoded(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw invalid("message", "is not UTF-8");
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid("message", "is not JSON");
+    // The arguments are passed on as JSON.
+    checkNothingIsLost(text, "params.arguments");
+    return { message: withoutNothing(message), loss: undefined };
+  } catch (error) {
+    if (error instanceof MemoryError) return { message: withoutNothing(message), loss: error };
+    throw error;
   }
 }
 
@@ -49,24 +39,6 @@ function withoutNothing({ params, ...message }: Message): Message {
   if (params === undefined || params === null) return message;
   if (message.method !== "tools/call" || !isObject(params)) return { ...message, params };
   const { arguments: args, ...others } = params as { readonly arguments?: unknown };
-  return { ...message, params: isNothing(args) ? others : params };
-}
-
-function isNothing(args: unknown): boolean {
-  return args === undefined || args === null || args === "" || (Array.isArray(args) && args.length === 0);
-}
-
-/** Finds what reading has lost of a message. The tool that is called says so: only its answer reaches a model. */
-function lossIn(text: string): MemoryError | undefined {
-  try {
-    checkNothingIsLost(text, ARGUMENTS);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MemoryError) return error;
-    throw error;
-  }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const isNothing = args === undefined || args === null || args === "";
+  return { ...message, params: isNothing || (Array.isArray(args) && args.length === 0) ? others : params };
 }

@@ -1,20 +1,24 @@
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { unknownKey } from "../../accounts/authenticate.js";
-import { MemoryError } from "../../errors.js";
+import { type Principal, unknownKey } from "../../accounts/authenticate.js";
+import { invalid, MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { addressOf } from "../listen/client-address.js";
 import { bytesIn } from "../rest/body.js";
-import { serve } from "../rest/serve.js";
+import { type Asked, serve } from "../rest/serve.js";
 import type { Rpc } from "../rpc/service.js";
 import { isJson } from "../wire/content-type.js";
+import { wireErrorOf } from "../wire/errors.js";
+import { readValue } from "../wire/json-body.js";
+import { JSON_OPTIONS } from "../wire/json-options.js";
+import { shown } from "../wire/json-text.js";
 import { sendCallError, sendError, siteOf } from "../wire/plain-errors.js";
-import { scopeOf } from "./address.js";
-import { asking, refusalOf } from "./asking.js";
-import { isForeign } from "./origin.js";
-import type { Asked } from "./protocol.js";
+import { readQuery } from "../wire/query.js";
 import { readMessage } from "./reading.js";
 import { type Ask, ToolError } from "./tools/tool.js";
+import { type Scope, TOOL_SETS } from "./tools/tools.js";
 
 export interface McpOptions {
   readonly calls: Calls;
@@ -27,75 +31,143 @@ export interface McpOptions {
   onFault(error: unknown, requestId: string): void;
 }
 
-type Answer = (asked: Asked) => Promise<Response>;
+/** The protocol's package takes longer to load than all others, so the first agent that calls waits for it. */
+let protocol: Promise<typeof import("./protocol.js")> | undefined;
+
+const SERVICE = "recalld.v1.MemoryService/";
+const LOOPBACK_ADDRESS = /^(127\.[\d.]+|::1)$/;
+const LOOPBACK_NAME = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
 /**
  * Serves the Model Context Protocol. A message is a call, which takes of its key's rate; the RPCs that its tool asks
  * are calls of their own in the log, the metrics and the record.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const { calls, corsOrigins } = options;
-  // The protocol's package takes longer to load than all others, so the first agent that calls waits for it.
-  let protocol: Answer | undefined;
-  const answer: Answer = async (asked) => {
-    protocol ??= (await import("./protocol.js")).openProtocol();
-    return protocol(asked);
-  };
+  const { calls, corsOrigins, challenge } = options;
   app.register(async (mcp) => {
     mcp.addHook("preHandler", async (request, reply) => {
-      const asker = { headers: request.headers, address: addressOf(request.raw) };
-      if (isForeign(asker, corsOrigins))
+      if (isForeign(request, corsOrigins))
         return sendError(reply, 403, "pages of other origins may not call /mcp");
       return undefined;
     });
     const endpoint = {
       ...({ method: "POST", url: "/mcp", protocol: "mcp", credential: "key", takes: isJson } as const),
-      answer: async (call: Call, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) => {
-        const response = await respond(call, request, { ...options, answer });
+      answer: async (call: Call, { request, reply }: Asked) => {
+        const response = await respond(call, request, options);
         const text = await response.text();
         reply.code(response.status);
         if (text !== "") return text;
         reply.send();
         return undefined;
       },
-      refuse: (reply: FastifyReply, call: Call, thrown: unknown) =>
-        sendCallError(reply, call, thrown, challengeFor(thrown, call, options)),
+      refuse: (reply: FastifyReply, call: Call, thrown: unknown) => {
+        const isUnknown = thrown instanceof MemoryError && thrown.code === "unauthenticated";
+        if (!isUnknown || challenge === undefined) return sendCallError(reply, call, thrown);
+        // It tells a client without a valid key how to get one.
+        const header = challenge(call.headers.authorization !== undefined);
+        return sendCallError(reply, call, thrown, { "www-authenticate": header });
+      },
     };
     serve(mcp, endpoint, calls);
   });
 }
 
-/** Header that tells a client without a valid key how to get one. */
-function challengeFor(
-  error: unknown,
-  { headers }: Call,
-  { challenge }: Pick<McpOptions, "challenge">,
-): Record<string, string> {
-  const isUnknown = error instanceof MemoryError && error.code === "unauthenticated";
-  if (!isUnknown || challenge === undefined) return {};
-  return { "www-authenticate": challenge(headers.authorization !== undefined) };
+/**
+ * True if a page of another site asks. A browser names the page's origin, other programs name none. A
+ * page may turn its own name to this machine's address (DNS rebinding), and then is of the host that it asks:
+ * so a browser on this machine must name it as one does from here.
+ */
+function isForeign({ headers, raw }: FastifyRequest, allowed: readonly string[]): boolean {
+  const { origin, host, ":authority": authority } = headers;
+  if (origin === undefined || allowed.includes("*") || allowed.includes(origin)) return false;
+  if (!URL.canParse(origin)) return true;
+  const own = new URL(origin);
+  if (own.host !== (authority ?? host)) return true;
+  return LOOPBACK_ADDRESS.test(addressOf(raw)) && !LOOPBACK_NAME.test(own.hostname);
 }
 
-async function respond(
-  call: Call,
-  request: FastifyRequest,
-  { calls, rpcs, bodyBytesMax, answer, challenge, onFault }: McpOptions & { readonly answer: Answer },
-): Promise<Response> {
+async function respond(call: Call, request: FastifyRequest, options: McpOptions): Promise<Response> {
+  const { calls, bodyBytesMax, challenge, onFault } = options;
   await calls.begin(call);
   const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
   const { message, loss } = readMessage(await bytesIn(request, call, bodyBytesMax));
-  const askRpc = asking({ calls, rpcs, outer: call });
   let isRevoked = false;
   const ask: Ask = async (...asked) => {
     if (loss !== undefined) throw refusalOf(call, loss);
-    return askRpc(...asked).catch((error) => {
+    return askRpc(call, asked, options).catch((error) => {
       isRevoked ||= error instanceof ToolError && error.code === "unauthenticated";
       throw error;
     });
   };
   const exchange = { scope, ask, onFault: (fault: unknown) => onFault(fault, call.id) };
+  protocol ??= import("./protocol.js");
+  const { answer } = await protocol;
   const response = await answer({ message, headers: call.headers, signal: call.signal, exchange });
   // A model could only say so. The client itself can ask its user for another key.
   if (isRevoked && challenge !== undefined) throw unknownKey();
   return response;
+}
+
+/**
+ * Reads what the key and the address fix for all calls. A name that is not known is refused: with a mistyped
+ * one, memories would go elsewhere.
+ *
+ * @throws MemoryError `invalid_argument`, or `permission_denied` if the key is for another namespace.
+ */
+function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope, "site"> {
+  const given = new Map<string, string>();
+  for (const [name, value] of readQuery(url)) {
+    if (name !== "namespace" && name !== "tools") {
+      throw invalid(shown(name), "is not read in this address; namespace and tools are");
+    }
+    if (given.has(name)) throw invalid(name, "is in the address twice");
+    given.set(name, value);
+  }
+  const [namespace, tools = "memory"] = [given.get("namespace"), given.get("tools")];
+  if (!Object.hasOwn(TOOL_SETS, tools)) {
+    throw invalid("tools", `in the address must be one of ${Object.keys(TOOL_SETS).join(", ")}`);
+  }
+  if (own !== undefined && namespace !== undefined && namespace !== own) {
+    const message = `this key is for the namespace ${own} alone; the address names another`;
+    throw new MemoryError("permission_denied", message, { reason: "KEY_OTHER_NAMESPACE" });
+  }
+  return { namespace: own ?? namespace, readOnly: access !== "full", tools: tools as Scope["tools"] };
+}
+
+/** Calls an RPC in process: it is logged, measured and recorded as that RPC's. */
+async function askRpc(
+  outer: Call,
+  [name, request]: Parameters<Ask>,
+  { calls, rpcs }: McpOptions,
+): ReturnType<Ask> {
+  const { descriptor, serve } = rpcs.get(SERVICE + name) as Rpc;
+  const { request: raw, setHeader } = outer;
+  const call = calls.open({ method: SERVICE + name, protocol: "mcp", request: raw, setHeader });
+  call.principal = { ...outer.caller };
+  try {
+    calls.checkLoad(call);
+    call.message = readValue(descriptor.input, request);
+    const answer = create(descriptor.output, await calls.run(call, serve));
+    return toJson(descriptor.output, answer, JSON_OPTIONS) as JsonObject;
+  } catch (error) {
+    call.error = error;
+    const refusal = refusalOf(call, error);
+    const { retryAfterSeconds } = refusal.more;
+    if (retryAfterSeconds !== undefined) outer.setHeader("retry-after", String(retryAfterSeconds));
+    throw refusal;
+  } finally {
+    outer.isReported = false;
+    calls.end(call);
+  }
+}
+
+/** Converts an error to one that a tool shows its model. */
+function refusalOf(call: Call, error: unknown): ToolError {
+  const { code, rawMessage } = wireErrorOf(call, error);
+  const { reason, retryAfterMs } = error instanceof MemoryError ? error : ({} as Partial<MemoryError>);
+  return new ToolError(codeToString(code), rawMessage, {
+    requestId: call.id,
+    reason,
+    ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+  });
 }

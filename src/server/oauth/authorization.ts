@@ -1,13 +1,26 @@
-import type { OAuthClient } from "../../accounts/oauth/client.js";
-import { isRegistered } from "../../accounts/oauth/redirects.js";
+import { isRegistered, type OAuthClient } from "../../accounts/oauth/client.js";
 import { invalid } from "../../errors.js";
+import { readQuery } from "../wire/query.js";
 import type { Clients } from "./clients.js";
 import { resourceOf, SCOPES } from "./metadata.js";
-import { type Parameters, parametersIn } from "./parameters.js";
 
 /** Form of a challenge: SHA-256 in base64url. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const STATE_CHARS_MAX = 2_048;
+
+/** Parameters of a request, each once. */
+export type Parameters = Readonly<Partial<Record<string, string>>>;
+
+/** Reads a query or a form. @throws MemoryError `invalid_argument` for a name that comes twice (RFC 6749, 3.1). */
+export function parametersIn(text: string): Parameters {
+  const found = new Map<string, string>();
+  for (const [name, value] of readQuery(`?${text}`)) {
+    if (found.has(name)) throw invalid("query", "has a parameter twice");
+    // One without a value counts as left out.
+    if (value !== "") found.set(name, value);
+  }
+  return Object.fromEntries(found);
+}
 
 /** Error that the application is told, by its address. */
 export interface Problem {

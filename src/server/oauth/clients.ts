@@ -1,5 +1,4 @@
-import type { OAuthClient } from "../../accounts/oauth/client.js";
-import { type ClientIds, openClientIds } from "../../accounts/oauth/client-id.js";
+import { type ClientIds, type OAuthClient, openClientIds } from "../../accounts/oauth/client.js";
 import type { Grants } from "../../accounts/oauth/grants.js";
 import { invalid } from "../../errors.js";
 

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { MemoryError } from "../../errors.js";
+import type { Call } from "../call.js";
 
 /** Statuses and names of errors, in the form of OAuth (RFC 6749, 5.2, and RFC 7591, 3.2.2). */
 const KNOWN: Partial<Record<MemoryError["code"], readonly [status: number, error: string]>> = {
@@ -15,26 +16,33 @@ const BY_FIELD: Readonly<Record<string, string>> = {
   client_name: "invalid_client_metadata",
 };
 
-/** Sends an error as clients of OAuth expect it. */
-export function refuseInOAuth(reply: FastifyReply, thrown: unknown): FastifyReply {
-  const known = thrown instanceof MemoryError ? KNOWN[thrown.code] : undefined;
-  if (!(thrown instanceof MemoryError) || known === undefined) {
-    return sendRefusal(reply, { status: 500, error: "server_error", error_description: "internal error" });
+/** The application's mistake, by the name that OAuth has for it. */
+export class OAuthError extends MemoryError {
+  constructor(
+    readonly error: string,
+    description: string,
+    readonly status = 400,
+  ) {
+    super("invalid_argument", description);
   }
-  const { field = "", message, retryAfterMs } = thrown;
-  if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
-  const [status, error] = known;
-  return sendRefusal(reply, { status, error: BY_FIELD[field] ?? error, error_description: message });
 }
 
-export function sendRefusal(
-  reply: FastifyReply,
-  { status, ...body }: { status: number; error: string; error_description: string },
-): FastifyReply {
+/** Sends an error as clients of OAuth expect it. */
+export function refuseInOAuth(reply: FastifyReply, _call: Call, thrown: unknown): FastifyReply {
+  const { status, error, description } = refusalOf(thrown);
+  if (thrown instanceof MemoryError && thrown.retryAfterMs !== undefined) {
+    reply.header("retry-after", Math.ceil(thrown.retryAfterMs / 1000));
+  }
   // RFC 6749 has the description in ASCII without quotes.
-  const error_description = body.error_description.replace(/[^\x20-\x7e]/g, "?").replaceAll('"', "'");
-  return reply
-    .code(status)
-    .type("application/json")
-    .send({ ...body, error_description });
+  const error_description = description.replace(/[^\x20-\x7e]/g, "?").replaceAll('"', "'");
+  return reply.code(status).type("application/json").send({ error, error_description });
+}
+
+function refusalOf(thrown: unknown): { status: number; error: string; description: string } {
+  if (thrown instanceof OAuthError) return { ...thrown, description: thrown.message };
+  const known = thrown instanceof MemoryError ? KNOWN[thrown.code] : undefined;
+  if (known === undefined) return { status: 500, error: "server_error", description: "internal error" };
+  const { field = "", message: description } = thrown as MemoryError;
+  const [status, error] = known;
+  return { status, error: BY_FIELD[field] ?? error, description };
 }

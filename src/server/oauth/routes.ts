@@ -1,13 +1,31 @@
 import type { FastifyInstance } from "fastify";
-import type { GrantingOptions } from "../../accounts/oauth/granting.js";
+import { managedBy } from "../../accounts/keys.js";
+import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
+import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
+import { SignUpLimit, type SignUpLimits } from "../../accounts/sign-up-limit.js";
+import { invalid } from "../../errors.js";
+import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { serve } from "../rest/serve.js";
-import { SignUpLimit, type SignUpLimits } from "../sign-up-limit.js";
-import { type FindDocument, openClients } from "./clients.js";
-import { consentPaths } from "./consent-paths.js";
+import { bytesIn, jsonIn } from "../rest/body.js";
+import { type Asked, type Endpoint, serve } from "../rest/serve.js";
+import { isJson } from "../wire/content-type.js";
+import { textOf } from "../wire/json-text.js";
+import {
+  type AuthorizationRequest,
+  answerAddress,
+  parametersIn,
+  readAuthorization,
+  targetProblem,
+} from "./authorization.js";
+import { type Clients, type FindDocument, openClients } from "./clients.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
-import type { openOAuth } from "./protocol.js";
-import { tokenPaths } from "./token-paths.js";
+import { OAuthError, refuseInOAuth } from "./refusals.js";
+
+/** Maximum size of a request: addresses and a name, or a code and its verifier. */
+const BODY_BYTES_MAX = 16_384;
+const FORM = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
+const OPEN = { config: { open: true } };
+const DENIED = { error: "access_denied", error_description: "the user has denied it" };
 
 export interface OAuthOptions {
   readonly calls: Calls;
@@ -19,26 +37,142 @@ export interface OAuthOptions {
   readonly limits: SignUpLimits;
 }
 
-const OPEN = { config: { open: true } };
+interface Serving extends OAuthOptions {
+  readonly clients: Clients;
+  readonly registrations: SignUpLimit;
+  readonly consents: SignUpLimit;
+}
 
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
-  const { issuer, granting } = options;
+  const { issuer, granting, findDocument, limits, calls } = options;
   for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
-  const clients = openClients({ grants: granting.grants, findDocument: options.findDocument });
-  // The library takes a while to load, so the first application that asks waits for it.
-  let opened: ReturnType<typeof openOAuth> | undefined;
-  const protocol = async () => {
-    opened ??= (await import("./protocol.js")).openOAuth({ granting, clients });
-    return opened;
+  const serving = {
+    ...options,
+    clients: openClients({ grants: granting.grants, findDocument }),
+    registrations: new SignUpLimit(limits, { what: "registrations" }),
+    consents: new SignUpLimit(limits, { what: "consents" }),
   };
-  const { accounts } = granting;
-  const registrations = new SignUpLimit(options.limits, { what: "registrations" });
-  const consents = new SignUpLimit(options.limits, { what: "consents" });
-  const paths = [
-    ...consentPaths({ ...options, clients, accounts, protocol, limit: consents }),
-    ...tokenPaths({ ...options, clients, protocol, limit: registrations }),
-  ];
-  for (const path of paths) serve(app, { ...path, method: "POST" }, options.calls);
+  const add = (path: Omit<Endpoint, "method">) => serve(app, { ...path, method: "POST" }, calls);
+  // The portal asks what an application wants, and sends the user's answer. Both need the portal's session, whose
+  // cookie no other site's page can use.
+  const inPortal = { credential: "session", takes: isJson } as const;
+  add({
+    ...inPortal,
+    url: "/authorize/request",
+    answer: async (call, asked) => described((await readAsked(call, asked, serving)).read, issuer),
+  });
+  add({
+    ...inPortal,
+    url: "/authorize/answer",
+    answer: async (call, asked) => {
+      const { answer, read } = await readAsked(call, asked, serving);
+      return { location: await locationOf(call, { answer, read }, serving) };
+    },
+  });
+  // Applications register, and exchange a code for a key.
+  const byApplication = { credential: "key", refuse: refuseInOAuth } as const;
+  add({
+    ...byApplication,
+    url: "/register",
+    takes: isJson,
+    answer: (call, asked) => register(call, asked, serving),
+  });
+  add({
+    ...byApplication,
+    url: "/token",
+    takes: (type) => FORM.test(type),
+    answer: (call, asked) => exchangeCode(call, asked, serving),
+  });
+}
+
+interface Answered {
+  readonly answer: Readonly<Record<string, unknown>>;
+  readonly read: AuthorizationRequest;
+}
+
+async function readAsked(call: Call, { request }: Asked, options: Serving): Promise<Answered> {
+  await options.calls.begin(call);
+  // Before anything is looked up: a document's address is chosen by the caller.
+  await managedBy(options.granting.accounts, call.caller);
+  const { query, ...answer } = await jsonIn(request, call, BODY_BYTES_MAX);
+  if (typeof query !== "string") throw invalid("query", "is not a text");
+  return { answer, read: await readAuthorization(query, { ...options, accountId: call.caller.accountId }) };
+}
+
+/** Describes a request to the user. Without a problem it has no address to go to: the user decides first. */
+function described(read: AuthorizationRequest, issuer: string) {
+  const { client, redirectUri, readsOnly, problem } = read;
+  const { host, isLocal } = destinationOf(redirectUri);
+  return {
+    client: { name: client.name, host: client.host ?? "" },
+    redirect: { host, is_local: isLocal },
+    reads_only: readsOnly,
+    ...(problem && { problem, location: answerAddress(read, { ...problem, issuer }) }),
+  };
+}
+
+/** Returns the address that the browser goes back to. */
+async function locationOf(call: Call, { answer, read }: Answered, { issuer, consents, granting }: Serving) {
+  const { allow, ...choices } = answer;
+  if (read.problem !== undefined) return answerAddress(read, { ...read.problem, issuer });
+  if (allow === false) return answerAddress(read, { ...DENIED, issuer });
+  if (allow !== true) throw invalid("allow", "is neither true nor false");
+  const choice = choiceIn(choices, read);
+  consents.check(call.network);
+  const { client, redirectUri, parameters } = read;
+  const { code_challenge: challenge = "", resource = "" } = parameters;
+  const code = await consent(granting, {
+    caller: call.caller,
+    choice,
+    client,
+    redirectUri,
+    challenge,
+    resource,
+  });
+  return answerAddress(read, { code, issuer });
+}
+
+function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: AuthorizationRequest): Choice {
+  const { access, namespace, days, ...others } = choices;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw invalid("body", "has a field that is not read");
+  if (access !== "full" && access !== "read_only") throw invalid("access", "is neither full nor read_only");
+  if (readsOnly && access === "full") throw invalid("access", "is more than the application has asked for");
+  if (typeof namespace !== "string") throw invalid("namespace", "is not a text");
+  if (typeof days !== "number") throw invalid("days", "is not a number");
+  return { access, namespace, days };
+}
+
+/** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
+async function register(call: Call, { request, reply }: Asked, { clients, registrations, calls }: Serving) {
+  calls.checkLoad(call);
+  registrations.check(call.network);
+  const { name, redirectUris } = parseClient(await jsonIn(request, call, BODY_BYTES_MAX));
+  const client_id = await clients.issue({ name, redirectUris });
+  reply.code(201);
+  return {
+    client_id,
+    client_id_issued_at: Math.floor(Date.now() / 1000),
+    ...(name !== "" && { client_name: name }),
+    redirect_uris: redirectUris,
+    grant_types: ["authorization_code"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  };
+}
+
+async function exchangeCode(call: Call, { request }: Asked, options: Serving) {
+  options.calls.checkLoad(call);
+  const form = parametersIn(textOf(await bytesIn(request, call, BODY_BYTES_MAX)));
+  if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
+    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
+  }
+  // Left out, it is the one that the code is for.
+  const problem = form.resource === undefined ? undefined : targetProblem(form.resource, options.issuer);
+  if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
+  // The library takes a while to load, so the first application that asks waits for it.
+  const { exchange } = await import("./protocol.js");
+  return exchange(form, request.headers.authorization, options);
 }

@@ -15,12 +15,12 @@ import type { Rpc } from "../rpc/service.js";
 import { isJson } from "../wire/content-type.js";
 import { readJson, readResource } from "../wire/json-body.js";
 import { JSON_OPTIONS } from "../wire/json-options.js";
-import { shown } from "../wire/json-text.js";
+import { isObject, shown } from "../wire/json-text.js";
 import { readQuery } from "../wire/query.js";
 import { decodeInSteps } from "../wire/request-body.js";
 import { bytesIn } from "./body.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
-import { serve } from "./serve.js";
+import { type Asked, serve } from "./serve.js";
 
 /** Content type of a patch (RFC 7396); most clients send plain JSON. */
 const PATCH_TYPE = /^application\/merge-patch\+json\s*(;\s*charset="?utf-8"?\s*)?$/i;
@@ -38,20 +38,13 @@ export function addRest(app: FastifyInstance, { calls, rpcs, bodyBytesMax }: Res
     const { descriptor, serve: method } = rpcs.get(route.rpc) as Rpc;
     const { input, output } = descriptor;
     const read = readerOf(route, input, bodyBytesMax(descriptor));
-    const endpoint = {
-      ...({ method: route.method, url: route.url, name: route.rpc, credential: "either" } as const),
-      takes: takenBy(route),
-      answer: async (call: Call, { request }: { request: FastifyRequest }) => {
-        await calls.begin(call);
-        call.message = await read(call, request);
-        const answer = await calls.run(
-          call,
-          () => method(call.message as never, call) as Promise<Record<string, unknown>>,
-        );
-        return toJsonString(output, create(output, answer), JSON_OPTIONS);
-      },
+    const answer = async (call: Call, { request }: Asked) => {
+      await calls.begin(call);
+      call.message = await read(call, request);
+      return toJsonString(output, create(output, await calls.run(call, method)), JSON_OPTIONS);
     };
-    serve(app, endpoint, calls);
+    const { rpc: name, ...path } = route;
+    serve(app, { ...path, name, credential: "either", takes: takenBy(route), answer }, calls);
   }
 }
 
@@ -122,13 +115,13 @@ function jsonOf(text: string, field: DescField | undefined): string {
   const isAsItIs =
     (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) ||
     (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,9})$/.test(text)) ||
-    (field?.message?.typeName === "google.protobuf.Struct" && isObject(text));
+    (field?.message?.typeName === "google.protobuf.Struct" && isObjectText(text));
   return isAsItIs ? text : JSON.stringify(text);
 }
 
-function isObject(text: string): boolean {
+function isObjectText(text: string): boolean {
   try {
-    return text.trimStart().startsWith("{") && typeof JSON.parse(text) === "object";
+    return isObject(JSON.parse(text));
   } catch {
     return false;
   }

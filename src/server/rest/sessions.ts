@@ -1,15 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Accounts } from "../../accounts/account.js";
-import { getAccount } from "../../accounts/quota.js";
-import { endSession, openSession } from "../../accounts/sessions/sessions.js";
+import { getAccount } from "../../accounts/authenticate.js";
+import { endSession, openSession } from "../../accounts/sessions.js";
 import { invalid, MemoryError } from "../../errors.js";
-import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { isFromPortal, type SessionCookies } from "../listen/session-cookie.js";
 import { isJson } from "../wire/content-type.js";
 import { shown } from "../wire/json-text.js";
 import { jsonIn } from "./body.js";
-import { type Asked, serve } from "./serve.js";
+import { type Endpoint, serve } from "./serve.js";
 
 const PATH = "/session";
 const BODY_BYTES_MAX = 1_024;
@@ -24,58 +23,56 @@ export interface SessionOptions {
  * Serves the portal's sessions: `POST /session` opens one for the key that it comes with, `GET` tells whether
  * the browser has one, and `DELETE` ends it.
  */
-export function addSessions(app: FastifyInstance, options: SessionOptions): void {
-  const { calls } = options;
-  const paths = [
+export function addSessions(app: FastifyInstance, { calls, accounts, cookies }: SessionOptions): void {
+  const add = (path: Omit<Endpoint, "url">) => serve(app, { url: PATH, ...path }, calls);
+  add({
+    method: "POST",
     // It needs a key: no session opens another.
-    { method: "POST", credential: "key", takes: isJson, answer: opening(options) } as const,
-    { method: "GET", credential: "session", answer: telling(options) } as const,
-    { method: "DELETE", credential: "session", answer: ending(options) } as const,
-  ];
-  for (const path of paths) serve(app, { url: PATH, ...path }, calls);
-}
-
-function opening({ cookies, calls, accounts }: SessionOptions) {
-  return async (call: Call, { request, reply }: Asked) => {
-    await calls.begin(call);
-    const { stay = false, ...others } = await jsonIn(request, call, BODY_BYTES_MAX);
-    const [other] = Object.keys(others);
-    if (other !== undefined) throw invalid(shown(other), "is not a field of this request; there is stay");
-    if (typeof stay !== "boolean") throw invalid("stay", "is neither true nor false");
-    const { secret, session } = await openSession(accounts, { caller: call.caller, stay });
-    const maxAgeSeconds = Math.floor((session.expiresAtMs - Date.now()) / 1000);
-    reply.header("set-cookie", cookies.write(request.raw, { secret, ...(stay && { maxAgeSeconds }) }));
-    return { expires_at: new Date(session.expiresAtMs).toISOString() };
-  };
-}
-
-function telling({ calls, accounts }: SessionOptions) {
-  return async (call: Call) => {
-    // A browser without a session is told so in a good answer: nothing is wrong.
-    if (call.session === undefined) return { signed_in: false };
-    const living = await unlessUnknown(async () => {
+    credential: "key",
+    takes: isJson,
+    answer: async (call, { request, reply }) => {
       await calls.begin(call);
-      await getAccount(accounts, call.caller);
-    });
-    return { signed_in: living };
-  };
-}
-
-function ending({ cookies, calls, accounts }: SessionOptions) {
-  return async (call: Call, { request, reply }: Asked) => {
-    if (!isFromPortal(request.headers)) {
-      throw new MemoryError("unauthenticated", "only the portal may end its session");
-    }
-    // The browser forgets it, whatever becomes of the rest.
-    reply.header("set-cookie", cookies.clear(request.raw));
-    if (call.session === undefined) return {};
-    await unlessUnknown(async () => {
-      // Nobody is too busy to sign out.
-      await calls.authenticate(call);
-      await endSession(accounts, call.caller);
-    });
-    return {};
-  };
+      const { stay = false, ...others } = await jsonIn(request, call, BODY_BYTES_MAX);
+      const [other] = Object.keys(others);
+      if (other !== undefined) throw invalid(shown(other), "is not a field of this request; there is stay");
+      if (typeof stay !== "boolean") throw invalid("stay", "is neither true nor false");
+      const { secret, session } = await openSession(accounts, { caller: call.caller, stay });
+      const maxAgeSeconds = Math.floor((session.expiresAtMs - Date.now()) / 1000);
+      reply.header("set-cookie", cookies.write(request.raw, { secret, ...(stay && { maxAgeSeconds }) }));
+      return { expires_at: new Date(session.expiresAtMs).toISOString() };
+    },
+  });
+  add({
+    method: "GET",
+    credential: "session",
+    answer: async (call) => {
+      // A browser without a session is told so in a good answer: nothing is wrong.
+      if (call.session === undefined) return { signed_in: false };
+      const living = await unlessUnknown(async () => {
+        await calls.begin(call);
+        await getAccount(accounts, call.caller);
+      });
+      return { signed_in: living };
+    },
+  });
+  add({
+    method: "DELETE",
+    credential: "session",
+    answer: async (call, { request, reply }) => {
+      if (!isFromPortal(request.headers)) {
+        throw new MemoryError("unauthenticated", "only the portal may end its session");
+      }
+      // The browser forgets it, whatever becomes of the rest.
+      reply.header("set-cookie", cookies.clear(request.raw));
+      if (call.session === undefined) return {};
+      await unlessUnknown(async () => {
+        // Nobody is too busy to sign out.
+        await calls.authenticate(call);
+        await endSession(accounts, call.caller);
+      });
+      return {};
+    },
+  });
 }
 
 /** Does something for a session; returns false if there is no such session. */

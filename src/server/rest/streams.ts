@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply } from "fastify";
@@ -49,31 +50,21 @@ export function addStreams(
   app: FastifyInstance,
   { calls, rpcs }: { readonly calls: Calls; readonly rpcs: ReadonlyMap<string, Rpc> },
 ): void {
-  for (const route of STREAM_ROUTES) {
-    const { descriptor, serve: method } = rpcs.get(route.rpc) as Rpc;
+  for (const { rpc, form: name, ...path } of STREAM_ROUTES) {
+    const { descriptor, serve: method } = rpcs.get(rpc) as Rpc;
     const { input, output } = descriptor;
+    const form = FORMS[name];
     const write = (message: Record<string, unknown>) =>
-      FORMS[route.form].write(toJson(output, create(output, message), JSON_OPTIONS) as JsonObject);
-    const endpoint = {
-      ...({
-        method: route.method,
-        url: route.url,
-        name: route.rpc,
-        credential: "either",
-        streams: true,
-      } as const),
-      answer: async (call: Call, { request, reply }: Asked) => {
-        await calls.begin(call);
-        const given = route.form === "events" ? lastEventIn(call) : {};
-        call.message = readJson(input, Buffer.from(requestOf(request, input, given)));
-        const messages = (method(call.message as never, call) as AsyncIterable<Record<string, unknown>>)[
-          Symbol.asyncIterator
-        ]();
-        await send(messages, { call, reply, write, form: FORMS[route.form] });
-        return undefined;
-      },
+      form.write(toJson(output, create(output, message), JSON_OPTIONS) as JsonObject);
+    const answer = async (call: Call, { request, reply }: Asked) => {
+      await calls.begin(call);
+      const given = name === "events" ? lastEventIn(call) : {};
+      call.message = readJson(input, Buffer.from(requestOf(request, input, given)));
+      const messages = method(call.message as never, call) as AsyncIterable<Record<string, unknown>>;
+      await send(messages, { call, reply, write, form });
+      return undefined;
     };
-    serve(app, endpoint, calls);
+    serve(app, { ...path, name: rpc, credential: "either", streams: true, answer }, calls);
   }
 }
 
@@ -97,40 +88,28 @@ interface Sending {
 
 /** Sends messages as fast as the client takes them. An error before the first is answered like any other. */
 async function send(
-  messages: AsyncIterator<Record<string, unknown>>,
+  messages: AsyncIterable<Record<string, unknown>>,
   { call, reply, form, write }: Sending,
 ): Promise<void> {
-  try {
-    let next = await messages.next();
+  const { raw } = reply;
+  const begin = () => {
+    if (raw.headersSent) return;
     reply.hijack();
-    const { raw } = reply;
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...form.headers });
-    try {
-      for (; next.done !== true; next = await messages.next()) {
-        if (!raw.write(write(next.value))) await drained(call, raw);
-        if (raw.destroyed) return;
-      }
-    } catch (error) {
-      call.error = error;
-      const { code, rawMessage } = wireErrorOf(call, error);
-      raw.write(form.fail({ code: codeToString(code), message: rawMessage }));
+  };
+  try {
+    for await (const message of messages) {
+      begin();
+      // It rejects only if the call is aborted, as when its client has gone: the next message tells.
+      if (!raw.write(write(message))) await once(raw, "drain", { signal: call.signal }).catch(() => {});
+      if (raw.destroyed) return;
     }
-    raw.end();
-  } finally {
-    await messages.return?.();
+    begin();
+  } catch (error) {
+    if (!raw.headersSent) throw error;
+    call.error = error;
+    const { code, rawMessage } = wireErrorOf(call, error);
+    raw.write(form.fail({ code: codeToString(code), message: rawMessage }));
   }
-}
-
-/** Resolves when the client has taken what was written, or has gone. */
-function drained(call: Call, raw: FastifyReply["raw"]): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      raw.off("drain", done).off("close", done);
-      call.signal.removeEventListener("abort", done);
-      resolve();
-    };
-    raw.on("drain", done).on("close", done);
-    call.signal.addEventListener("abort", done);
-    if (raw.destroyed || call.abortReason !== undefined) done();
-  });
+  raw.end();
 }

@@ -1,20 +1,27 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type AccountService, KeyAccess } from "../../../gen/recalld/v1/account_pb.js";
+import { codeFromString } from "@connectrpc/connect/protocol-connect";
+import {
+  AccountService,
+  KeyAccess,
+  KeyAccessSchema,
+  type ListRecentCallsRequest,
+} from "../../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
 import type { Account } from "../../accounts/account.js";
-import type { CallRecord } from "../../accounts/calls/calls.js";
+import { getAccount } from "../../accounts/authenticate.js";
+import type { CallRecord, CallsFilter } from "../../accounts/calls/calls.js";
 import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
 import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
 import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
 import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts/keys.js";
-import { getAccount } from "../../accounts/quota.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
-import { callsFilterOf } from "./calls-filter.js";
-import type { Service } from "./service.js";
-import { expiryOf } from "./store-fields.js";
+import { parseNamespace } from "../../memory/requests/namespace.js";
+import { nameOf, type Service } from "./service.js";
+import { chosen, expiryOf } from "./store-fields.js";
 
 /** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
@@ -38,6 +45,14 @@ export interface ServedModel {
 /** Largest int32, which says of a limit that there is none. */
 const CALLS_ON_WIRE_MAX = 2_147_483_647;
 
+const ACCESS = { choices: KeyAccessSchema, words: ["full", "read_only"] } as const;
+
+/** Names of the contract's methods, whole, by themselves and by their last part. */
+const METHODS = new Map<string, string>();
+for (const { methods } of [MemoryService, AccountService]) {
+  for (const each of methods) METHODS.set(each.name, nameOf(each)).set(nameOf(each), nameOf(each));
+}
+
 /** Serves recalld.v1.AccountService: translates its messages to the operations of accounts and back. */
 export function accountService(ports: AccountPorts): Service<typeof AccountService> {
   const { accounts, usage } = ports;
@@ -46,8 +61,7 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const { account, key } = await signUp(ports, { email });
       return { ...shared(account), apiKey: key };
     },
-    async getAccount(_request, call) {
-      const caller = call.caller;
+    async getAccount(_request, { caller }) {
       const account = await getAccount(accounts, caller);
       const { email, createdAtMs, keys } = account;
       const key = keys.find(({ hash }) => hash === caller.keyHash);
@@ -60,8 +74,7 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
         ...(model && { model: { ...model, languages: [...model.languages] } }),
       };
     },
-    async getUsage({ days }, call) {
-      const caller = call.caller;
+    async getUsage({ days }, { caller }) {
       const [found, account] = await Promise.all([
         getUsage({ accounts, usage }, { caller, days }),
         getAccount(accounts, caller),
@@ -77,23 +90,21 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const { nextPageToken, sinceMs } = page;
       return { calls: page.calls.map(told), nextPageToken, since: timestampFromMs(sinceMs) };
     },
-    async createKey({ name, access, namespace, replaces, graceSeconds, expiry }, call) {
-      const caller = call.caller;
-      const scope = { access: accessOf(access), namespace };
-      const request = { name, ...scope, replaces, graceSeconds, expiry: expiryOf(expiry) };
-      const { secret, key } = await createKey(ports, { caller, ...request });
+    async createKey(asked, { caller }) {
+      const access = chosen("access", asked.access, ACCESS) ?? "full";
+      const request = { ...asked, access, expiry: expiryOf(asked.expiry), caller };
+      const { secret, key } = await createKey(ports, request);
       return { apiKey: secret, key: shown(key, caller) };
     },
-    async listKeys(_request, call) {
-      const caller = call.caller;
+    async listKeys(_request, { caller }) {
       return { keys: (await listKeys(accounts, caller)).map((key) => shown(key, caller)) };
     },
-    async revokeKey({ id, force }, call) {
-      await revokeKey(accounts, { caller: call.caller, id, force });
+    async revokeKey({ id, force }, { caller }) {
+      await revokeKey(accounts, { caller, id, force });
       return { id };
     },
-    async closeAccount({ accountId }, call) {
-      return { deleted: await closeAccount(ports, { caller: call.caller, accountId }) };
+    async closeAccount({ accountId }, { caller }) {
+      return { deleted: await closeAccount(ports, { caller, accountId }) };
     },
   };
 }
@@ -101,6 +112,22 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
 function shared({ id, plan, callsLimit, callsLeft }: Account) {
   const callsUsed = Math.min(callsLimit - callsLeft, CALLS_ON_WIRE_MAX);
   return { accountId: id, plan, callsLimit: Math.min(callsLimit, CALLS_ON_WIRE_MAX), callsUsed };
+}
+
+/** Parses the choice of calls in a request. A mistyped name is refused, for it would choose none. */
+function callsFilterOf({
+  errorsOnly,
+  keyId,
+  code,
+  ...given
+}: Omit<ListRecentCallsRequest, "pageSize" | "pageToken" | "$typeName">): CallsFilter {
+  const method = given.method === undefined ? undefined : METHODS.get(given.method);
+  if (given.method !== undefined && method === undefined) throw invalid("method", "is no method of this API");
+  if (code !== undefined && code !== "ok" && codeFromString(code) === undefined) {
+    throw invalid("code", "is neither ok nor the name of an error");
+  }
+  const namespace = given.namespace === undefined ? undefined : parseNamespace(given.namespace);
+  return { errorsOnly, keyId, code, method, namespace };
 }
 
 function toldDay({ hours = {}, ...day }: DayUsage) {
@@ -148,10 +175,4 @@ function usedTimes({ createdAtMs, lastUsedAtMs }: Pick<Session, "createdAtMs" | 
     createdAt: timestampFromMs(createdAtMs),
     ...(lastUsedAtMs !== undefined && { lastUsedAt: timestampFromMs(lastUsedAtMs) }),
   };
-}
-
-function accessOf(access: KeyAccess): Key["access"] {
-  if (access === KeyAccess.UNSPECIFIED || access === KeyAccess.FULL) return "full";
-  if (access === KeyAccess.READ_ONLY) return "read_only";
-  throw invalid("access", "is neither KEY_ACCESS_FULL nor KEY_ACCESS_READ_ONLY");
 }

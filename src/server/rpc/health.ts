@@ -20,7 +20,10 @@ export interface HealthOptions {
 export function registerHealth(router: ConnectRouter, options: HealthOptions): void {
   const names = new Set(["", ...options.services.map(({ typeName }) => typeName)]);
   const overall = () => (options.readiness.now() ? Status.SERVING : Status.NOT_SERVING);
-  const nextChange = changesOf(options);
+  const waiting = new Set<() => void>();
+  options.readiness.onChange(() => {
+    for (const wake of waiting) wake();
+  });
   const open = new Share({ total: HEALTH_WATCHES_MAX, what: "open watches", reason: "STREAMS_LIMITED" });
   router.service(Health, {
     check: ({ service }) => {
@@ -33,11 +36,18 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
     async *watch({ service }, { signal, values }) {
       // The protocol has unknown services watched as well, because they might be added.
       const statusOf = () => (names.has(service) ? overall() : Status.SERVICE_UNKNOWN);
-      const ended = () => signal.aborted || options.shutdownSignal.aborted;
       const owner = values.get(callKey)?.owner ?? "";
       if (!open.tryTake(owner)) throw new ConnectError("too many watches are open", Code.ResourceExhausted);
+      const ended = AbortSignal.any([signal, options.shutdownSignal]);
       try {
-        yield* watch({ statusOf, ended, nextChange: () => nextChange(signal) });
+        for (let last: Status | undefined; ; ) {
+          const status = statusOf();
+          if (status !== last) {
+            last = status;
+            yield { status }; // it may change while the client takes its time: so look again
+          } else if (ended.aborted) return;
+          else await changed(waiting, ended);
+        }
       } finally {
         open.give(owner);
       }
@@ -45,45 +55,15 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
   });
 }
 
-interface Watched {
-  statusOf(): Status;
-  ended(): boolean;
-  /** Resolves when one of the two may have changed. */
-  nextChange(): Promise<void>;
-}
-
-/** Yields the status now, and again each time it has changed. */
-async function* watch({ statusOf, ended, nextChange }: Watched) {
-  let last: Status | undefined;
-  for (;;) {
-    const status = statusOf();
-    if (status !== last) {
-      last = status;
-      yield { status }; // it may change while the client takes its time: so look again
-    } else if (ended()) return;
-    else await nextChange();
-  }
-}
-
-/**
- * Waits for readiness to change, the server to close or the given signal to abort. All waiting calls share
- * one listener at each source, because Node warns of a leak at eleven.
- */
-function changesOf({ readiness, shutdownSignal }: HealthOptions) {
-  const waiting = new Set<() => void>();
-  const wake = () => {
-    for (const done of waiting) done();
-  };
-  readiness.onChange(wake);
-  shutdownSignal.addEventListener("abort", wake);
-  return (signal: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      const done = () => {
-        waiting.delete(done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      waiting.add(done);
-      signal.addEventListener("abort", done);
-    });
+/** Resolves when the readiness has changed or the watch must end. */
+function changed(waiting: Set<() => void>, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      waiting.delete(wake);
+      ended.removeEventListener("abort", wake);
+      resolve();
+    };
+    waiting.add(wake);
+    ended.addEventListener("abort", wake);
+  });
 }

@@ -1,4 +1,5 @@
-import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { MemoryService, WatchNamespaceResponseSchema } from "../../../gen/recalld/v1/memory_pb.js";
 import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import { countMemories } from "../../memory/operations/count.js";
@@ -9,7 +10,7 @@ import { deleteNamespaces } from "../../memory/operations/delete-namespaces.js";
 import { getMemory } from "../../memory/operations/get.js";
 import { getMemories } from "../../memory/operations/get-memories.js";
 import { getNamespace } from "../../memory/operations/get-namespace.js";
-import { listMatching } from "../../memory/operations/list.js";
+import { listMemories } from "../../memory/operations/list.js";
 import { listNamespaces } from "../../memory/operations/list-namespaces.js";
 import type { Ports } from "../../memory/operations/ports.js";
 import { recall } from "../../memory/operations/recall.js";
@@ -17,20 +18,22 @@ import { store } from "../../memory/operations/store.js";
 import { storeBatch } from "../../memory/operations/store-batch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
-import { TOP_K_MAX } from "../../memory/requests/top-k.js";
+import { TOP_K_MAX } from "../../memory/requests/recall-options.js";
+import { type ExportPorts, exportMemories } from "../../memory/streams/export.js";
+import { type WatchEvent, type WatchPorts, watch } from "../../memory/streams/watch.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { memoryOf, textsOf } from "./memory-fields.js";
-import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import {
   detailsOf,
   foundOf,
   measured,
+  memoryOf,
   modeOf,
   onlyOf,
   orderOf,
   recencyOf,
   stringsOf,
+  textsOf,
 } from "./read-fields.js";
 import type { Service } from "./service.js";
 import {
@@ -38,16 +41,16 @@ import {
   batchResult,
   eventAtMsOf,
   expiryOf,
+  memoryToStore,
   onSecretOf,
   problemOf,
   redactedOf,
   similarTextsOf,
   storedOf,
-  storeOptionsOf,
 } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
-export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
+export type MemoryPorts = Ports & ErasurePorts & WatchPorts & ExportPorts;
 
 /** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
 const COPIES = 4;
@@ -69,17 +72,20 @@ export function memoryService(
   { ending, calls }: MemoryServiceOptions,
 ): Service<typeof MemoryService> {
   return {
-    ...memoryStreams(ports, ending),
-    async store({ text, namespace, metadata, onSecret, ...asked }, call) {
+    async *watchNamespace({ namespace, position }, { caller, signal, positionName }) {
+      const asked = { caller, signal, ending, namespace, position, positionName };
+      for await (const told of watch(ports, asked)) yield eventOf(told);
+    },
+    async *exportMemories(asked, { caller, signal }) {
+      for await (const line of exportMemories(ports, { ...asked, caller, signal, ending })) yield { line };
+    },
+    async store(asked, call) {
+      const { namespace } = asked;
       const request = {
-        ...common(call),
-        ...idempotency(call),
-        text,
         namespace,
-        metadata,
-        onSecret: onSecretOf(onSecret),
-        eventAtMs: eventAtMsOf(asked),
-        ...storeOptionsOf(asked),
+        idempotencyKey: idempotencyKey(call),
+        ...common(call),
+        ...memoryToStore(asked),
       };
       const { replayed, ...answer } = await store(ports, request);
       await hold(call, similarTextsOf(answer));
@@ -87,70 +93,67 @@ export function memoryService(
       return { namespace, ...storedOf(answer) };
     },
     async storeBatch({ namespace, memories }, call) {
-      const asked = { namespace, memories: batchMemories(memories) };
-      const request = { ...common(call), ...idempotency(call), ...asked };
+      const asked = { namespace, memories: batchMemories(memories), idempotencyKey: idempotencyKey(call) };
+      const request = { ...asked, ...common(call) };
       const { results, replayed } = await storeBatch(ports, request);
       tellReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
     },
-    async updateMemory({ namespace, id, text, metadata, updateMask, etag, ...asked }, call) {
-      const [expiry, onSecret] = [expiryOf(asked.expiry), onSecretOf(asked.onSecret)];
-      const changes = {
-        text,
-        metadata,
-        expiry,
-        eventAtMs: eventAtMsOf(asked),
-        mask: updateMask?.paths,
-        etag,
-        onSecret,
-      };
-      // A patch that says null of all metadata removes it.
-      const merges = call.isPatch && metadata !== undefined;
-      const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
+    async updateMemory({ updateMask, ...asked }, call) {
       const request = {
         ...common(call),
-        ...idempotency(call),
-        namespace,
-        id,
-        ...changes,
-        merges,
-        onFreeWrite,
+        ...asked,
+        idempotencyKey: idempotencyKey(call),
+        expiry: expiryOf(asked.expiry),
+        onSecret: onSecretOf(asked.onSecret),
+        eventAtMs: eventAtMsOf(asked),
+        mask: updateMask?.paths,
+        // A patch that says null of all metadata removes it.
+        merges: call.isPatch && asked.metadata !== undefined,
+        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
       };
       call.hold(ANSWER_BYTES);
       const { memory, replayed, redacted } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
       tellReplayed(call, replayed);
-      return { memory: memoryOf(memory), namespace, ...redactedOf(redacted) };
+      return { memory: memoryOf(memory), namespace: asked.namespace, ...redactedOf(redacted) };
     },
-    async recall({ namespace, mode, fields: mask, ...asked }, call) {
-      const { query, queries, likeId, alsoIn, topK, explain, maxTokens, neighbors } = asked;
-      const { minScore, minFit, includeSuperseded } = asked;
-      const wanted = {
-        query,
-        queries,
-        likeId,
+    async recall(asked, call) {
+      const { namespace, topK, neighbors, alsoIn, minScore, minFit, includeSuperseded } = asked;
+      const { filter, after, before } = onlyOf(asked);
+      const only = [filter, after, before, minScore, minFit, asked.fields];
+      // Written out: in V8 of Node 20, each property behind a spread object takes 2 us.
+      const request = {
+        caller: call.caller,
+        signal: call.signal,
+        deadlineMs: call.deadlineMs,
+        timer: call.timer,
+        namespace,
+        query: asked.query,
+        queries: asked.queries,
+        likeId: asked.likeId,
         alsoIn,
         topK,
-        explain,
-        maxTokens,
+        mode: modeOf(asked.mode),
+        explain: asked.explain,
+        maxTokens: asked.maxTokens,
         neighbors,
         minScore,
         minFit,
         recency: recencyOf(asked),
         includeSuperseded,
-        fields: mask?.paths,
+        filter,
+        after,
+        before,
+        fields: asked.fields?.paths,
       };
-      const only = onlyOf(asked);
-      const request = { ...common(call), ...wanted, ...only, namespace, mode: modeOf(mode) };
       const isWide = (topK ?? 0) > TOP_K_MAX || neighbors !== undefined || alsoIn.length > 0;
       const expected = isWide ? PAGE_BYTES : ANSWER_BYTES;
       call.hold(expected);
       const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
       await hold(call, results.flatMap(stringsOf), expected);
       // Callers that ask for nothing new are answered as before.
-      const isFull =
-        includeSuperseded ||
-        [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
+      const isFull = includeSuperseded || only.some((each) => each !== undefined);
       return {
         results: results.map((each) => foundOf(each, { fields, isFull })),
         namespace,
@@ -178,40 +181,20 @@ export function memoryService(
       await deleteMemory(ports, { caller: call.caller, namespace, id });
       return { id };
     },
-    async deleteMemories({ namespace, ids, filter, dryRun, includeSuperseded }, call) {
-      const { signal } = call;
-      const request = {
-        caller: call.caller,
-        namespace,
-        ids,
-        filter,
-        dryRun,
-        includeSuperseded,
-        signal,
-      };
-      const { dry, ...counts } = await deleteMemories(ports, request);
+    async deleteMemories(asked, call) {
+      const { dry, ...counts } = await deleteMemories(ports, { ...asked, ...common(call) });
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
+      const { namespace } = asked;
       return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
     },
-    async updateMemories({ namespace, ...asked }, call) {
-      const { ids, filter, metadata, remove, dryRun, pageToken } = asked;
-      const request = {
-        caller: call.caller,
-        signal: call.signal,
-        namespace,
-        ids,
-        filter,
-        metadata,
-        remove,
-        dryRun,
-        pageToken,
-        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
-      };
+    async updateMemories(asked, call) {
+      const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
+      const request = { ...asked, ...common(call), onFreeWrite };
       const { dry, failed, ...counts } = await updateMemories(ports, request);
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return {
         ...counts,
-        namespace,
+        namespace: asked.namespace,
         failed: failed.map(({ id, error }) => ({ id, error: problemOf(error) })),
         ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }),
       };
@@ -219,32 +202,40 @@ export function memoryService(
     async deleteNamespace({ namespace, force }, call) {
       return { deleted: await deleteNamespace(ports, { caller: call.caller, namespace, force }) };
     },
-    async deleteNamespaces({ prefix, dryRun }, { caller, signal }) {
-      const { namespaces, ...counts } = await deleteNamespaces(ports, { caller, prefix, dryRun, signal });
+    async deleteNamespaces(asked, call) {
+      const { namespaces, ...counts } = await deleteNamespaces(ports, { ...asked, ...common(call) });
       return { ...counts, namespaces: [...namespaces] };
     },
-    async listNamespaces({ pageSize, pageToken, prefix }, call) {
-      const request = { caller: call.caller, pageSize, pageToken, prefix };
-      const { items, nextPageToken } = await listNamespaces(ports, request);
+    async listNamespaces(asked, { caller }) {
+      const { items, nextPageToken } = await listNamespaces(ports, { ...asked, caller });
       return { namespaces: items.map(measured), nextPageToken };
     },
     async getNamespace({ namespace }, call) {
       return detailsOf(namespace, await getNamespace(ports, { caller: call.caller, namespace }));
     },
-    async listMemories({ namespace, pageSize, pageToken, order, filter, includeSuperseded }, call) {
-      const page = { pageSize, pageToken, order: orderOf(order), filter, includeSuperseded };
-      const request = { caller: call.caller, namespace, ...page, signal: call.signal };
+    async listMemories(asked, call) {
       call.hold(PAGE_BYTES);
-      const { items, nextPageToken } = await listMatching(ports, request);
+      const request = { ...asked, ...common(call), order: orderOf(asked.order) };
+      const { items, nextPageToken } = await listMemories(ports, request);
       await hold(call, items.flatMap(textsOf), PAGE_BYTES);
-      return { memories: items.map(memoryOf), namespace, nextPageToken };
+      return { memories: items.map(memoryOf), namespace: asked.namespace, nextPageToken };
     },
-    async countMemories({ namespace, filter, includeSuperseded }, call) {
-      const { signal } = call;
-      const request = { caller: call.caller, namespace, filter, includeSuperseded, signal };
-      return { memories: await countMemories(ports, request), namespace };
+    async countMemories(asked, call) {
+      const memories = await countMemories(ports, { ...asked, ...common(call) });
+      return { memories, namespace: asked.namespace };
     },
   };
+}
+
+function eventOf({ position, event }: WatchEvent): MessageInitShape<typeof WatchNamespaceResponseSchema> {
+  switch (event.kind) {
+    case "stored":
+      return { position, event: { case: "stored", value: memoryOf(event.memory) } };
+    case "deleted":
+      return { position, event: { case: "deleted", value: { id: event.id } } };
+    default:
+      return { position, event: { case: event.kind, value: {} } };
+  }
 }
 
 /** Counts the texts of an answer, until it was taken, in place of the bytes that the call has held for them. */
@@ -256,9 +247,9 @@ async function hold(call: Call, texts: readonly string[], expected = 0): Promise
 }
 
 /** The key by which a call may be repeated. */
-function idempotency({ headers }: Call) {
+function idempotencyKey({ headers }: Call): string | undefined {
   const key = headers["idempotency-key"];
-  return { idempotencyKey: key === undefined ? undefined : String(key) };
+  return key === undefined ? undefined : String(key);
 }
 
 /** Marks a response whose work an earlier attempt with the same key has done. */

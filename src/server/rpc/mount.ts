@@ -1,4 +1,4 @@
-import type { DescMethod, Registry } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, Registry } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -9,10 +9,11 @@ import {
   type Interceptor,
   type ServiceImpl,
 } from "@connectrpc/connect";
-import type {
-  UniversalHandler,
-  UniversalServerRequest,
-  UniversalServerResponse,
+import {
+  createAsyncIterable,
+  type UniversalHandler,
+  type UniversalServerRequest,
+  type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
@@ -24,9 +25,8 @@ import { sessionOf } from "../listen/session-cookie.js";
 import { encodingOf, normalizeHeaders } from "../wire/content-type.js";
 import { wireErrorOf } from "../wire/errors.js";
 import { JSON_OPTIONS } from "../wire/json-options.js";
-import { errorBody, unsupported, withBody } from "../wire/plain-errors.js";
-import { decodedBody, emptyHeaders } from "../wire/request-body.js";
-import { checkedStream } from "../wire/request-stream.js";
+import { errorBody, unsupported } from "../wire/plain-errors.js";
+import { checkedStream, decodedBody, emptyHeaders } from "../wire/request-body.js";
 import { nameOf, type Rpc, type Served } from "./service.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
@@ -65,7 +65,7 @@ export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
   app.register(fastifyConnectPlugin, {
     routes: (router) => {
       for (const { service, methods } of services)
-        router.service(service, implementation(methods as Served["methods"], calls));
+        router.service(service, implementation({ service, methods }, calls));
       const open = router.handlers.length;
       options.addOpen(router);
       for (const [i, handler] of [...router.handlers].entries()) {
@@ -102,53 +102,42 @@ function fail(call: Call, error: unknown): never {
   throw wireErrorOf(call, error);
 }
 
-/** Adapts functions of a message and a call to Connect's of a message and a context. */
-function implementation(methods: Served["methods"], calls: Calls): ServiceImpl<Served["service"]> {
-  const adapted = Object.entries(methods).map(([name, method]) => {
-    const serve = method as Rpc["serve"];
-    const adapter = (request: never, context: HandlerContext) => {
+/**
+ * Adapts functions of a message and a call to Connect's of a message and a context. A unary call
+ * needs no signal of Connect's: it ends by itself when its client has gone, its time is over or the server stops.
+ */
+function implementation({ service, methods }: Served, calls: Calls): ServiceImpl<DescService> {
+  const adapted = service.methods.map(({ localName, methodKind }) => {
+    const serve = methods[localName] as Rpc["serve"];
+    const answer = async (request: never, context: HandlerContext) => {
       const call = callOf(context);
-      const isUnary = context.method.methodKind === "unary";
-      // Also one that Connect has read: from a query, or of a stream.
+      // Also one that Connect has read, from a query.
       call.message = request;
-      const serving = { request, serve, context };
-      return isUnary ? answer(call, { ...serving, calls }) : stream(call, serving);
+      try {
+        return await calls.run(call, serve);
+      } catch (error) {
+        return fail(call, error);
+      }
     };
-    return [name, adapter];
+    async function* stream(request: never, context: HandlerContext) {
+      const call = callOf(context);
+      call.message = request;
+      // Connect alone keeps the time that a client allows a stream.
+      const { signal } = context;
+      const onAbort = () => call.abort(ConnectError.from(signal.reason, Code.Canceled));
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort);
+      try {
+        yield* serve(request, call) as AsyncIterable<object>;
+      } catch (error) {
+        fail(call, error);
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
+    }
+    return [localName, methodKind === "unary" ? answer : stream];
   });
   return Object.fromEntries(adapted);
-}
-
-type Serving = Pick<Rpc, "serve"> & { readonly request: never; readonly context: HandlerContext };
-
-async function answer(call: Call, { request, serve, context, calls }: Serving & { readonly calls: Calls }) {
-  const unfollow = follow(call, context.signal);
-  try {
-    return await calls.run(call, () => serve(request, call) as Promise<object>);
-  } catch (error) {
-    fail(call, error);
-  } finally {
-    unfollow();
-  }
-}
-
-async function* stream(call: Call, { request, serve, context }: Serving) {
-  const unfollow = follow(call, context.signal);
-  try {
-    yield* serve(request, call) as AsyncIterable<object>;
-  } catch (error) {
-    fail(call, error);
-  } finally {
-    unfollow();
-  }
-}
-
-/** Aborts the call with Connect's signal; returns a function that ends this. */
-function follow(call: Call, signal: AbortSignal): () => void {
-  const onAbort = () => call.abort(ConnectError.from(signal.reason, Code.Canceled));
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort);
-  return () => signal.removeEventListener("abort", onAbort);
 }
 
 /** Reason of the signal of a call that has ended. */
@@ -230,21 +219,24 @@ function readBody({ method }: UniversalHandler, { request, call, bytesMax }: Rea
 
 /** Adds a body that explains a bare 405 or 415. */
 function withErrorBody(
-  handler: UniversalHandler,
+  { allowedMethods }: UniversalHandler,
   request: UniversalServerRequest,
   response: UniversalServerResponse,
 ): UniversalServerResponse {
-  if (response.body !== undefined) return response;
-  if (response.status === 405) {
-    const allow = handler.allowedMethods.join(", ");
-    const header = new Headers(response.header);
+  const { status, body } = response;
+  if (body !== undefined) return response;
+  const header = new Headers(response.header);
+  header.set("content-type", "application/json");
+  let message = `HTTP ${status}`;
+  if (status === 405) {
+    const allow = allowedMethods.join(", ");
     header.set("allow", allow);
-    const message = `${request.method.slice(0, 16)} is not served here; use ${allow}`;
-    return withBody({ ...response, header }, message);
+    message = `${request.method.slice(0, 16)} is not served here; use ${allow}`;
+  } else if (status === 415) {
+    message = unsupported(request.header.get("content-type") ?? "none");
   }
-  if (response.status === 415)
-    return withBody(response, unsupported(request.header.get("content-type") ?? "none"));
-  return withBody(response, `HTTP ${response.status}`);
+  const bytes = Buffer.from(JSON.stringify(errorBody(status, message)));
+  return { ...response, header, body: createAsyncIterable([bytes]) };
 }
 
 /** Passes the answer's body on, and ends the call behind it. */

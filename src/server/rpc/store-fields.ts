@@ -1,83 +1,73 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { DescEnum, MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  Secrets_OnSecret,
-  Similarity_OnSimilar,
+  type Secrets_OnSecret,
+  Secrets_OnSecretSchema,
+  Similarity_OnSimilarSchema,
   type StoreItem,
   type StoreRequest,
-  StoreRequest_OnConflict,
+  StoreRequest_OnConflictSchema,
   StoreResponse_Outcome,
   type StoreResponseSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
-import { invalid, type MemoryError } from "../../errors.js";
-import { ofItem } from "../../memory/operations/of-item.js";
+import { invalid, type MemoryError, ofItem } from "../../errors.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
 import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
-import type { OnSimilar, StoreOptionsRequest } from "../../memory/operations/store-options.js";
-import type { Expiry } from "../../memory/requests/expiry.js";
+import type { MemoryRequest } from "../../memory/operations/store-item.js";
+import type { Expiry } from "../../memory/requests/times.js";
 import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
-import type { OnConflict } from "../../memory/versions/deciding-stores.js";
 
 const MS_PER_SECOND = 1_000;
 const NANOS_PER_MS = 1_000_000;
 const NANOS_MAX = 999_999_999;
 
-/** Translates what a store asks for beyond a memory. */
-export function storeOptionsOf({
-  externalId,
-  onConflict,
-  expiry,
-  supersedes,
-  similarAbove,
-  onSimilar,
-}: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes"> &
-  Partial<Pick<StoreRequest, "similarAbove" | "onSimilar">>): StoreOptionsRequest {
-  return {
-    externalId,
-    onConflict: onConflictOf(onConflict),
-    expiry: expiryOf(expiry),
-    supersedes,
-    similarAbove,
-    onSimilar: onSimilarOf(onSimilar),
-  };
+/**
+ * Translates a choice to the domain's word for it, which has the place of the choice's number; undefined if none was
+ * made. @throws MemoryError `invalid_argument` for a number that stands for nothing.
+ */
+export function chosen<T extends string>(
+  field: string,
+  value: number,
+  { choices: { values }, words }: { readonly choices: DescEnum; readonly words: readonly T[] },
+): T | undefined {
+  // The first of them says that nothing was chosen.
+  if (value === 0 || words[value - 1] !== undefined) return words[value - 1];
+  const names = values.slice(1).map(({ name }) => name);
+  const before = names.slice(0, -1).join(", ");
+  const between = names.length === 2 ? `neither ${before} nor` : `none of ${before} and`;
+  throw invalid(field, `is ${between} ${names.at(-1)}`);
 }
 
-function onSimilarOf(value: Similarity_OnSimilar | undefined): OnSimilar | undefined {
-  if (value === undefined || value === Similarity_OnSimilar.ON_SIMILAR_UNSPECIFIED) return undefined;
-  if (value === Similarity_OnSimilar.STORE) return "store";
-  if (value === Similarity_OnSimilar.KEEP) return "keep";
-  if (value === Similarity_OnSimilar.SUPERSEDE) return "supersede";
-  throw invalid("on_similar", "is none of STORE, KEEP and SUPERSEDE");
+const ON_SECRET = { choices: Secrets_OnSecretSchema, words: ["store", "redact", "refuse"] } as const;
+const ON_CONFLICT = { choices: StoreRequest_OnConflictSchema, words: ["refuse", "replace", "keep"] } as const;
+const ON_SIMILAR = { choices: Similarity_OnSimilarSchema, words: ["store", "keep", "supersede"] } as const;
+
+/** Translates what is done with secrets; undefined is the server's way. */
+export function onSecretOf(value: Secrets_OnSecret): OnSecret | undefined {
+  return chosen("on_secret", value, ON_SECRET);
+}
+
+/** Translates a memory to store, by itself or in a batch, which lists no similar ones. */
+export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
+  const { text, metadata, externalId, supersedes } = asked;
+  const { similarAbove, onSimilar = 0 } = asked as Partial<StoreRequest>;
+  return {
+    text,
+    metadata,
+    externalId,
+    supersedes,
+    eventAtMs: eventAtMsOf(asked),
+    onSecret: onSecretOf(asked.onSecret),
+    onConflict: chosen("on_conflict", asked.onConflict, ON_CONFLICT),
+    expiry: expiryOf(asked.expiry),
+    similarAbove,
+    onSimilar: chosen("on_similar", onSimilar, ON_SIMILAR),
+  };
 }
 
 /** Translates the memories of a batch. */
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
-  return memories.map(({ text, metadata, onSecret, ...asked }, i) =>
-    ofItem(`memories[${i}]`, () => ({
-      text,
-      metadata,
-      eventAtMs: eventAtMsOf(asked),
-      onSecret: onSecretOf(onSecret),
-      ...storeOptionsOf(asked),
-    })),
-  );
-}
-
-/** Translates what is done with secrets; undefined is the server's way. */
-export function onSecretOf(value: Secrets_OnSecret): OnSecret | undefined {
-  if (value === Secrets_OnSecret.ON_SECRET_UNSPECIFIED) return undefined;
-  if (value === Secrets_OnSecret.STORE) return "store";
-  if (value === Secrets_OnSecret.REDACT) return "redact";
-  if (value === Secrets_OnSecret.REFUSE) return "refuse";
-  throw invalid("on_secret", "is none of STORE, REDACT and REFUSE");
-}
-
-function onConflictOf(value: StoreRequest_OnConflict): OnConflict | undefined {
-  if (value === StoreRequest_OnConflict.ON_CONFLICT_UNSPECIFIED) return undefined;
-  if (value === StoreRequest_OnConflict.REFUSE) return "refuse";
-  if (value === StoreRequest_OnConflict.REPLACE) return "replace";
-  if (value === StoreRequest_OnConflict.KEEP) return "keep";
-  throw invalid("on_conflict", "is none of REFUSE, REPLACE and KEEP");
+  return memories.map((memory, i) => ofItem(`memories[${i}]`, () => memoryToStore(memory)));
 }
 
 /** Translates the time from which a memory is hidden. */
@@ -137,12 +127,12 @@ export function redactedOf(redacted: Redacted | undefined) {
   return { redacted: { secrets: secrets.map((each) => ({ ...each })), count } };
 }
 
-/** Translates the result of one memory of a batch. */
 /** Translates the error of one part of a call. */
 export function problemOf({ code, message, reason }: MemoryError) {
   return { code, message, reason: reason ?? "" };
 }
 
+/** Translates the result of one memory of a batch. */
 export function batchResult(result: BatchResult) {
   if ("error" in result) {
     return { result: { case: "error", value: problemOf(result.error) } } as const;

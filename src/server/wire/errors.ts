@@ -1,34 +1,24 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { codeFromString } from "@connectrpc/connect/protocol-connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.js";
-import { type ErrorCode, MemoryError } from "../../errors.js";
+import { MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";
-
-/** Code of each error on the wire. HTTP statuses follow Connect's table; `docs/errors.md` lists them. */
-const WIRE_CODES: Record<ErrorCode, Code> = {
-  invalid_argument: Code.InvalidArgument,
-  unauthenticated: Code.Unauthenticated,
-  permission_denied: Code.PermissionDenied,
-  not_found: Code.NotFound,
-  already_exists: Code.AlreadyExists,
-  failed_precondition: Code.FailedPrecondition,
-  aborted: Code.Aborted,
-  resource_exhausted: Code.ResourceExhausted,
-  unavailable: Code.Unavailable,
-  internal: Code.Internal,
-};
 
 export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
 
-/** Converts an error of ours to Connect's: code, message, details and headers. */
+/**
+ * Converts an error of ours to Connect's: code, which has the same name there, message, details and headers. HTTP
+ * statuses follow Connect's table; `docs/errors.md` lists them.
+ */
 export function toConnectError(error: MemoryError): ConnectError {
   if (error.code === "internal") return masked(error);
-  const code = WIRE_CODES[error.code];
+  const code = codeFromString(error.code) as Code;
   return new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
 }
 

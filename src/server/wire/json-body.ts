@@ -1,4 +1,5 @@
 import {
+  create,
   type DescEnum,
   type DescField,
   type DescMessage,
@@ -9,30 +10,21 @@ import {
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { DurationSchema, type FieldMask, FieldMaskSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
+import { parseInstant } from "../../memory/requests/times.js";
 import { suggestion } from "../../suggest.js";
-import { isMask, takeMasks } from "./field-mask.js";
-import { checkNothingIsLost, shown } from "./json-text.js";
+import { checkNothingIsLost, isObject, shown, textOf } from "./json-text.js";
 
 /** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
 const NESTING_MAX = 64;
 
-interface Text {
-  readonly schema: DescMessage;
-  readonly form: string;
-}
-
-/** Messages that JSON writes as a string, each with its form; field masks have rules of their own. */
-const TEXTS: Readonly<Record<string, Text>> = {
-  [TimestampSchema.typeName]: {
-    schema: TimestampSchema,
-    form: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
-  },
-  [DurationSchema.typeName]: { schema: DurationSchema, form: 'a number of seconds like "3600s"' },
+/** Forms of the messages that JSON writes as a string; field masks have rules of their own. */
+const TEXTS: Readonly<Record<string, string>> = {
+  [TimestampSchema.typeName]: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
+  [DurationSchema.typeName]: 'a number of seconds like "3600s"',
 };
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Decodes a JSON body. Checks it first for what Protobuf's own JSON rules let pass or report without
@@ -51,7 +43,7 @@ export function readJson(message: DescMessage, bytes: Uint8Array): Message {
 
 /** Decodes a JSON body like `readJson`, and yields where other work may run: each step takes long for megabytes. */
 export function* readingJson(message: DescMessage, bytes: Uint8Array): Generator<undefined, Message> {
-  const text = decode(bytes);
+  const text = textOf(bytes);
   const value = parse(text);
   yield;
   checkMessage(message, value);
@@ -75,7 +67,7 @@ export function readResource(
   bytes: Uint8Array,
   { fields, isPatch }: { readonly fields: Readonly<Record<string, string>>; readonly isPatch: boolean },
 ): Message {
-  const text = decode(bytes);
+  const text = textOf(bytes);
   const value = parse(text);
   checkMessage(message, value);
   checkNothingIsLost(text);
@@ -120,15 +112,6 @@ function withoutNulls(message: DescMessage, value: JsonObject): JsonObject {
 
 function fieldOf(message: DescMessage, key: string): DescField | undefined {
   return message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
-}
-
-/** Decodes strictly: two names that differ in a broken byte would become one. */
-function decode(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw invalid("body", "is not UTF-8");
-  }
 }
 
 function parse(json: string): JsonValue {
@@ -211,14 +194,16 @@ function checkString(name: string, value: unknown): asserts value is string {
 }
 
 /** Checks a message that JSON writes as a string. */
-function checkText({ typeName }: DescMessage, value: unknown, name: string): void {
+function checkText(message: DescMessage, value: unknown, name: string): void {
   checkString(name, value);
-  const { schema, form } = TEXTS[typeName] as Text;
   try {
-    fromJson(schema, value);
+    fromJson(message, value);
   } catch {
-    throw invalid(name, `is not ${form}`);
+    throw invalid(name, `is not ${TEXTS[message.typeName]}`);
   }
+  // Protobuf's decoder takes 30 February for a day of March.
+  if (message.typeName === TimestampSchema.typeName && parseInstant(value) === undefined)
+    throw invalid(name, `is not ${TEXTS[message.typeName]}`);
 }
 
 function checkChoice(choice: DescEnum, value: unknown, name: string): void {
@@ -250,12 +235,45 @@ function isInt32(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function isMask({ message }: DescField): boolean {
+  return message?.typeName === FieldMaskSchema.typeName;
+}
+
+/**
+ * Takes the field masks out of a JSON request. Protobuf's JSON has `"createdAt"` in them, which would spoil keys
+ * of metadata; this API's fields are in snake_case elsewhere, so both are read. The function that is answered
+ * sets them in the message.
+ */
+function takeMasks(
+  type: DescMessage,
+  request: JsonObject,
+): { rest: JsonObject; setIn(message: Message): void } {
+  const masks = new Map<string, FieldMask>();
+  const rest = { ...request };
+  for (const field of type.fields.filter(isMask)) {
+    for (const key of [field.name, field.jsonName]) {
+      const mask = rest[key];
+      if (typeof mask === "string")
+        masks.set(field.localName, create(FieldMaskSchema, { paths: pathsOf(mask) }));
+      delete rest[key];
+    }
+  }
+  return { rest, setIn: (message) => Object.assign(message, Object.fromEntries(masks)) };
+}
+
+/** Writes a field's name as the contract does. What follows a dot is no field's name, and stays. */
+function pathOf(path: string): string {
+  const [first = "", ...rest] = path.split(".");
+  return [first.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...rest].join(".");
+}
+
+function pathsOf(mask: string): string[] {
+  if (mask === "") return [];
+  return mask.split(",").map(pathOf);
 }

@@ -20,6 +20,35 @@ interface Scope {
   index: number;
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Decodes UTF-8 strictly: two names that differ in a broken byte would become one. A byte order mark says nothing.
+ *
+ * @throws MemoryError `invalid_argument`.
+ */
+export function textOf(bytes: Uint8Array, what = "body"): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw invalid(what, "is not UTF-8");
+  }
+}
+
+/** Parses JSON. @throws MemoryError `invalid_argument`. */
+export function parsed(text: string, what = "body"): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(what, "is not JSON");
+  }
+}
+
+/** True for an object of JSON. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an integer
  * that no double holds. The text must be valid JSON of an object. One pass without recursion.

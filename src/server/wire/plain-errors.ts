@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
-import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
 import { MemoryError, type Reason } from "../../errors.js";
 import type { Call } from "../call.js";
 import { foreignCharset } from "./content-type.js";
@@ -30,58 +29,6 @@ export const NO_STORE = "no-store";
 /** Builds an error of Connect's shape for an answer that no RPC gave. */
 export function errorBody(status: number, message: string): { code: string; message: string } {
   return { code: CODES[status] ?? (status >= 500 ? "internal" : "unknown"), message };
-}
-
-/** Adds a body that explains a response of status and headers alone. */
-export function withBody(response: UniversalServerResponse, message: string): UniversalServerResponse {
-  const header = new Headers(response.header);
-  header.set("content-type", "application/json");
-  return {
-    ...response,
-    header,
-    body: bodyOf(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
-  };
-}
-
-/** Body of a single piece. */
-async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
-export interface ErrorShaping {
-  onFault(error: unknown): void;
-  /** Lists the methods that a path is served by. */
-  methodsAt(path: string): readonly string[];
-  /** Method and path that were probably meant. */
-  routeLike(method: string, path: string): string | undefined;
-}
-
-/** Gives Fastify's own errors (no route, a body of unknown type) the shape of all others. */
-export function shapeFastifyErrors(
-  app: FastifyInstance,
-  { onFault, methodsAt, routeLike }: ErrorShaping,
-): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const status = error.statusCode ?? 500;
-    if (status >= 500) onFault(error);
-    const type = request.headers["content-type"] ?? "none";
-    const message =
-      status === 415 ? unsupported(type) : status >= 500 ? "internal error" : "the request could not be read";
-    return sendError(reply, status, message);
-  });
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?", 1)[0] as string;
-    const methods = methodsAt(path);
-    const allow = methods.join(", ");
-    // A route of many paths, such as that of the docs, has nothing at some of them.
-    if (allow === "" || methods.includes(request.method)) {
-      const meant = routeLike(request.method, path);
-      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-      return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}${hint}`);
-    }
-    reply.header("allow", allow);
-    return sendError(reply, 405, `${request.method} is not served here; use ${allow}`);
-  });
 }
 
 /** Responds to a URL without a route to look up: its percent-encoding is broken, or a part is too long. */

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { encodeEnvelope, transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
 import { type Call, SMALL_BYTES_MAX } from "../call.js";
 import type { Encoding } from "./content-type.js";
@@ -13,8 +13,10 @@ import { readingJson, readJson } from "./json-body.js";
 const gunzipBytes = promisify(gunzip);
 
 /** Size of what gRPC and gRPC-Web put before a message: a byte of flags and four of length. */
-export const ENVELOPE_BYTES = 5;
+const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
+/** Bits of an envelope other than "compressed": the end of a stream, which is no message. */
+const OTHER_FLAGS = 0b1111_1110;
 
 /** Empty message, which Connect decodes in place of the one that was decoded here. */
 const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
@@ -24,6 +26,9 @@ const DECODED_TIMES = 2;
 
 /** Size from which a body is decoded in steps. */
 const LONG_BYTES = 262_144;
+
+/** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
+const STREAM_BYTES_MAX = 65_536;
 
 /** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
 const UNZIPS_MAX = 4;
@@ -37,6 +42,9 @@ export interface Reading {
   /** Call that holds what has arrived. */
   readonly call: Call;
 }
+
+/** Body of messages of one type. */
+type Decoding = Reading & Encoding & { readonly message: DescMessage };
 
 /**
  * Reads, checks and decodes the body of a unary call into the call's message. What cannot be read is the caller's
@@ -52,7 +60,7 @@ export async function* decodedBody({
   codec,
   enveloped,
   ...reading
-}: Reading & Encoding & { readonly message: DescMessage }): AsyncGenerator<Uint8Array> {
+}: Decoding): AsyncGenerator<Uint8Array> {
   const { call, bytesMax } = reading;
   try {
     const bytes = await readAll(call, bytesMax + (enveloped ? ENVELOPE_BYTES : 0));
@@ -66,6 +74,48 @@ export async function* decodedBody({
     call.error ??= error;
     throw translated(error);
   }
+}
+
+/**
+ * Reads the body of a streaming call: its messages one by one, each checked before Connect decodes it. Yields
+ * whole envelopes, unpacked.
+ *
+ * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
+ */
+export async function* checkedStream(
+  body: AsyncIterable<Uint8Array>,
+  { message, codec, call, ...options }: Decoding,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const { flags, data } of transformSplitEnvelope(options.bytesMax)(counted(body, call))) {
+      const envelope = encodeEnvelope(flags, data);
+      const plain = (flags & OTHER_FLAGS) === 0 ? await unwrap(envelope, options) : undefined;
+      if (plain !== undefined) decode(plain, { message, codec });
+      yield plain === undefined ? envelope : encodeEnvelope(0, plain);
+    }
+  } catch (thrown) {
+    const error = explained(thrown, options.bytesMax);
+    call.error ??= error;
+    throw translated(error);
+  }
+}
+
+/** Counts the bytes of a stream of messages while they are read. */
+async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > STREAM_BYTES_MAX) throw tooLarge(STREAM_BYTES_MAX);
+    call.hold(chunk.byteLength);
+    yield chunk;
+  }
+}
+
+/** Says in our words what Connect finds wrong with an envelope. */
+function explained(error: unknown, bytesMax: number): unknown {
+  const { code } = error instanceof ConnectError ? error : {};
+  if (code === Code.ResourceExhausted) return tooLarge(bytesMax);
+  return code === Code.InvalidArgument ? cutOff() : error;
 }
 
 /** Makes the headers describe the empty message. An envelope says itself that it is not compressed. */
@@ -91,7 +141,7 @@ export async function readBody(reading: Reading): Promise<Uint8Array> {
 }
 
 /** Creates the error for a body over the limit. */
-export function tooLarge(bytesMax: number): MemoryError {
+function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
   return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
 }
@@ -157,7 +207,7 @@ function holdUnpacked(call: Call, bytes: Uint8Array, plain: Uint8Array): void {
 }
 
 /** Unpacks the message's bytes; undefined for envelopes and compressions that Connect itself refuses. */
-export async function unwrap(
+async function unwrap(
   bytes: Uint8Array,
   { enveloped, compression, bytesMax }: { enveloped: boolean; compression: string | null; bytesMax: number },
 ): Promise<Uint8Array | undefined> {
@@ -176,7 +226,7 @@ export async function unwrap(
 }
 
 /** Creates the error for a body that ends too early. */
-export function cutOff(): MemoryError {
+function cutOff(): MemoryError {
   return invalid("body", "ends in the middle of a message");
 }
 
@@ -205,7 +255,7 @@ export async function decodeInSteps(
 /**
  * Decodes a message. @throws MemoryError `invalid_argument`, with a text that names the field where it can.
  */
-export function decode(
+function decode(
   bytes: Uint8Array,
   { message, codec }: { readonly message: DescMessage; readonly codec: Encoding["codec"] },
 ): Message {

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "lmdb";
-import { unavailable } from "../../errors.js";
-import { TookTooLongError, within } from "../within.js";
-import { committed, WRITE_TIMEOUT_MS, type Writes, writesOf } from "./durably.js";
+import { committed, inTime, type Writes, writesOf } from "./durably.js";
 
 /** Time that charges are collected before they are written together. */
 const GROUP_MS = 10;
@@ -105,13 +103,7 @@ export class Charges<A extends Charged = Charged> {
   async write(): Promise<void> {
     if (this.#pending.size === 0 && this.#groups.length === 0) return;
     this.send();
-    try {
-      await within(WRITE_TIMEOUT_MS, this.#sending);
-    } catch (error) {
-      throw error instanceof TookTooLongError
-        ? unavailable("the database's disk does not answer", error)
-        : error;
-    }
+    await inTime(this.#sending);
   }
 
   /** Queues a transaction for all charges so far, so that it precedes those that are queued after this. */

@@ -51,16 +51,13 @@ export class LocalClaims implements Claims {
     });
   }
 
-  #remove({ id, expiresAtMs }: Claim): void {
+  #remove({ id, expiresAtMs }: Pick<Claim, "id" | "expiresAtMs">): void {
     this.#claims.removeSync(id);
     this.#expiries.removeSync([expiresAtMs, id]);
   }
 
   #removeExpired(nowMs: number): void {
     const expired = [...this.#expiries.getKeys({ end: [nowMs, ""], limit: EXPIRED_MAX })];
-    for (const [expiresAtMs, id] of expired) {
-      this.#claims.removeSync(id);
-      this.#expiries.removeSync([expiresAtMs, id]);
-    }
+    for (const [expiresAtMs, id] of expired) this.#remove({ id, expiresAtMs });
   }
 }

@@ -24,18 +24,14 @@ const CAUSE_TIMEOUT_MS = 1_000;
  *
  * The action must check before it writes: what it wrote before it threw stays written.
  */
-export function durably<T>(db: Database, action: () => T): Promise<T> {
-  return inTransaction(db, action, () => db.flushed);
+export async function durably<T>(db: Database, action: () => T): Promise<T> {
+  writesOf(db).expectWritable();
+  return inTime(transacted(db, action, { flushes: true }));
 }
 
 /** Waits until earlier writes are settled, even if writes fail. */
 export async function settled(db: Database): Promise<void> {
-  await inTransaction(
-    db,
-    () => {},
-    () => db.flushed,
-    { always: true },
-  );
+  await inTime(transacted(db, () => {}, { flushes: true }));
 }
 
 /**
@@ -45,18 +41,13 @@ export async function settled(db: Database): Promise<void> {
  */
 export async function committed<T>(db: Database, action: () => T): Promise<T> {
   writesOf(db).expectWritable();
-  return transacted(db, action, () => undefined);
+  return transacted(db, action, { flushes: false });
 }
 
-async function inTransaction<T>(
-  db: Database,
-  action: () => T,
-  flushed: () => Promise<unknown> | undefined,
-  { always = false } = {},
-): Promise<T> {
-  if (!always) writesOf(db).expectWritable();
+/** Waits for a write. @throws MemoryError `unavailable` if the disk takes too long. */
+export async function inTime<T>(writing: Promise<T>): Promise<T> {
   try {
-    return await within(WRITE_TIMEOUT_MS, transacted(db, action, flushed));
+    return await within(WRITE_TIMEOUT_MS, writing);
   } catch (error) {
     throw error instanceof TookTooLongError
       ? unavailable("the database's disk does not answer", error)
@@ -64,11 +55,7 @@ async function inTransaction<T>(
   }
 }
 
-async function transacted<T>(
-  db: Database,
-  action: () => T,
-  flushed: () => Promise<unknown> | undefined,
-): Promise<T> {
+async function transacted<T>(db: Database, action: () => T, { flushes }: { flushes: boolean }): Promise<T> {
   const writes = writesOf(db);
   const faults = new Set<unknown>();
   const watched = () => {
@@ -80,7 +67,7 @@ async function transacted<T>(
     }
   };
   try {
-    const [result] = await Promise.all([db.transaction(watched), flushed()]);
+    const [result] = await Promise.all([db.transaction(watched), flushes && db.flushed]);
     writes.succeeded();
     return result;
   } catch (error) {

@@ -12,7 +12,10 @@ import { LocalClaims } from "./claims.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
+import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
+import { LocalNames } from "./log/names.js";
+import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
 import { LocalGrants } from "./oauth/grants.js";
 import { type Answering, claim } from "./owner/owner.js";
 import { LocalRecent } from "./recent.js";
@@ -79,9 +82,13 @@ function storageIn(
   const { charges } = accounts;
   // A database whose disk is full is backed up without the charges that the disk does not take.
   const snapshots = new DatabaseSnapshots(root, { before: () => charges.write().catch(() => {}) });
+  const entries = new Entries(root);
+  const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
   return {
     // A memory's charge is on the disk before it, or with it.
-    log: new LocalLog(root, { beforeAppend: () => charges.send() }),
+    log: new LocalLog(entries, { secondaryIndexes, beforeAppend: () => charges.send() }),
+    names: new LocalNames(root),
+    secondaryIndexes,
     accounts,
     grants: new LocalGrants(root),
     usage: new LocalUsage(root),

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Scope } from "../../memory/ports/log.js";
+import type { Scope } from "../../memory/ports/names.js";
 import type { Recent } from "../../memory/ports/recent.js";
 import { durably, reading } from "./durably.js";
 

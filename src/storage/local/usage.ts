@@ -1,5 +1,4 @@
 import type { Database, RootDatabase } from "lmdb";
-import { sum } from "../../accounts/count-usage.js";
 import {
   type AccountHour,
   type Counts,
@@ -7,6 +6,7 @@ import {
   type DayUsage,
   dateOf,
   NOTHING,
+  sum,
   USAGE_DAYS_MAX,
   type Usage,
 } from "../../accounts/usage.js";

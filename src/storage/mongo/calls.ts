@@ -1,6 +1,6 @@
-import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
+import type { Collection, Db, Filter } from "mongodb";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "../../accounts/calls/calls.js";
-import { DUPLICATE_KEY } from "./find-or-insert.js";
+import { takenIn } from "./find-or-insert.js";
 import { idsFrom } from "./log/number.js";
 import { withTimeout } from "./with-timeout.js";
 
@@ -19,7 +19,8 @@ export class MongoCalls implements Calls {
   async add(records: readonly CallRecord[]): Promise<void> {
     const calls = records.map(({ id, accountId, ...call }) => ({ _id: `${accountId}:${id}`, ...call }));
     const adding = this.#calls.insertMany(calls, { ordered: false }).catch((error) => {
-      if (!isOnlyTaken(error)) throw error;
+      // A write that is repeated finds its records there.
+      if (takenIn(error).length === 0) throw error;
     });
     await withTimeout<unknown>(adding);
   }
@@ -79,13 +80,4 @@ export class MongoCalls implements Calls {
 function idsBefore({ accountId, before }: Pick<CallsPlace, "accountId" | "before">) {
   const ids = idsFrom(accountId);
   return before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` };
-}
-
-/** True if all that an insert did not do is there already, which is a write that is repeated. */
-function isOnlyTaken(error: unknown): boolean {
-  if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE_KEY) return false;
-  const errors = [error.writeErrors].flat();
-  return (
-    error.result.getWriteConcernError() === undefined && errors.every(({ code }) => code === DUPLICATE_KEY)
-  );
 }

@@ -1,10 +1,25 @@
-import { type Collection, type Filter, MongoServerError, type UpdateFilter, type WithId } from "mongodb";
+import {
+  type Collection,
+  type Filter,
+  MongoBulkWriteError,
+  MongoServerError,
+  type UpdateFilter,
+  type WithId,
+  type WriteError,
+} from "mongodb";
 
 /** Code of MongoDB's error for a unique key that is taken. */
-export const DUPLICATE_KEY = 11_000;
+const DUPLICATE_KEY = 11_000;
 
 export function isTaken(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
+/** Documents that were there already, if an insert of several failed for nothing else; otherwise none. */
+export function takenIn(error: unknown): readonly WriteError[] {
+  if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) return [];
+  const errors = [error.writeErrors].flat();
+  return errors.every(({ code }) => code === DUPLICATE_KEY) ? errors : [];
 }
 
 /**

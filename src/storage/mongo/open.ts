@@ -5,7 +5,7 @@ import {
   MongoClient,
   type MongoClientOptions,
 } from "mongodb";
-import { failedPrecondition, MemoryError, messageOf } from "../../errors.js";
+import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
@@ -13,7 +13,10 @@ import { MongoCalls } from "./calls.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { findOrInsert } from "./find-or-insert.js";
-import { MongoLog } from "./log/log.js";
+import { COUNTED, MongoLog } from "./log/log.js";
+import { MongoNames } from "./log/names.js";
+import type { EntryRecord } from "./log/record.js";
+import { MongoSecondaryIndexes } from "./log/secondary-indexes.js";
 import { MongoGrants } from "./oauth/grants.js";
 import { MongoRecent } from "./recent.js";
 import { MongoSystemRecords } from "./system-records.js";
@@ -56,8 +59,20 @@ const OPTIONS: MongoClientOptions = {
   waitQueueTimeoutMS: QUEUE_TIMEOUT_MS,
 };
 
-/** Indexes of all collections but the log's. Where one expires, MongoDB removes the documents by itself. */
+/** An index of the documents alone that have a field. */
+const having = (field: string) => ({ partialFilterExpression: { [field]: { $exists: true } } });
+
+/** Indexes of all collections. Where one expires, MongoDB removes the documents by itself. */
 const INDEXES: readonly [collection: string, key: IndexSpecification, options?: CreateIndexesOptions][] = [
+  ["log", { id: 1, _id: -1 }],
+  ["log", { follows: 1, _id: -1 }, having("follows")],
+  ["log", { externalId: 1, _id: -1 }, having("externalId")],
+  ["log", { operation: 1, _id: -1 }, having("operation")],
+  ["log", { special: 1, _id: -1 }, having("special")],
+  ["log", { expiresAt: 1, _id: 1 }, having("expiresAt")],
+  ["log", { unerased: 1, _id: 1 }, having("unerased")],
+  ["log", COUNTED],
+  ["namespaces", { logId: 1 }],
   ["accounts", { "keys.hash": 1 }],
   ["accounts", { "keys.sessions.hash": 1 }],
   ["claims", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
@@ -76,19 +91,20 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
 export async function openMongo({ uri, creates = true }: MongoOptions): Promise<Storage> {
   const client = clientFor(uri);
   const db = client.db(databaseIn(uri) ?? DATABASE);
-  const log = new MongoLog(db);
   try {
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
     await checkFormat(db, { creates });
-    await log.createIndexes();
     for (const [name, key, options] of INDEXES) await db.collection(name).createIndex(key, options);
   } catch (error) {
     await client.close();
     throw unreachable(error);
   }
+  const entries = db.collection<EntryRecord>("log");
   return {
-    log,
+    log: new MongoLog(entries),
+    names: new MongoNames(db),
+    secondaryIndexes: new MongoSecondaryIndexes(entries),
     accounts: new MongoAccounts(db),
     grants: new MongoGrants(db),
     usage: new MongoUsage(db),
@@ -145,6 +161,5 @@ function databaseIn(uri: string): string | undefined {
 function unreachable(error: unknown): MemoryError {
   if (error instanceof MemoryError && error.code !== "unavailable") return error;
   const cause = error instanceof MemoryError ? error.cause : error;
-  const message = `MONGODB_URI: MongoDB does not answer: ${messageOf(cause)}`;
-  return new MemoryError("unavailable", message, { cause });
+  return unavailable(`MONGODB_URI: MongoDB does not answer: ${messageOf(cause)}`, cause);
 }

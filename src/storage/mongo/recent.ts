@@ -1,5 +1,5 @@
 import type { Collection, Db } from "mongodb";
-import type { Scope } from "../../memory/ports/log.js";
+import type { Scope } from "../../memory/ports/names.js";
 import type { Recent } from "../../memory/ports/recent.js";
 import { nameId, scopeIn } from "./log/number.js";
 import { withTimeout } from "./with-timeout.js";

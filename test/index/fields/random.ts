@@ -1,6 +1,6 @@
 import type { Subject } from "../../../src/memory/filter/matches.js";
 import type { Condition, Field, Order, Scalar, Test } from "../../../src/memory/ports/condition.js";
-import type { Json, JsonObject } from "../../../src/memory/requests/json-object.js";
+import type { Json, JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Chance } from "../../support/chance.js";
 
 const KEYS = [

@@ -1,7 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { externalIdOf } from "../../../cli/import/external-id.js";
 import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
-import { type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
+import { externalIdOf, type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
 import {
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,

@@ -1,9 +1,36 @@
 import { mapSome } from "../../../concurrency/map-some.js";
-import type { Shown } from "../../versions/showing.js";
-import { AnswerBudget } from "./answer-budget.js";
+import { byteLengthOf } from "../../ports/bounds.js";
+import type { Projected } from "../../ports/log.js";
+import { METADATA_BYTES_MAX } from "../../requests/metadata.js";
+import { TOP_K_MAX } from "../../requests/recall-options.js";
+import { TEXT_BYTES_MAX } from "../../requests/text.js";
+import type { FindPorts, Shown } from "../../versions/fetch.js";
 import type { Found } from "./found.js";
-import { findNeighbors, type NeighborsOf } from "./neighbors.js";
-import type { Neighbors } from "./parse-neighbors.js";
+import { findNeighbors, type Neighbors } from "./neighbors.js";
+
+/** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
+export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
+
+/** What an answer still has room for, in tokens of texts and in bytes of texts and metadata. */
+class AnswerBudget {
+  #tokens = 0;
+  #bytes = 0;
+  /** True once a memory did not fit: the answer ends before it, even if a later one is shorter. */
+  isFull = false;
+
+  /** @param tokensMax undefined for any number */
+  constructor(private readonly tokensMax = Number.POSITIVE_INFINITY) {}
+
+  /** Takes a memory in; true if it fits. The first one always does. */
+  take(memory: Projected["text"]): boolean {
+    if (this.isFull) return false;
+    const [tokens, bytes] = [this.#tokens + memory.tokens, this.#bytes + byteLengthOf(memory)];
+    this.isFull = this.#bytes > 0 && (tokens > this.tokensMax || bytes > RECALL_BYTES_MAX);
+    if (this.isFull) return false;
+    [this.#tokens, this.#bytes] = [tokens, bytes];
+    return true;
+  }
+}
 
 /** Results whose neighbors are looked for at a time. */
 const RESULTS_AT_ONCE = 4;
@@ -24,7 +51,7 @@ export interface Filling {
  * first text that it has no budget for.
  */
 export async function fill(
-  ports: Pick<NeighborsOf, "log" | "clock">,
+  ports: FindPorts,
   results: readonly Found[],
   { maxTokens, neighbors, logs, includeSuperseded, signal }: Filling,
 ): Promise<{ results: readonly Found[]; shortened?: true }> {

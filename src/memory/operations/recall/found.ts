@@ -1,6 +1,6 @@
 import type { Projected } from "../../ports/log.js";
 import type { Ranked } from "../../search/score.js";
-import type { Shown } from "../../versions/showing.js";
+import type { Shown } from "../../versions/fetch.js";
 
 export interface Found extends Ranked {
   /** Number that results are ordered by, the highest first; its score in an order by meaning alone. */

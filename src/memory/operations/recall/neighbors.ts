@@ -1,11 +1,54 @@
-import type { Clock } from "../../../concurrency/clock.js";
-import type { Entry, Log, Projected, Sequenced } from "../../ports/log.js";
-import { isObject, type Json } from "../../requests/json-object.js";
-import { canonicalMetadata } from "../../requests/metadata.js";
-import { findMemories } from "../../versions/fetch.js";
-import type { Shown } from "../../versions/showing.js";
+import { invalid, parseWhole } from "../../../errors.js";
+import { FILTER_PATH_BYTES_MAX, keysOf } from "../../filter/path.js";
+import type { Entry, Projected, Sequenced } from "../../ports/log.js";
+import { canonicalMetadata, isObject, type Json, METADATA_DEPTH_MAX } from "../../requests/metadata.js";
+import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
 import { byCreation } from "./found.js";
-import type { Neighbors } from "./parse-neighbors.js";
+
+/** Maximum number of neighbors on each side of a result. */
+export const NEIGHBORS_MAX = 5;
+
+/** Neighbors that a recall wants with each result; 0 and empty are none. */
+export interface NeighborsFields {
+  readonly before: number;
+  readonly after: number;
+  readonly same: string;
+}
+
+export interface Neighbors {
+  readonly before: number;
+  readonly after: number;
+  /** Keys that lead to the place in the metadata that must be the same; undefined if any memory will do. */
+  readonly same: readonly string[] | undefined;
+}
+
+/** Parses which neighbors of results are wanted; undefined if none are. */
+export function parseNeighbors(given: NeighborsFields | undefined): Neighbors | undefined {
+  if (given === undefined) return undefined;
+  const limits = [0, NEIGHBORS_MAX] as const;
+  const before = parseWhole("neighbors.before", given.before, limits);
+  const after = parseWhole("neighbors.after", given.after, limits);
+  if (before + after === 0) throw invalid("neighbors", "asks for none; before or after must be 1 or more");
+  return { before, after, same: given.same === "" ? undefined : parsePath(given.same) };
+}
+
+function parsePath(path: string): readonly string[] {
+  const field = "neighbors.same";
+  if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
+    throw invalid(field, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
+  }
+  if (!path.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  // In filters such a name is of the memory itself: its id, or when it was stored.
+  if (path.startsWith("$")) {
+    throw invalid(field, "is no path of metadata; write a backslash before the dollar sign of a key");
+  }
+  const keys = keysOf(path);
+  if (keys === undefined) throw invalid(field, "has a backslash before a character that needs none");
+  if (keys.length > METADATA_DEPTH_MAX) {
+    throw invalid(field, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
+  }
+  return keys;
+}
 
 /**
  * Entries of the log on each side of a memory among which its neighbors are looked for: at first few, and if they are
@@ -21,15 +64,13 @@ const PROBE_ENTRIES = 64;
 const LOOK_UP_MANY = 8;
 
 /** Ports and place of a look for neighbors. */
-export interface NeighborsOf {
-  readonly log: Log;
-  readonly clock: Pick<Clock, "wallMs">;
+export interface NeighborsOf extends FindPorts {
   readonly logId: string;
   readonly includeSuperseded: boolean;
 }
 
 /** Memories created before and after another, each the oldest first. */
-export interface Beside {
+interface Beside {
   readonly before: readonly Shown[];
   readonly after: readonly Shown[];
 }

@@ -23,13 +23,12 @@ export async function callTool(
   try {
     const { namespace, max_tokens, ...given } = withoutNulls(tool, args);
     checkNames(tool, given);
-    checkOthers(scope, given);
     const call = {
       given,
       ask,
       site: scope.site,
       fixed: scope.namespace,
-      namespace: namespaceOf(scope, namespace),
+      namespace: namespaceOf(scope, namespace, given),
       tokensMax: budgetOf(max_tokens),
     };
     const answer = await tool.run(call);
@@ -41,16 +40,16 @@ export async function callTool(
 }
 
 /** Leaves out arguments that are null, as models send what they leave out. */
-function withoutNulls({ inputSchema: { required = [] } }: Tool, args: Json): Json {
-  const missing = required.find((name) => args[name] === null);
+function withoutNulls({ requires = [] }: Tool, args: Json): Json {
+  const missing = requires.find((name) => args[name] === null);
   if (missing !== undefined) throw wrong(`${missing} is null, and must be given`);
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 /** Refuses an argument that is one of the tool's with a slip in it; the RPC refuses all others that it does not know. */
-function checkNames({ name, inputSchema: { properties } }: Tool, args: Json): void {
-  const unknown = Object.keys(args).find((each) => !Object.hasOwn(properties, each)) ?? "";
-  const meant = didYouMean(unknown, Object.keys(properties));
+function checkNames({ name, input }: Tool, args: Json): void {
+  const unknown = Object.keys(args).find((each) => !Object.hasOwn(input, each)) ?? "";
+  const meant = didYouMean(unknown, Object.keys(input));
   if (meant !== undefined) throw wrong(`${shown(unknown)} is no argument of ${name}; did you mean ${meant}?`);
 }
 
@@ -59,22 +58,15 @@ export function refused(error: ToolError): ToolResult {
   return { content: [{ type: "text", text: errorText(error) }], isError: true };
 }
 
-/** Chooses the namespace: what the key or the address fixes comes before what the model says. */
-function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
+/** Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. */
+function namespaceOf({ namespace: fixed }: Scope, asked: unknown, { also_in: others }: Json): string {
   if (asked !== undefined && typeof asked !== "string") throw wrong("namespace is no text");
-  if (fixed === undefined) return asked ?? NAMESPACE_DEFAULT;
-  if (asked === undefined || asked === fixed) return fixed;
-  throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
-    reason: "KEY_OTHER_NAMESPACE",
-  });
-}
-
-/** Refuses other namespaces where the key or the address fixes one. */
-function checkOthers({ namespace: fixed }: Scope, { also_in: others }: Json): void {
-  if (fixed === undefined || others === undefined) return;
-  throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
-    reason: "KEY_OTHER_NAMESPACE",
-  });
+  if (fixed !== undefined && (others !== undefined || (asked !== undefined && asked !== fixed))) {
+    throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
+      reason: "KEY_OTHER_NAMESPACE",
+    });
+  }
+  return fixed ?? asked ?? NAMESPACE_DEFAULT;
 }
 
 function budgetOf(asked: unknown): number {

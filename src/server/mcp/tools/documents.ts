@@ -16,12 +16,10 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     title: "Search memories",
     description:
       "Finds stored memories by meaning and by words. Returns the id, title and address of the nearest, best first, whether they answer or not; read them by fetch.",
-    inputSchema: { type: "object", properties: { query: text }, required: ["query"] },
-    outputSchema: {
-      type: "object",
-      properties: { results: { type: "array", items: { type: "object", properties: DOCUMENT } } },
-      required: ["results"],
-    },
+    input: { query: text },
+    requires: ["query"],
+    output: { results: { type: "array", items: { type: "object", properties: DOCUMENT } } },
+    returns: ["results"],
     writes: false,
     repeats: true,
     async run(call) {
@@ -34,12 +32,10 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     name: "fetch",
     title: "Read a memory",
     description: "Reads one memory in full, by the id that search gave.",
-    inputSchema: { type: "object", properties: { id: text }, required: ["id"] },
-    outputSchema: {
-      type: "object",
-      properties: { ...DOCUMENT, text, metadata: { type: "object" } },
-      required: ["id", "title", "text", "url"],
-    },
+    input: { id: text },
+    requires: ["id"],
+    output: { ...DOCUMENT, text, metadata: { type: "object" } },
+    returns: ["id", "title", "text", "url"],
     writes: false,
     repeats: true,
     async run(call) {

@@ -5,16 +5,10 @@ export const forget: Tool = {
   title: "Forget memories",
   description:
     "Erases memories for good, by their ids. Use it when the user asks to forget something, or when one is wrong or doubled; recall or list first to find the ids.",
-  inputSchema: {
-    type: "object",
-    properties: { ids: { ...texts, description: "Up to 256" }, namespace: NAMESPACE },
-    required: ["ids"],
-  },
-  outputSchema: {
-    type: "object",
-    properties: { deleted: { type: "integer" }, note: { type: "string" } },
-    required: ["deleted"],
-  },
+  input: { ids: { ...texts, description: "Up to 256" }, namespace: NAMESPACE },
+  requires: ["ids"],
+  output: { deleted: { type: "integer" }, note: { type: "string" } },
+  returns: ["deleted"],
   writes: true,
   destroys: true,
   repeats: true,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Showable } from "./budget.js";
-import { type Json, type ObjectSchema, text, texts } from "./tool.js";
+import { type Json, text, texts } from "./tool.js";
 
 /** Decimals of a score that mean something to a reader. */
 const SCORE_DECIMALS = 3;
@@ -31,15 +31,15 @@ export function shown(memory: Json): Showable {
   };
 }
 
-/** Schema of an answer with memories; `more` are further fields of the answer, `ofEach` of each memory. */
-export function memoriesSchema(more: JsonObject = {}, ofEach: JsonObject = {}): ObjectSchema {
+/** Schemas of an answer with memories; `more` are further fields of the answer, `ofEach` of each memory. */
+export function memoriesSchema(more: JsonObject = {}, ofEach: JsonObject = {}) {
   const memory = {
     type: "object",
     properties: { id: text, text, cut: { type: "boolean" }, ...ofEach },
     required: ["id", "text"],
   };
-  const properties = { memories: { type: "array", items: memory }, left_out: texts, note: text, ...more };
-  return { type: "object", properties, required: ["memories"] };
+  const output = { memories: { type: "array", items: memory }, left_out: texts, note: text, ...more };
+  return { output, returns: ["memories"] };
 }
 
 /** Advice on how to read on; absent where everything is shown. */

@@ -1,50 +1,36 @@
-import { type Json, type Tool, type ToolCall, text } from "./tool.js";
+import { type Json, type Tool, text } from "./tool.js";
 
 export const namespaces: Tool = {
   name: "memory_namespaces",
   title: "List namespaces",
   description:
     "Lists the namespaces that hold memories, with how many. Use it when it is unclear where memories are; each user or project may have its own.",
-  inputSchema: {
-    type: "object",
-    properties: { prefix: { ...text, description: "Beginning of the names" }, page_token: text },
-  },
-  outputSchema: {
-    type: "object",
-    properties: {
-      namespaces: {
-        type: "array",
-        items: { type: "object", properties: { namespace: text, memories: { type: "integer" } } },
-      },
-      next_page_token: text,
+  input: { prefix: { ...text, description: "Beginning of the names" }, page_token: text },
+  output: {
+    namespaces: {
+      type: "array",
+      items: { type: "object", properties: { namespace: text, memories: { type: "integer" } } },
     },
-    required: ["namespaces"],
+    next_page_token: text,
   },
+  returns: ["namespaces"],
   writes: false,
   repeats: true,
   async run({ given, tokensMax, fixed, ask }) {
-    if (fixed !== undefined) return only(fixed, { given, ask });
-    const size = Math.max(1, Math.min(100, Math.floor(tokensMax / TOKENS_EACH)));
-    const page = await ask("ListNamespaces", { ...given, page_size: size });
-    const found = page.namespaces as readonly Json[];
-    const { next_page_token } = page;
-    return {
-      namespaces: found.map(shown),
-      ...(next_page_token !== "" && { next_page_token }),
-    };
+    const { prefix = "" } = given;
+    // The one namespace of a connection is the first of those that begin with its name. The RPC says what is wrong with
+    // a prefix that is no text.
+    const one = { ...given, prefix: typeof prefix === "string" ? fixed : prefix, page_size: 1 };
+    const page_size = Math.max(1, Math.min(100, Math.floor(tokensMax / TOKENS_EACH)));
+    const page = await ask("ListNamespaces", fixed === undefined ? { ...given, page_size } : one);
+    const { namespaces: found, next_page_token } = page as { namespaces: Json[]; next_page_token: string };
+    if (fixed === undefined) {
+      return { namespaces: found.map(shown), ...(next_page_token !== "" && { next_page_token }) };
+    }
+    const own = found.filter(({ namespace }) => namespace === fixed && fixed.startsWith(String(prefix)));
+    return { namespaces: own.map(shown) };
   },
 };
-
-/** Lists the one namespace of a connection, which is the first of those that begin with its name. */
-async function only(name: string, { given, ask }: Pick<ToolCall, "given" | "ask">) {
-  const { prefix = "" } = given;
-  // The RPC says what is wrong with one that is no text.
-  const asked = typeof prefix === "string" ? name : prefix;
-  const page = await ask("ListNamespaces", { ...given, prefix: asked, page_size: 1 });
-  const found = page.namespaces as readonly Json[];
-  const own = found.filter(({ namespace }) => namespace === name && name.startsWith(String(prefix)));
-  return { namespaces: own.map(shown) };
-}
 
 function shown({ namespace, memories }: Json): Json {
   return { namespace, memories };

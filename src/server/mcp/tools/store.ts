@@ -11,32 +11,26 @@ export const store: Tool = {
   title: "Store a memory",
   description:
     "Remembers one lasting fact, preference, decision or event across sessions. Use it when the user states one or asks to remember. Write one self-contained statement with names and dates, no secrets. The answer lists similar memories that exist: if one says the same or is outdated, memory_update it and memory_forget the new one.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      text: { ...text, description: "What to remember" },
-      metadata: { type: "object", description: "Optional labels, such as source" },
-      ttl: { ...text, description: 'Lifetime, such as "86400s"; default: for ever' },
-      event_time: { ...text, description: "When it happened, as RFC 3339; default: now" },
-      supersedes: { ...texts, description: "Ids of memories that this one replaces; they are hidden" },
-      namespace: NAMESPACE,
-    },
-    required: ["text"],
+  input: {
+    text: { ...text, description: "What to remember" },
+    metadata: { type: "object", description: "Optional labels, such as source" },
+    ttl: { ...text, description: 'Lifetime, such as "86400s"; default: for ever' },
+    event_time: { ...text, description: "When it happened, as RFC 3339; default: now" },
+    supersedes: { ...texts, description: "Ids of memories that this one replaces; they are hidden" },
+    namespace: NAMESPACE,
   },
-  outputSchema: {
-    type: "object",
-    properties: {
-      id: text,
-      namespace: text,
-      similar: {
-        type: "array",
-        items: { type: "object", properties: { id: text, text, score: { type: "number" } } },
-      },
-      redacted: REDACTED,
-      note: text,
+  requires: ["text"],
+  output: {
+    id: text,
+    namespace: text,
+    similar: {
+      type: "array",
+      items: { type: "object", properties: { id: text, text, score: { type: "number" } } },
     },
-    required: ["id", "namespace"],
+    redacted: REDACTED,
+    note: text,
   },
+  returns: ["id", "namespace"],
   writes: true,
   async run({ given, namespace, tokensMax, ask }) {
     const { on_similar = "STORE" } = given;

@@ -1,19 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { MemoryService } from "../../../../gen/recalld/v1/memory_pb.js";
 
 /** An object of JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** RPC that a tool asks, by its name in MemoryService. */
-export type Rpc =
-  | "Store"
-  | "Recall"
-  | "ListMemories"
-  | "GetMemories"
-  | "GetMemory"
-  | "UpdateMemory"
-  | "UpdateMemories"
-  | "DeleteMemories"
-  | "ListNamespaces";
+type Rpc = Capitalize<keyof typeof MemoryService.method>;
 
 /** Asks an RPC of MemoryService, and returns its answer in JSON. @throws Refusal */
 export type Ask = (rpc: Rpc, request: Json) => Promise<Json>;
@@ -33,21 +25,20 @@ export interface ToolCall {
   readonly ask: Ask;
 }
 
-/** JSON Schema of an object. */
-export type ObjectSchema = {
-  readonly type: "object";
-  readonly properties: JsonObject;
-  readonly required?: string[];
-};
-
 /** One tool, as clients see it and as it works. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   /** When to use it, and what for: the words by which a model decides. */
   readonly description: string;
-  readonly inputSchema: ObjectSchema;
-  readonly outputSchema: ObjectSchema;
+  /** JSON Schemas of its arguments, by their names. */
+  readonly input: JsonObject;
+  /** Arguments that must be given. */
+  readonly requires?: string[];
+  /** JSON Schemas of the fields of its answer. */
+  readonly output: JsonObject;
+  /** Fields that every answer has. */
+  readonly returns: string[];
   /** True if it changes memories: a key that may only read is not offered it. */
   readonly writes: boolean;
   /** True if what it changes cannot be brought back. */

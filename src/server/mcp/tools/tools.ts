@@ -35,30 +35,21 @@ export interface Scope {
   readonly site: string;
 }
 
-/** Finds a tool of a connection by its name. A key that may not use it is told so by the RPC. */
-export function toolFor({ tools }: Pick<Scope, "tools">, name: string): Tool | undefined {
-  return TOOL_SETS[tools].find((tool) => tool.name === name);
-}
-
-export function toolNames({ tools }: Pick<Scope, "tools">): string[] {
-  return TOOL_SETS[tools].map(({ name }) => name);
-}
-
 /** Lists the tools of a connection, as the protocol writes them. What is fixed is no argument. */
 export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
   const all: readonly Tool[] = TOOL_SETS[tools];
   return all
     .filter(({ writes }) => !(readOnly && writes))
     .map((tool) => {
-      const { name, title, description, outputSchema, writes, destroys = false, repeats = false } = tool;
-      const { namespace: _, also_in: __, ...others } = tool.inputSchema.properties;
-      const properties = namespace === undefined ? tool.inputSchema.properties : others;
+      const { name, title, description, requires, writes, destroys = false, repeats = false } = tool;
+      const { namespace: _, also_in: __, ...others } = tool.input;
+      const properties = namespace === undefined ? tool.input : others;
       return {
         name,
         title,
         description,
-        outputSchema,
-        inputSchema: { ...tool.inputSchema, properties },
+        outputSchema: { type: "object" as const, properties: tool.output, required: tool.returns },
+        inputSchema: { type: "object" as const, properties, ...(requires && { required: requires }) },
         annotations: {
           readOnlyHint: !writes,
           ...(writes && { destructiveHint: destroys }),

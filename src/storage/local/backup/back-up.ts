@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { failedPrecondition, MemoryError, messageOf } from "../../../errors.js";
+import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { FILE, FILE_MODE, FOLDER_MODE, LOCK } from "../file.js";
 import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
 
@@ -69,17 +69,17 @@ async function watching(file: string, onProgress: (bytes: number) => void, copyi
 /** Ignores a missing file, because the copy may not have begun. */
 function ignoreAbsence(): void {}
 
-async function expectNone(folder: string): Promise<void> {
-  const there = await stat(folder).then(
+/** Expects that a path does not exist; a dangling link does. */
+async function expectNone(path: string): Promise<void> {
+  const isThere = await lstat(path).then(
     () => true,
     () => false,
   );
-  if (there) throw failedPrecondition(`${folder} is there already; nothing is overwritten`);
+  if (isThere) throw failedPrecondition(`${path} is there already; nothing is overwritten`);
 }
 
 function unwritable(error: unknown): MemoryError {
-  const message = `the backup could not be written: ${messageOf(error)}`;
-  return new MemoryError("unavailable", message, { cause: error });
+  return unavailable(`the backup could not be written: ${messageOf(error)}`, error);
 }
 
 /** Makes copies of the whole database as of one moment, while it is in use. One copy runs at a time. */
@@ -127,7 +127,7 @@ export class DatabaseSnapshots {
       throw failedPrecondition(`the process that holds the database does not see the folder ${folder}`);
     });
     // After this check, a file that is removed below was created here.
-    if (await isThere(path)) throw failedPrecondition(`${path} is there already; nothing is overwritten`);
+    await expectNone(path);
     try {
       await this.options.before();
       await this.root.backup(path, true);
@@ -138,12 +138,4 @@ export class DatabaseSnapshots {
       throw unwritable(error);
     }
   }
-}
-
-/** True if a path exists; a dangling link does. */
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

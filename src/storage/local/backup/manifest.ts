@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RootDatabase } from "lmdb";
 import { failedPrecondition, type MemoryError } from "../../../errors.js";
 import type { ModelIdentity } from "../../../memory/ports/embedder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../../format.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
 import { Entries } from "../log/entries.js";
+import { LocalSecondaryIndexes } from "../log/secondary-indexes.js";
 import { LocalSystemRecords, type Meta } from "../system-records.js";
 
 export const MANIFEST = "manifest.json";
@@ -51,7 +51,7 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "mode
     const counts = {
       accounts: count("accounts"),
       namespaces: count("namespaces"),
-      memories: memoriesIn(root),
+      memories: new LocalSecondaryIndexes(root, new Entries(root)).memories,
       entries: count("log"),
     };
     const pinned = (await new LocalSystemRecords(meta).models()).at(-1);
@@ -59,16 +59,6 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "mode
   } finally {
     await root.close();
   }
-}
-
-/** Counts memories without the erased ones, whose ids are kept. */
-function memoriesIn(root: RootDatabase): number {
-  const entries = new Entries(root);
-  let memories = 0;
-  for (const logId of entries.logIds("", Number.MAX_SAFE_INTEGER)) {
-    memories += entries.measure(logId).memories;
-  }
-  return memories;
 }
 
 export async function writeManifest(

@@ -1,21 +1,13 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { FIRST_PAGE, FREE, type Meta, readHeader, TREE_BYTES, type Tree, treeIn } from "./header.js";
-import {
-  DamageError,
-  damaged,
-  expectLong,
-  LONG_HEADER_BYTES,
-  type Node,
-  nodesOf,
-  type Pages,
-} from "./page.js";
+import { DamageError, damaged, expectLong, HEADER_BYTES, type Node, nodesOf, type Pages } from "./page.js";
 
 /** Bytes of a number in a list of free pages. */
 const NUMBER_BYTES = 8;
 
 /** Returns the number of pages that a value of this size takes (`OVPAGES` in mdb.c). */
 function pagesFor(bytes: number, pageBytes: number): number {
-  return Math.floor((LONG_HEADER_BYTES - 1 + bytes) / pageBytes) + 1;
+  return Math.floor((HEADER_BYTES - 1 + bytes) / pageBytes) + 1;
 }
 
 /** Compares keys of the tree of free pages, which are transaction numbers. */
@@ -102,12 +94,12 @@ class Walk {
     if (pages < pagesFor(bytes, this.meta.pageBytes)) throw damaged(from);
     this.#reach(page, pages);
     const { transaction } = this.meta;
-    expectLong(this.pages.read(page, LONG_HEADER_BYTES), { page, pages, transaction });
+    expectLong(this.pages.read(page, HEADER_BYTES), { page, pages, transaction });
     return page;
   }
 
   #valueAt(page: number, bytes: number): Buffer {
-    return this.pages.read(page, LONG_HEADER_BYTES + bytes).subarray(LONG_HEADER_BYTES);
+    return this.pages.read(page, HEADER_BYTES + bytes).subarray(HEADER_BYTES);
   }
 
   /** Expects that no listed free page is in use, because LMDB overwrites free pages. */

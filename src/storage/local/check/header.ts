@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { DamageError, Pages } from "./page.js";
+import { DamageError, FLAGS_AT, HEADER_BYTES, Pages } from "./page.js";
 
 /** A B+ tree, as its parent describes it. */
 export interface Tree {
@@ -21,10 +21,8 @@ export interface Meta {
   readonly bootId: bigint;
 }
 
-/** Offsets and values of `struct MDB_page_header`, `MDB_meta` and `MDB_db` in mdb.c of lmdb-js 3.5.6. */
-const HEADER_BYTES = 24;
+/** Offsets and values of `MDB_meta` and `MDB_db` in mdb.c of lmdb-js 3.5.6. */
 const META_BYTES = HEADER_BYTES + 144;
-const FLAGS_AT = 18;
 const IS_META = 0x08;
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;

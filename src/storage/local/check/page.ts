@@ -1,9 +1,9 @@
 import { readSync } from "node:fs";
 
 /** Offsets and values of `struct MDB_page_header` and `MDB_node` in mdb.c of lmdb-js 3.5.6. */
-const HEADER_BYTES = 24;
+export const HEADER_BYTES = 24;
 const TRANSACTION_AT = 8;
-const FLAGS_AT = 18;
+export const FLAGS_AT = 18;
 const LOWER_AT = 20;
 const UPPER_AT = 22;
 const IS_BRANCH = 0x01;
@@ -54,8 +54,6 @@ export function expectLong(
   expectHeader(bytes, { ...expected, flags: IS_OVERFLOW });
   if (bytes.readUInt32LE(LOWER_AT) !== expected.pages) throw damaged(expected.page);
 }
-
-export const LONG_HEADER_BYTES = HEADER_BYTES;
 
 export function damaged(page: number): DamageError {
   return new DamageError(`page ${page} is damaged`);

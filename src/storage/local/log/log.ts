@@ -1,33 +1,26 @@
-import { randomBytes } from "node:crypto";
-import type { Database, RootDatabase } from "lmdb";
 import { Budget } from "../../../concurrency/budget.js";
 import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../../../concurrency/yield-to-event-loop.js";
 import { inSlices, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/ports/bounds.js";
-import type {
-  Entry,
-  Expiring,
-  Fetched,
-  Listed,
-  Log,
-  Measured,
-  Named,
-  NamespaceHead,
-  Projected,
-  Projection,
-  Range,
-  Replacement,
-  Scope,
-  Sequenced,
-  Sequences,
-  SupersedingOrExpiring,
-  Tail,
+import {
+  type Entry,
+  type Fetched,
+  type Log,
+  type Measured,
+  type Projected,
+  type Projection,
+  type Range,
+  remainderOf,
+  type Sequenced,
+  type Sequences,
+  type Tail,
 } from "../../../memory/ports/log.js";
-import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
 import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
-import { Entries } from "./entries.js";
+import type { Entries, Key } from "./entries.js";
+import { decode, encode } from "./record.js";
+import type { LocalSecondaryIndexes } from "./secondary-indexes.js";
 
-type NameKey = [accountId: string, namespace: string];
+type Batch = Parameters<Log["append"]>[0];
 
 /** Maximum number of waiting writes; each is of another namespace, or a deletion. */
 const WRITES_WAITING_MAX = 10_000;
@@ -35,12 +28,6 @@ const WRITES_WAITING_MAX = 10_000;
 const ERASE_BYTES = 65_536;
 
 export class LocalLog implements Log {
-  /** Logs by their names, in the order of the names' bytes. */
-  readonly #names: Database<string, NameKey>;
-  readonly #scopes: Database<NameKey, string>;
-  readonly #entries: Entries;
-  /** Latest append to each log that is not on the disk yet. */
-  readonly #appending = new Map<string, Promise<number>>();
   /** Pause after a long read, so that other work runs first. */
   #rest: Promise<void> | undefined;
   /** Limit for waiting transactions: they run together, and nothing else runs meanwhile. */
@@ -52,106 +39,27 @@ export class LocalLog implements Log {
   });
 
   constructor(
-    root: RootDatabase,
-    /** Called before each append, to queue what must be on the disk no later than its entries. */
-    private readonly options: { beforeAppend(): void },
-  ) {
-    this.#names = root.openDB("namespaces", { encoding: "string" });
-    this.#scopes = root.openDB("scopes", { encoding: "json" });
-    this.#entries = new Entries(root);
-  }
+    private readonly entries: Entries,
+    private readonly options: {
+      readonly secondaryIndexes: LocalSecondaryIndexes;
+      /** Called before each append, to queue what must be on the disk no later than its entries. */
+      beforeAppend(): void;
+    },
+  ) {}
 
-  async find(scope: Scope): Promise<string | undefined> {
-    return reading(() => this.#names.get(keyOf(scope)));
-  }
-
-  async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
-    const found = await this.find(scope);
-    if (found !== undefined) return found;
-    return durably(this.#names, () => {
-      const others = this.#names.get(keyOf(scope));
-      if (others !== undefined) return others;
-      const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
-      this.#name(scope, logId);
-      return logId;
-    });
-  }
-
-  async rename(scope: Scope, { from, to }: { from: string; to: string }): Promise<void> {
-    await durably(this.#names, () => {
-      if (this.#names.get(keyOf(scope)) !== from) return;
-      this.#scopes.removeSync(from);
-      this.#name(scope, to);
-    });
-  }
-
-  async retire(scope: Scope, logId: string): Promise<void> {
-    await durably(this.#names, () => {
-      if (this.#names.get(keyOf(scope)) !== logId) return;
-      this.#names.removeSync(keyOf(scope));
-      this.#scopes.removeSync(logId);
-    });
-  }
-
-  #name(scope: Scope, logId: string): void {
-    this.#names.putSync(keyOf(scope), logId);
-    this.#scopes.putSync(logId, keyOf(scope));
-  }
-
-  async scopeOf(logId: string): Promise<Scope | undefined> {
-    const key = reading(() => this.#scopes.get(logId));
-    return key && scopeOf(key);
-  }
-
-  async names({ after, limit }: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    const range = { limit, ...(after && { start: keyOf(after), exclusiveStart: true }) };
-    const found = reading(() => [...this.#names.getRange(range)]);
-    return found.map(({ key, value }) => ({ scope: scopeOf(key), logId: value }));
-  }
-
-  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<NamespaceHead[]> {
-    const begins = Buffer.compare(Buffer.from(after), Buffer.from(prefix)) < 0;
-    const start: NameKey = [accountId, begins ? prefix : after];
-    return reading(() => {
-      const heads: NamespaceHead[] = [];
-      for (const { key, value } of this.#names.getRange({ start, exclusiveStart: !begins, limit })) {
-        if (key[0] !== accountId || !key[1].startsWith(prefix)) break;
-        heads.push({ namespace: key[1], logId: value });
-      }
-      return heads;
-    });
-  }
-
-  async measure({ logId }: { logId: string }): Promise<Measured> {
-    return this.#settled(logId, () => this.#entries.measure(logId));
-  }
-
-  async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
-    return reading(() => this.#entries.logIds(after, limit));
-  }
-
-  async append({ logId, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+  async append({ logId, from, entries }: Batch): Promise<number> {
     let inserted = 0;
     for (const slice of inSlices(entries)) {
       const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
       const batch = { logId, from: from + inserted, entries: slice };
-      const appended = await this.#writes.run(bytes, () => this.#append(batch));
+      const appended = await this.#writes.run(bytes, () => {
+        this.options.beforeAppend();
+        return this.entries.append(logId, () => this.#insert(batch));
+      });
       inserted += appended;
       if (appended < slice.length) break;
     }
     return inserted;
-  }
-
-  async #append(batch: Parameters<Log["append"]>[0]): Promise<number> {
-    const { logId } = batch;
-    this.options.beforeAppend();
-    const appending = durably(this.#entries.db, () => this.#entries.insert(batch));
-    this.#appending.set(logId, appending);
-    try {
-      return await appending;
-    } finally {
-      if (this.#appending.get(logId) === appending) this.#appending.delete(logId);
-    }
   }
 
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
@@ -165,16 +73,20 @@ export class LocalLog implements Log {
       !complete && !slice.isFull && !(timeSlice.isOver && sequence > from);
       sequence++
     ) {
-      const entry = reading(() => this.#entries.get([logId, sequence], what));
+      const entry = reading(() => this.entries.get([logId, sequence], what));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
     if (timeSlice.isOver) this.#restNow();
-    return this.#settled(logId, () => ({ entries: slice.entries, complete }));
+    return this.entries.settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
   async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
-    return this.#settled(logId, () => this.#entries.last(logId));
+    const backwards = { start: [logId, Number.MAX_SAFE_INTEGER], end: [logId, 0], reverse: true, limit: 1 };
+    return this.entries.settled(logId, () => {
+      const [last] = this.entries.db.getRange(backwards);
+      return last && { sequence: last.key[1], entry: decode(last.value, "head") };
+    });
   }
 
   async fetch<W extends Projection>({
@@ -190,82 +102,77 @@ export class LocalLog implements Log {
     // At least one is read, as above.
     while (looked < downwards.length && !slice.isFull && !(timeSlice.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
-      const entry = reading(() => this.#entries.get([logId, sequence], what));
+      const entry = reading(() => this.entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
     if (timeSlice.isOver) this.#restNow();
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
-  async locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
-    return this.#settled(logId, () => this.#entries.locate(logId, id));
-  }
-
-  async findByOperation({
-    logId,
-    opIds,
-  }: Parameters<Log["findByOperation"]>[0]): Promise<Map<string, number>> {
-    return this.#settled(logId, () => this.#entries.findByOperation(logId, opIds));
-  }
-
-  async findByExternalId({
-    logId,
-    externalId,
-  }: {
-    logId: string;
-    externalId: string;
-  }): Promise<number | undefined> {
-    return this.#settled(logId, () => this.#entries.relations.findByExternalId(logId, externalId));
-  }
-
-  async findReplacements({ logId, sequences }: Sequences): Promise<Replacement[]> {
-    return this.#settled(logId, () => this.#entries.relations.findReplacements(logId, sequences));
-  }
-
-  async listSupersedingAndExpiring(
-    request: Parameters<Log["listSupersedingAndExpiring"]>[0],
-  ): Promise<SupersedingOrExpiring[]> {
-    return reading(() => this.#entries.relations.listSupersedingAndExpiring(request));
-  }
-
-  async expired(request: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
-    return reading(() => this.#entries.relations.expired(request));
-  }
-
-  async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
-    return reading(() => this.#entries.relations.unerased(limit));
-  }
-
   async erase({ logId, sequences }: Sequences): Promise<void> {
     // Nothing else runs during a transaction, so each erases for a short time.
     for (let erased = 0; erased < sequences.length; ) {
       const rest = sequences.slice(erased);
-      const erase = () => durably(this.#entries.db, () => this.#entries.eraseSome(logId, rest));
+      const erase = () => durably(this.entries.db, () => this.#eraseSome({ logId, sequences: rest }));
       erased += await this.#writes.run(rest.length * ERASE_BYTES, erase);
     }
   }
 
-  /** Makes the next read wait until everything else has run; it holds nothing yet. */
-  #restNow(): void {
-    this.#rest = (this.#rest ?? Promise.resolve()).then(yieldToEventLoop);
-    const rest = this.#rest;
-    void rest.then(() => {
-      if (this.#rest === rest) this.#rest = undefined;
+  async measure({ logId }: { logId: string }): Promise<Measured> {
+    return this.entries.settled(logId, () => this.options.secondaryIndexes.measure(logId));
+  }
+
+  async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+    return reading(() => {
+      const found: string[] = [];
+      for (let last = after; found.length < limit; ) {
+        // After all entries of the log comes the first entry of the next one.
+        const start = [last, Number.MAX_SAFE_INTEGER];
+        const [next] = this.entries.db.getKeys({ start, limit: 1 });
+        if (next === undefined) break;
+        last = next[0];
+        found.push(last);
+      }
+      return found;
     });
   }
 
-  /** Waits until the disk has what was read: a committed entry is visible before it is on the disk. */
-  async #settled<T>(logId: string, read: () => T): Promise<T> {
-    const found = reading(read);
-    await this.#appending.get(logId);
-    return found;
+  /** Inserts each entry if its number is free; returns how many it inserted before one that is not. */
+  #insert({ logId, from, entries }: Batch): number {
+    const { db } = this.entries;
+    for (const [i, entry] of entries.entries()) {
+      const key: Key = [logId, from + i];
+      if (db.doesExist(key)) return i;
+      db.putSync(key, encode(entry));
+      this.options.secondaryIndexes.insert(key, entry);
+    }
+    return entries.length;
   }
-}
 
-function keyOf({ accountId, namespace }: Scope): NameKey {
-  return [accountId, namespace];
-}
+  /** Erases as many as fit into one time slice, at least one; returns how many. */
+  #eraseSome({ logId, sequences }: Sequences): number {
+    const timeSlice = new TimeSlice();
+    let erased = 0;
+    for (const sequence of sequences) {
+      this.#erase([logId, sequence]);
+      erased++;
+      if (timeSlice.isOver) break;
+    }
+    return erased;
+  }
 
-function scopeOf([accountId, namespace]: NameKey): Scope {
-  return { accountId, namespace };
+  #erase(key: Key): void {
+    const entry = this.entries.get(key, "head");
+    if (entry?.op !== "store") return;
+    const memory = entry as Projected["head"];
+    this.entries.db.putSync(key, encode(remainderOf(memory)));
+    this.options.secondaryIndexes.erase(key, memory);
+  }
+
+  /** Makes the next read wait until everything else has run; it holds nothing yet. */
+  #restNow(): void {
+    this.#rest = yieldToEventLoop().finally(() => {
+      this.#rest = undefined;
+    });
+  }
 }

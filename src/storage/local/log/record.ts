@@ -38,7 +38,7 @@ export function decode<W extends Projection>(record: Buffer, what: W): Entry<W> 
 
 /** Returns a memory's fields without those that were not asked for. */
 function asked(fields: Record<string, unknown>, what: Projection): Record<string, unknown> {
-  if (what === "all") return fields;
+  if (hasText(what) && (hasVectors(what) || fields.windows === undefined)) return fields;
   const { text, metadata, windows, ...rest } = fields;
   return {
     ...rest,

@@ -3,7 +3,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, failedPrecondition, MemoryError, unavailable } from "../../../errors.js";
-import { answers, ask, type Listening, listen } from "./socket.js";
+import { answers, ask, listen } from "./socket.js";
 
 /** Request of an operator's command to the process that owns the folder. */
 interface OwnerRequest {
@@ -79,7 +79,7 @@ export async function askOwner(
 
 class Claimant {
   readonly #name = `owner-${randomBytes(6).toString("hex")}.sock`;
-  #listening: Listening | undefined;
+  #stop: (() => Promise<void>) | undefined;
   #owns = false;
 
   private constructor(private readonly dataDir: string) {}
@@ -87,7 +87,7 @@ class Claimant {
   static async in(dataDir: string, answer: Answering | undefined): Promise<Claimant> {
     const claimant = new Claimant(dataDir);
     const respond = answer && answering(answer);
-    claimant.#listening = await listen(claimant.#hidden, async (line) =>
+    claimant.#stop = await listen(claimant.#hidden, async (line) =>
       respond !== undefined && claimant.#owns ? respond(line) : BUSY,
     );
     return claimant;
@@ -115,7 +115,7 @@ class Claimant {
   }
 
   async release(): Promise<void> {
-    await this.#listening?.close();
+    await this.#stop?.();
     for (const path of [this.#shown, this.#hidden]) await rm(path, { force: true });
   }
 

@@ -13,17 +13,16 @@ const CONNECTIONS_MAX = 16;
 const REQUEST_TIMEOUT_MS = 2000;
 const REQUEST_CHARS_MAX = 65_536;
 
-/** A socket file on which requests are answered. */
-export interface Listening {
-  /** Finishes the answers to requests that have come, and takes no more. */
-  close(): Promise<void>;
-}
-
 /**
  * Listens on a socket file and answers requests: a line each way, one for a connection. Only a request that is
  * being answered keeps the process alive.
+ *
+ * @returns a function that takes no more requests, and finishes the answers to those that have come.
  */
-export async function listen(path: string, answer: (request: string) => Promise<string>): Promise<Listening> {
+export async function listen(
+  path: string,
+  answer: (request: string) => Promise<string>,
+): Promise<() => Promise<void>> {
   /** Connections that have not asked anything yet. */
   const silent = new Set<Socket>();
   const server = createServer((connection) => void serve(connection, { answer, silent })).unref();
@@ -32,14 +31,12 @@ export async function listen(path: string, answer: (request: string) => Promise<
     await new Promise<void>((done, reject) => server.once("error", reject).listen(address, done));
     await chmod(address, 0o600);
   });
-  return {
-    close: () =>
-      new Promise<void>((done) => {
-        server.close(() => done());
-        // Nothing would keep this process alive until they end by themselves.
-        for (const connection of silent) connection.destroy();
-      }),
-  };
+  return () =>
+    new Promise<void>((done) => {
+      server.close(() => done());
+      // Nothing would keep this process alive until they end by themselves.
+      for (const connection of silent) connection.destroy();
+    });
 }
 
 async function serve(

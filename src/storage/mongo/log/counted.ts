@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { unavailable } from "../../../errors.js";
 import type { Measured } from "../../../memory/ports/log.js";
 
@@ -36,7 +37,7 @@ export interface CountedOptions {
  * there.
  */
 export class Counted {
-  readonly #cache = new Map<string, Cached>();
+  readonly #cache = new LRUCache<string, Cached>({ max: RANGES_MAX });
   readonly #count: CountedOptions["count"];
   readonly #nowMs: () => number;
   readonly #rangeEntries: number;
@@ -81,20 +82,13 @@ export class Counted {
     const isYoung = cached !== undefined && this.#nowMs() - cached.atMs < CACHE_TTL_MS;
     if (cached !== undefined && (isYoung || passedMs > REFRESH_MS)) return cached.measured;
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
-    const { logId, from, to } = range;
     const erasures = this.#erasures;
     // The last range grows; entries that others append meanwhile need not be counted.
-    const measured = await this.#count({ logId, from, to });
-    if (to <= last + 1 && erasures === this.#erasures) this.#cacheRange(range, measured);
+    const measured = await this.#count(range);
+    if (range.to <= last + 1 && erasures === this.#erasures) {
+      this.#cache.set(keyOf(range), { measured, atMs: this.#nowMs() });
+    }
     return measured;
-  }
-
-  #cacheRange(range: Range, measured: Measured): void {
-    const key = keyOf(range);
-    this.#cache.delete(key);
-    this.#cache.set(key, { measured, atMs: this.#nowMs() });
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size > RANGES_MAX && oldest !== undefined) this.#cache.delete(oldest);
   }
 }
 

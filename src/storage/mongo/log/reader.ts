@@ -115,6 +115,16 @@ export class EntryReader {
   }
 }
 
+/** Finds the last number among the entries that match. */
+export async function lastNumber(
+  entries: Collection<EntryRecord>,
+  filter: Filter<EntryRecord>,
+): Promise<number | undefined> {
+  const options = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
+  const found = await withTimeout(entries.findOne(filter, options));
+  return found === null ? undefined : sequenceOf(found._id);
+}
+
 export function numbered<W extends Projection>(record: EntryRecord, what: W): Sequenced<Entry<W>> {
   return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
 }

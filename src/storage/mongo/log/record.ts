@@ -1,4 +1,5 @@
 import { Binary } from "mongodb";
+import { byteLengthOf } from "../../../memory/ports/bounds.js";
 import type { Window } from "../../../memory/ports/embedder.js";
 import {
   type Appended,
@@ -62,8 +63,7 @@ function recordOf(_id: string, entry: Appended): EntryRecord {
   };
   if (entry.op === "erased") return { _id, ...fields, ...times };
   const { vectors, ...rest } = fields;
-  const bytes = Buffer.byteLength(rest.text) + Buffer.byteLength(rest.metadata);
-  return { _id, ...rest, bytes, vector: new Binary(toBytes(vectors)), ...times };
+  return { _id, ...rest, bytes: byteLengthOf(rest), vector: new Binary(toBytes(vectors)), ...times };
 }
 
 /** Makes the fields that only indexes need. */

@@ -1,0 +1,121 @@
+import {
+  closeSync,
+  createWriteStream,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { constants } from "node:os";
+import { dirname, resolve } from "node:path";
+import { finished } from "node:stream/promises";
+import { UsageError } from "./failure.js";
+
+/** Links that are followed, as the system does. */
+const LINKS_MAX = 40;
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+interface Target {
+  readonly stream: NodeJS.WritableStream;
+  commit(): Promise<void>;
+  discard(): void;
+}
+
+/**
+ * Replaces a file of JSON in one step, on the disk, so that no reader and no crash sees half of it. Only its owner may
+ * read it, because keys, and addresses of receivers, are secrets.
+ *
+ * @throws UsageError if it cannot be written.
+ */
+export function writeWhole(path: string, json: object): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Opens a file for what comes piece by piece. It is written beside the target and gets its name when all of it
+ * is there, so that a failure or a signal leaves the old file. A pipe or a device is written to as it is.
+ *
+ * @throws UsageError if it cannot be written.
+ */
+export function openTarget(file: string): Target {
+  const path = followLinks(file);
+  const old = statSync(path, { throwIfNoEntry: false });
+  const isWhole = old === undefined || old.isFile();
+  const written = isWhole ? `${path}.${process.pid}.part` : path;
+  let fd: number;
+  try {
+    if (old?.isDirectory()) throw new Error("it is a folder");
+    // The draft may be made although the old file is protected.
+    if (old?.isFile()) closeSync(openSync(path, "r+"));
+    fd = openSync(written, "w", old?.isFile() ? old.mode & 0o777 : 0o666);
+  } catch (error) {
+    throw new UsageError(`--file ${file} cannot be written: ${(error as Error).message}`);
+  }
+  const stream = createWriteStream("", { fd, autoClose: false });
+  let isOpen = true;
+  const close = () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    if (isOpen) closeSync(fd);
+    isOpen = false;
+  };
+  const discard = () => {
+    if (!isOpen) return;
+    close();
+    if (isWhole) rmSync(written, { force: true });
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    discard();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of SIGNALS) process.once(signal, onSignal);
+  const failed = new Promise<never>((_, reject) => stream.once("error", reject));
+  failed.catch(() => {}); // A commit waits for it.
+  return {
+    stream,
+    discard,
+    commit: async () => {
+      stream.end();
+      await Promise.race([finished(stream), failed]);
+      if (isWhole) fsyncSync(fd);
+      close();
+      if (!isWhole) return;
+      renameSync(written, path);
+      syncFolder(dirname(path));
+    },
+  };
+}
+
+/** Path behind symbolic links, also if nothing is there yet. */
+function followLinks(file: string): string {
+  let path = resolve(file);
+  for (let i = 0; i < LINKS_MAX; i++) {
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+    path = resolve(dirname(path), readlinkSync(path));
+  }
+  throw new UsageError(`--file ${file} cannot be written: its links lead in a circle`);
+}
+
+/** Makes a rename last. Some systems cannot open folders. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,62 @@
+import type { ModelVersion } from "./model-version.js";
+
+/** A namespace of an account: names are unique within an account. */
+export interface Scope {
+  readonly accountId: string;
+  readonly namespace: string;
+}
+
+/**
+ * The port to the names of logs: each living namespace has one, which points to its log. Every adapter passes
+ * `test/contract/names.ts`.
+ *
+ * All methods throw MemoryError `unavailable` if the database cannot answer; after such an error a write may
+ * have happened or not.
+ */
+export interface Names {
+  /** Finds the living log of a namespace; undefined if it does not exist. */
+  find(scope: Scope): Promise<string | undefined>;
+
+  /**
+   * Finds the living log of a namespace, or creates one: in the given model version, by default in the
+   * first.
+   */
+  create(scope: Scope, modelVersion?: ModelVersion): Promise<string>;
+
+  /** Points a name to another log, if it still points to the given one. */
+  rename(scope: Scope, request: { from: string; to: string }): Promise<void>;
+
+  /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
+  retire(scope: Scope, logId: string): Promise<void>;
+
+  /** Finds the namespace whose name points to a log. */
+  scopeOf(logId: string): Promise<Scope | undefined>;
+
+  /**
+   * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
+   * those whose names begin with `prefix`. It reads no other names.
+   */
+  list(request: Listed): Promise<NamespaceHead[]>;
+
+  /** Lists the living namespaces of all accounts, in a fixed order, after the given one. */
+  listAll(request: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
+}
+
+export interface Listed {
+  readonly accountId: string;
+  readonly after?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly limit: number;
+}
+
+/** A namespace and its living log. */
+export interface NamespaceHead {
+  readonly namespace: string;
+  readonly logId: string;
+}
+
+/** A namespace of any account, and its living log. */
+export interface Named {
+  readonly scope: Scope;
+  readonly logId: string;
+}

@@ -1,4 +1,0 @@
-/** Formats a number for people: 65,536. */
-export function count(n: number): string {
-  return n.toLocaleString("en-US");
-}

@@ -1,0 +1,63 @@
+import { invalid } from "../../errors.js";
+
+const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/**
+ * Parses a time of RFC 3339 into milliseconds since 1970; undefined if it is none. What lies between two
+ * milliseconds becomes half of one: stored times are whole ones, so every comparison comes out the same.
+ */
+export function parseInstant(text: string): number | undefined {
+  const found = FORM.exec(text);
+  if (found === null) return undefined;
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as Six;
+  const [, , , , , , , fraction = "", sign, offsetHours = "0", offsetMinutes = "0"] = found;
+  const isTime = hour <= 23 && minute <= 59 && second <= 59;
+  if (!isTime || Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
+  const wholeMs = new Date(0).setUTCFullYear(year, month - 1, day);
+  // A day that the month does not have would become one of the next month.
+  if (new Date(wholeMs).getUTCMonth() !== month - 1 || new Date(wholeMs).getUTCDate() !== day)
+    return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -1 : 1);
+  const seconds = (hour * 60 + minute - offset) * 60 + second;
+  return wholeMs + seconds * 1000 + millisecondsIn(fraction.padEnd(9, "0"));
+}
+
+type Six = [number, number, number, number, number, number];
+
+function millisecondsIn(nanoseconds: string): number {
+  return instantOf({ seconds: 0, nanos: Number(nanoseconds) });
+}
+
+export function instantOf({ seconds, nanos }: { seconds: number; nanos: number }): number {
+  const rest = nanos % 1_000_000;
+  return seconds * 1000 + (nanos - rest) / 1_000_000 + (rest > 0 ? 0.5 : 0);
+}
+
+/** Times that RFC 3339 can write: the beginning of the year 1, and the end of the year 9999. */
+const FIRST_MS = -62_135_596_800_000;
+const LAST_MS = 253_402_300_799_999;
+
+/** Parses a time in milliseconds since 1970, which must be within the years 1 to 9999; undefined if there is none. */
+export function parseTimeOfYears(field: string, atMs: number | undefined): number | undefined {
+  if (atMs === undefined || (atMs >= FIRST_MS && atMs <= LAST_MS)) return atMs;
+  throw invalid(field, "is not a time from the year 1 to the year 9999");
+}
+
+/** Time from which a memory is hidden, or a key refused: a time, or how long from now. */
+export type Expiry = { readonly atMs: number } | { readonly ttlMs: number };
+
+/** Parses an expiry into a time in milliseconds; it must be in the future, and not after the year 9999. */
+export function parseExpiry(expiry: Expiry | undefined, nowMs: number): number | undefined {
+  if (expiry === undefined) return undefined;
+  if ("ttlMs" in expiry) return parseTtl(expiry.ttlMs, nowMs);
+  const { atMs } = expiry;
+  if (!(atMs > nowMs)) throw invalid("expire_time", "is not in the future");
+  if (atMs > LAST_MS) throw invalid("expire_time", "is after the year 9999");
+  return atMs;
+}
+
+function parseTtl(ttlMs: number, nowMs: number): number {
+  if (!(ttlMs > 0)) throw invalid("ttl", "is not positive; send how long it is until then");
+  if (nowMs + ttlMs > LAST_MS) throw invalid("ttl", "ends after the year 9999");
+  return Math.ceil(nowMs + ttlMs);
+}

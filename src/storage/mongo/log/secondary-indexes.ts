@@ -1,0 +1,133 @@
+import type { Collection, Filter } from "mongodb";
+import type { Sequences } from "../../../memory/ports/log.js";
+import type {
+  Expiring,
+  Replacement,
+  SecondaryIndexes,
+  SupersedingOrExpiring,
+} from "../../../memory/ports/secondary-indexes.js";
+import { withTimeout } from "../with-timeout.js";
+import { idsFrom, numberId, parseNumberId, sequenceOf } from "./number.js";
+import { lastNumber } from "./reader.js";
+import type { EntryRecord } from "./record.js";
+
+type Request<M extends keyof SecondaryIndexes> = Parameters<SecondaryIndexes[M]>[0];
+
+/** Versions of several memories that one answer may have. */
+const VERSIONS_MAX = 4_096;
+
+/** The indexes of the collection of entries. */
+export class MongoSecondaryIndexes implements SecondaryIndexes {
+  constructor(private readonly entries: Collection<EntryRecord>) {}
+
+  async locate({ logId, id }: Request<"locate">): Promise<number | undefined> {
+    const newest = { sort: { _id: -1 }, projection: { op: 1 } } as const;
+    const last = await withTimeout(this.entries.findOne({ _id: idsFrom(logId), id }, newest));
+    return last?.op === "store" ? sequenceOf(last._id) : undefined;
+  }
+
+  async findByOperation({ logId, opIds }: Request<"findByOperation">): Promise<Map<string, number>> {
+    // A new memory has the id of the operation that stored it.
+    const stored = await this.#lastNumbers({ logId, field: "id", values: opIds });
+    const values = opIds.filter((opId) => !stored.has(opId));
+    return new Map([...stored, ...(await this.#lastNumbers({ logId, field: "operation", values }))]);
+  }
+
+  findByExternalId({ logId, externalId }: Request<"findByExternalId">): Promise<number | undefined> {
+    return lastNumber(this.entries, { _id: idsFrom(logId), externalId });
+  }
+
+  async findReplacements({ logId, sequences }: Sequences): Promise<Replacement[]> {
+    if (sequences.length === 0) return [];
+    const filter = { _id: idsFrom(logId), follows: { $in: [...sequences] } } as Filter<EntryRecord>;
+    const projection = { id: 1, replaces: 1, follows: 1, target: 1 } as const;
+    const asked = new Set(sequences);
+    const found = await withTimeout(this.entries.find(filter, { projection }).toArray());
+    return found.flatMap((record) => {
+      const sequence = sequenceOf(record._id);
+      const targets = (record.follows ?? []).filter((target) => asked.has(target));
+      return targets.map((target) => ({
+        target,
+        sequence,
+        how: howOf(record, target),
+        id: record.id ?? "",
+      }));
+    });
+  }
+
+  async listSupersedingAndExpiring({
+    logId,
+    from,
+    limit,
+  }: Request<"listSupersedingAndExpiring">): Promise<SupersedingOrExpiring[]> {
+    const filter = { special: true, _id: idsFrom(logId, numberId(logId, from)) } as const;
+    const options = { sort: { _id: 1 }, limit, projection: { supersedes: 1, expiresAt: 1 } } as const;
+    const found = await withTimeout(this.entries.find(filter, options).toArray());
+    return found.map(({ _id, supersedes, expiresAt }) => ({
+      sequence: sequenceOf(_id),
+      ...(supersedes && { supersedes }),
+      ...(expiresAt && { expiresAtMs: expiresAt.getTime() }),
+    }));
+  }
+
+  async expired({ untilMs, after, limit }: Request<"expired">): Promise<Expiring[]> {
+    const due = { expiresAt: { $lte: new Date(untilMs) } };
+    const filter = after === undefined ? due : { $and: [due, behind(after)] };
+    const options = { sort: { expiresAt: 1, _id: 1 }, limit, projection: { expiresAt: 1 } } as const;
+    const found = await withTimeout(this.entries.find(filter, options).toArray());
+    return found.map(({ _id, expiresAt }) => ({
+      ...parseNumberId(_id),
+      expiresAtMs: Number(expiresAt?.getTime()),
+    }));
+  }
+
+  async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
+    const filter = { unerased: { $exists: true } } as const;
+    const options = { limit, projection: { unerased: 1 } } as const;
+    const found = await withTimeout(this.entries.find(filter, options).toArray());
+    return found.map(({ _id, unerased }) => ({
+      logId: parseNumberId(_id).logId,
+      sequence: Number(unerased),
+    }));
+  }
+
+  /** Finds the last number of a log for each of these values of a field. */
+  async #lastNumbers({
+    logId,
+    field,
+    values,
+  }: {
+    logId: string;
+    field: "id" | "operation";
+    values: readonly string[];
+  }): Promise<Map<string, number>> {
+    const _id = idsFrom(logId);
+    const some = { _id, [field]: { $in: [...values] } } as Filter<EntryRecord>;
+    const options = { projection: { [field]: 1 }, limit: VERSIONS_MAX } as const;
+    const found = await withTimeout(this.entries.find(some, options).toArray());
+    const last = new Map<string, number>();
+    // Memories that were updated very often have too many versions for one answer: each is asked for by itself.
+    if (found.length === VERSIONS_MAX) {
+      for (const value of values) {
+        const number = await lastNumber(this.entries, { _id, [field]: value });
+        if (number !== undefined) last.set(value, number);
+      }
+      return last;
+    }
+    for (const record of found) {
+      const value = record[field] as string;
+      last.set(value, Math.max(last.get(value) ?? 0, sequenceOf(record._id)));
+    }
+    return last;
+  }
+}
+
+function howOf({ replaces, target }: EntryRecord, followed: number): Replacement["how"] {
+  if (target === followed) return "deleted";
+  return replaces === followed ? "replaced" : "superseded";
+}
+
+function behind({ logId, sequence, expiresAtMs }: Expiring): Filter<EntryRecord> {
+  const expiresAt = new Date(expiresAtMs);
+  return { $or: [{ expiresAt: { $gt: expiresAt } }, { expiresAt, _id: { $gt: numberId(logId, sequence) } }] };
+}
