@@ -117,6 +117,10 @@ export function unavailable(message: string, cause?: unknown, retryAfterMs = 100
   return new MemoryError("unavailable", message, { cause, retryAfterMs });
 }
 
+export function isUnavailable(error: unknown): error is MemoryError {
+  return error instanceof MemoryError && error.code === "unavailable";
+}
+
 /** Creates the error for a database that refuses to write, which trying again at once does not change. */
 export function notWritable(cause?: unknown): MemoryError {
   const message = "the database could not write; its disk may be full";

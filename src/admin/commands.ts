@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { MemoryError } from "../errors.js";
+import { isUnavailable } from "../errors.js";
 import { commandLine, commandsOf, givenTo, nameOf, wholeNumber } from "./command-line.js";
 import type { Request } from "./operations.js";
 
@@ -144,5 +144,5 @@ function addDatabase(program: Command): void {
 }
 
 export function exitCodeOf(error: unknown): number {
-  return error instanceof MemoryError && error.code === "unavailable" ? EXIT.unavailable : EXIT.refused;
+  return isUnavailable(error) ? EXIT.unavailable : EXIT.refused;
 }

@@ -7,7 +7,7 @@ import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 4;
+const FORMAT = 5;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
@@ -94,9 +94,9 @@ const dataPath = (path: string) => `${path}.segment`;
 const manifestPath = (path: string) => `${path}.json`;
 
 /**
- * The file of a segment: its arrays, and a checksum of each block of them. An overwriting writes whole blocks and then
- * their checksums, so a file is whole after a crash unless that came in between; it is then built from the log. All
- * work on a file is done in turn.
+ * The file of a segment: its arrays, a checksum of each block of them, and one of all these checksums, which is written
+ * last. An overwriting changes several blocks that only together are right: if a crash comes in between, a checksum
+ * does not match, and the segment is built from the log. All work on a file is done in turn.
  */
 export class SegmentFile {
   readonly #layout: readonly ArrayLayout[];
@@ -170,6 +170,7 @@ export class SegmentFile {
         for (let from = 0; from < this.#checksums.length; from += slice) {
           await this.#writeBlocks(file, from, Math.min(from + slice, this.#checksums.length));
         }
+        await this.#seal(file);
       });
       this.isWritten = true;
     });
@@ -191,6 +192,7 @@ export class SegmentFile {
       if (this.#isErased) return;
       await this.#opened("r+", async (file) => {
         for (const { from, to } of runsOf(this.#blocksIn(taken))) await this.#writeBlocks(file, from, to);
+        await this.#seal(file);
       });
       // After a crash, the rows that do not live any more are overwritten again.
       if (rows.length > 0) await this.graph?.overwrite(rows);
@@ -255,6 +257,12 @@ export class SegmentFile {
       checksums,
       this.#checksums.length * BLOCK_BYTES + from * Uint32Array.BYTES_PER_ELEMENT,
     );
+  }
+
+  /** Writes the checksum of all checksums: what was written before it is right now. */
+  async #seal(file: FileHandle): Promise<void> {
+    const at = this.#checksums.length * BLOCK_BYTES + this.#checksums.byteLength;
+    await writeAt(file, bytesOf(sealOf(this.#checksums)), at);
   }
 
   /** Copies the bytes of the file from one to before another, as the arrays are now. */
@@ -369,6 +377,11 @@ function blocksOf(layout: readonly ArrayLayout[]): number {
   return Math.ceil((at + length * TYPES[type].BYTES_PER_ELEMENT) / BLOCK_BYTES);
 }
 
+/** Checksum of the checksums of all blocks. */
+function sealOf(checksums: Uint32Array): Uint32Array {
+  return Uint32Array.of(crc32(bytesOf(checksums)));
+}
+
 /** Reads all blocks of a file; undefined if one does not have its checksum, or the file is missing or too short. */
 async function readBlocks(
   path: string,
@@ -378,7 +391,10 @@ async function readBlocks(
   const bytes = new ArrayBuffer(blocks * BLOCK_BYTES);
   const checksums = new Uint32Array(blocks);
   const isWhole = await withFile(path, async (file) => {
+    const seal = new Uint32Array(1);
     if (!(await readAt(file, bytesOf(checksums), bytes.byteLength))) return false;
+    if (!(await readAt(file, bytesOf(seal), bytes.byteLength + checksums.byteLength))) return false;
+    if (seal[0] !== sealOf(checksums)[0]) return false;
     for (let from = 0; from < bytes.byteLength; from += SLICE_BYTES) {
       const slice = new Uint8Array(bytes, from, Math.min(SLICE_BYTES, bytes.byteLength - from));
       if (!(await readAt(file, slice, from))) return false;

@@ -3,6 +3,7 @@ import { LogEndedError } from "../memory/log/replica.js";
 import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
+import { withChanges } from "../memory/ports/with-changes.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
 
 /** A call that has begun. */
@@ -76,7 +77,7 @@ export function measuringTimer({ stepSeconds }: Metrics): StepTimer {
 
 /** Counts charges. Refunds are counted elsewhere: only the quota itself knows whether one succeeded. */
 export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota {
-  return {
+  return withChanges(quota, {
     charge: async (caller, calls = 1) => {
       try {
         await quota.charge(caller, calls);
@@ -86,13 +87,11 @@ export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota
         throw error;
       }
     },
-    verify: (caller) => quota.verify(caller),
-    refund: (caller, calls) => quota.refund(caller, calls),
     count: (caller, counted) => {
       tokens.inc({ call: counted.call }, counted.tokens);
       quota.count(caller, counted);
     },
-  };
+  });
 }
 
 function refusalOf(error: unknown): ChargeOutcome {

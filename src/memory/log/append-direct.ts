@@ -1,5 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { MemoryError, unavailable } from "../../errors.js";
+import { isUnavailable, unavailable } from "../../errors.js";
 import { type Deleted, type Dropped, type Erased, isEnd, type Log } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { completeEnd, type EndPorts } from "./complete-end.js";
@@ -92,7 +92,7 @@ export async function appendDirect(
       from = (last?.sequence ?? 0) + 1;
       if ((await log.append({ logId, from, entries: [entry] })) === 1) return true;
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isUnavailable(error)) throw error;
       failure = error;
       doubtful ??= from;
     }
@@ -108,8 +108,4 @@ async function isAt(
   const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
   const [found] = entries;
   return found?.sequence === sequence && found.entry.opId === opId;
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof MemoryError && error.code === "unavailable";
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
+import { isNotWritable, isUnavailable, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../ports/bounds.js";
 import type { Appended, Entry, Log } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
@@ -12,14 +12,6 @@ const DECIDED_MAX = 32;
 /** That time beyond the pause after a lost race, in multiples of what one of them has taken: others read first. */
 const DECISIONS_LEFT_OUT = 3;
 const OTHERS_TIME_MS_MAX = 500;
-
-interface DecisionSliceOptions {
-  readonly clock: Clock;
-  /** True if no other process can write to the log. */
-  readonly exclusive: boolean;
-  /** Maximum of the pause after a lost race. */
-  readonly pauseMsMax: number;
-}
 
 /** Maximum number of entries in one write, which also holds at most a slice in bytes. */
 const GROUP_MAX = 64;
@@ -72,7 +64,7 @@ export class Appender {
   ) {
     const { clock, exclusive = false, allWaiting = new WaitingBytes() } = options;
     this.#allWaiting = allWaiting;
-    this.#slice = new DecisionSlice({ clock, exclusive, pauseMsMax: RETRY_PAUSE_MS_MAX });
+    this.#slice = new DecisionSlice({ clock, exclusive });
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
@@ -210,7 +202,7 @@ export class Appender {
         this.#slice.end();
         return this.replica.current();
       }
-      if (isAway(error)) throw error;
+      if (isUnavailable(error)) throw error;
       return this.#settleUnwritten(conditional, ({ reject }) => reject(error));
     }
     if ("existing" in decision) {
@@ -267,7 +259,7 @@ export class Appender {
   /** Rejects all entries; if the database is only unavailable, just the overdue ones. */
   #giveUp(error: unknown): void {
     // A full disk stays full for now, so callers are told at once.
-    this.#reject({ overdueOnly: isAway(error) && !isNotWritable(error) }, () => error);
+    this.#reject({ overdueOnly: isUnavailable(error) && !isNotWritable(error) }, () => error);
   }
 
   /** Rejects entries. This runs before every write, so it makes an error only if one is needed. */
@@ -306,10 +298,6 @@ function isConditional(what: Appended | Conditional): what is Conditional {
   return "decide" in what;
 }
 
-function isAway(error: unknown): boolean {
-  return error instanceof MemoryError && error.code === "unavailable";
-}
-
 /**
  * A process's time slice to decide entries of a log. The process that wrote last has nothing to read before it decides
  * again, so without pauses the others would always be too late.
@@ -319,7 +307,7 @@ class DecisionSlice {
   #decided = 0;
   #sinceMs = 0;
 
-  constructor(private readonly options: DecisionSliceOptions) {}
+  constructor(private readonly options: Required<Pick<AppenderOptions, "clock" | "exclusive">>) {}
 
   get isOver(): boolean {
     return !this.options.exclusive && this.#decided >= DECIDED_MAX;
@@ -342,10 +330,10 @@ class DecisionSlice {
 
   /** Ends the slice, and leaves other processes time to decide an entry. */
   async passOn(): Promise<void> {
-    const { clock, pauseMsMax } = this.options;
+    const { clock } = this.options;
     const eachMs = (clock.nowMs() - this.#sinceMs) / this.#decided;
     this.end();
-    const othersMs = pauseMsMax + eachMs * DECISIONS_LEFT_OUT;
+    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * DECISIONS_LEFT_OUT;
     await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
   }
 }

@@ -1,4 +1,4 @@
-import { MemoryError } from "../../errors.js";
+import { isUnavailable } from "../../errors.js";
 import type { Indexes, IndexFiles } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import type { Names, Scope } from "../ports/names.js";
@@ -61,7 +61,7 @@ async function countedIn(log: Log, logId: string): Promise<number | undefined> {
   try {
     return (await log.measure({ logId })).memories;
   } catch (error) {
-    if (error instanceof MemoryError && error.code === "unavailable") return undefined;
+    if (isUnavailable(error)) return undefined;
     throw error;
   }
 }

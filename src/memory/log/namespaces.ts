@@ -260,21 +260,10 @@ export class Namespaces {
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { indexes, clock, timer, onCaughtUp, onTrouble, onLost, indexMemoryBytesMax } = this.#options;
-    const { log, secondaryIndexes, exclusive } = this.#options;
-    const replica = new Replica(logId, {
-      log,
-      secondaryIndexes,
-      indexes,
-      clock,
-      timer,
-      buildingBytesMax: BUILDING_SHARE * indexMemoryBytesMax,
-      onCaughtUp,
-      onTrouble,
-      ...(onLost && { onLost }),
-    });
-    const allWaiting = this.#allWaiting;
-    const appender = new Appender(replica, { log, secondaryIndexes, clock, timer, exclusive, allWaiting });
+    const options = this.#options;
+    const buildingBytesMax = BUILDING_SHARE * options.indexMemoryBytesMax;
+    const replica = new Replica(logId, { ...options, buildingBytesMax });
+    const appender = new Appender(replica, { ...options, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, failedPrecondition, MemoryError } from "../../errors.js";
+import { count, failedPrecondition, isUnavailable } from "../../errors.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
@@ -147,7 +147,7 @@ export async function follow(
 /** Shows an outage and goes on: a service that restarts takes the change up again. */
 function showTrouble(show: (line: string) => void): (error: unknown) => undefined {
   return (error) => {
-    if (!(error instanceof MemoryError && error.code === "unavailable")) throw error;
+    if (!isUnavailable(error)) throw error;
     show(error.message);
     return undefined;
   };

@@ -7,7 +7,7 @@ import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { addressOf } from "../listen/client-address.js";
 import { bytesIn } from "../rest/body.js";
-import { type Asked, serve } from "../rest/serve.js";
+import { type Asked, type Endpoint, serve } from "../rest/serve.js";
 import type { Rpc } from "../rpc/service.js";
 import { isJson } from "../wire/content-type.js";
 import { wireErrorOf } from "../wire/errors.js";
@@ -50,8 +50,12 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
         return sendError(reply, 403, "pages of other origins may not call /mcp");
       return undefined;
     });
-    const endpoint = {
-      ...({ method: "POST", url: "/mcp", protocol: "mcp", credential: "key", takes: isJson } as const),
+    const endpoint: Endpoint = {
+      method: "POST",
+      url: "/mcp",
+      protocol: "mcp",
+      credential: "key",
+      takes: isJson,
       answer: async (call: Call, { request, reply }: Asked) => {
         const response = await respond(call, request, options);
         const text = await response.text();

@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { LogFiles } from "../../src/index/log-files.js";
+import { LogIndex } from "../../src/index/log-index.js";
+import { TextIndex } from "../../src/index/text-index.js";
+import type { IndexRow } from "../../src/memory/ports/index.js";
+import { aMemory } from "../contract/samples.js";
+import { openUsearch } from "./vectors/built.js";
+
+const LOG_ID = "0123456789abcdef";
+const ROWS = 2_000;
+const GONE = 1_000;
+const BLOCK_BYTES = 4_096;
+
+const folder = mkdtempSync(join(tmpdir(), "recalld-torn-"));
+const vectors = openUsearch({ yieldNow: yieldToEventLoop, dimensionsOf: () => 4 });
+afterAll(async () => {
+  await vectors.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Memories that share words and values, so that removing one moves those of others in several blocks. */
+const rows: readonly IndexRow[] = Array.from({ length: ROWS }, (_, i) => ({
+  sequence: i + 1,
+  opId: `op${i + 1}`,
+  memory: aMemory({
+    id: `mem_${i}`,
+    text: `all of them have this word${i % 7} and only one has unique${i}`,
+    metadata: JSON.stringify({ color: `color${i % 5}`, own: `own${i}` }),
+  }),
+}));
+
+function indexIn(place: string) {
+  const troubles: unknown[] = [];
+  const own = {
+    folder: join(place, LOG_ID),
+    logId: LOG_ID,
+    yieldNow: yieldToEventLoop,
+    fileBytesMin: 1,
+    quietMs: 1,
+    onTrouble: (error: unknown) => void troubles.push(error),
+  };
+  const files = new LogFiles(own);
+  const text = new TextIndex({ ...own, files });
+  return { text, index: new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files }), troubles };
+}
+
+/** Reads the files of an index, the segment's apart from its manifest. */
+function filesIn(place: string): { name: string; bytes: Buffer }[] {
+  const names = readdirSync(join(place, LOG_ID)).sort();
+  return names.map((name) => ({ name, bytes: readFileSync(join(place, LOG_ID, name)) }));
+}
+
+test("a file is built anew if a process died between any two writes of an overwriting", async () => {
+  const place = join(folder, "whole");
+  const first = indexIn(place);
+  await first.index.add(rows, { sequence: ROWS, opId: "last" });
+  // Whatever is merged is merged now.
+  await first.text.settled();
+  await first.index.close({ keeps: true });
+  const before = filesIn(place);
+  const second = indexIn(place);
+  expect(await second.index.restore()).toMatchObject({ upto: ROWS, removed: [] });
+  await second.index.remove([GONE]);
+  const after = filesIn(place);
+  await second.index.close({ keeps: true });
+  expect([first.troubles, second.troubles]).toEqual([[], []]);
+
+  const nowOf = (name: string) => after.find((file) => file.name === name)?.bytes;
+  const segment = before.findIndex(
+    ({ name, bytes }) => name.endsWith(".segment") && nowOf(name)?.equals(bytes) === false,
+  );
+  const { name: changed, bytes: old } = before[segment] as { name: string; bytes: Buffer };
+  const writes = writesBetween(old, nowOf(changed) as Buffer);
+  expect(writes.length).toBeGreaterThan(8);
+  for (let done = 0; done <= writes.length; done++) {
+    const torn = Buffer.from(old);
+    for (const { at, bytes } of writes.slice(0, done)) torn.set(bytes, at);
+    const copy = join(folder, `torn${done}`);
+    mkdirSync(join(copy, LOG_ID), { recursive: true });
+    for (const [i, { name, bytes }] of before.entries())
+      writeFileSync(join(copy, LOG_ID, name), i === segment ? torn : bytes);
+    const third = indexIn(copy);
+    const restored = await third.index.restore();
+    if (done === 0) expect(restored).toMatchObject({ removed: [] });
+    else if (done === writes.length) expect(restored).toMatchObject({ removed: [GONE] });
+    // Nothing of it is trusted, and nothing is left.
+    else expect(readdirSync(join(copy, LOG_ID))).not.toContain(changed);
+    await third.index.close({ keeps: false });
+  }
+});
+
+/** What an overwriting has written, in order: each block with its checksum, and last the checksum of all. */
+function writesBetween(old: Buffer, now: Buffer): { at: number; bytes: Buffer }[] {
+  const blocks = Math.floor((old.length - 4) / (BLOCK_BYTES + 4));
+  const writes: { at: number; bytes: Buffer }[] = [];
+  const write = (at: number, length: number) => {
+    const bytes = now.subarray(at, at + length);
+    if (!bytes.equals(old.subarray(at, at + length))) writes.push({ at, bytes });
+  };
+  for (let i = 0; i < blocks; i++) {
+    write(i * BLOCK_BYTES, BLOCK_BYTES);
+    write(blocks * BLOCK_BYTES + i * 4, 4);
+  }
+  write(blocks * (BLOCK_BYTES + 4), 4);
+  return writes;
+}
