@@ -8,7 +8,7 @@ import { exactSearch, MetricKind } from "usearch";
 import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { openUsearch } from "../dist/src/index/vectors/usearch.js";
+import { type OpenIndex, openUsearch } from "../dist/src/index/vectors/usearch.js";
 import { parseFilter } from "../dist/src/memory/filter/parse.js";
 import { Replica } from "../dist/src/memory/log/replica.js";
 import { rank } from "../dist/src/memory/search/score.js";
@@ -105,17 +105,27 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
     const entries = Array.from({ length: size }, (_, i) => entry(from + i, { vectors, values }));
     await storage.log.append({ logId, from, entries });
   }
-  const snapshotsDir = join(folder, "snapshots");
-  const usearch = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, backlogBytesMax: 1e9 });
-  const index = usearch.open(logId);
+  const usearch = openUsearch({
+    dimensionsOf: () => DIMENSIONS,
+    yieldNow: () => systemClock.yield(),
+    backlogBytesMax: 1e9,
+  });
+  let index: OpenIndex | undefined;
   const indexes = openIndexes({
+    vectors: {
+      ...usearch,
+      open: (...of: Parameters<typeof usearch.open>) => {
+        const opened = usearch.open(...of);
+        index = opened;
+        return opened;
+      },
+    },
     folder: join(folder, "index"),
     clock: systemClock,
     onTrouble: console.error,
   });
   const replica = new Replica(logId, {
     ...storage,
-    vectors: { ...usearch, open: () => index },
     indexes,
     clock: systemClock,
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
@@ -123,9 +133,9 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   const pauses = monitorEventLoopDelay({ resolution: 1 });
   pauses.enable();
   const built = await timed(() => replica.current());
-  await index.settled();
+  await (index as OpenIndex | undefined)?.settled();
   // Nothing is sealed any more, as in a namespace that is not being filled.
-  await index.settled();
+  await (index as OpenIndex | undefined)?.settled();
   pauses.disable();
   const each = Math.round(replica.bytes / values.length);
   const pauseMs = (pauses.max / 1e6).toFixed(0);

@@ -5,7 +5,7 @@ import { exactSearch, MetricKind } from "usearch";
 import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { openUsearch } from "../dist/src/index/vectors/usearch.js";
+import { type OpenIndex, openUsearch } from "../dist/src/index/vectors/usearch.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { ModelVersions } from "../dist/src/memory/models/model-versions.js";
@@ -13,7 +13,6 @@ import { deleteMemory } from "../dist/src/memory/operations/delete-memory.js";
 import { SPARE_CANDIDATES } from "../dist/src/memory/operations/recall.js";
 import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
-import type { OpenIndex } from "../src/index/vectors/usearch.js";
 import { Pins } from "../src/memory/models/pin.js";
 import type { Index } from "../src/memory/ports/index.js";
 import type { Stored } from "../src/memory/ports/log.js";
@@ -38,22 +37,26 @@ const perNamespace = Number(perNamespaceText);
 const count = Number(countText);
 mkdirSync(dataDir, { recursive: true });
 const storage = await openLocal({ dataDir });
-const snapshotsDir = join(dataDir, "snapshots");
 // As much as the service lets wait with its default INDEX_MEMORY_BYTES_MAX.
 const backlogBytesMax = 1e9;
-const usearch = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, backlogBytesMax });
-/** The index that was opened last. */
+const usearch = openUsearch({
+  dimensionsOf: () => DIMENSIONS,
+  yieldNow: () => systemClock.yield(),
+  backlogBytesMax,
+});
+/** The vectors of the index that was opened last. */
 let index: OpenIndex | undefined;
 const vectors = {
   ...usearch,
-  open: (logId: string) => {
-    index = usearch.open(logId);
-    return index;
+  open: (...of: Parameters<typeof usearch.open>) => {
+    const opened = usearch.open(...of);
+    index = opened;
+    return opened;
   },
 };
 const indexFolder = join(dataDir, "index");
-const opened = openIndexes({ folder: indexFolder, clock: systemClock, onTrouble: console.error });
-/** The index of words and fields that was opened last. */
+const opened = openIndexes({ vectors, folder: indexFolder, clock: systemClock, onTrouble: console.error });
+/** The index that was opened last. */
 let rows: Index | undefined;
 const openIndex = opened.open.bind(opened);
 const indexes = Object.assign(opened, {
@@ -78,7 +81,6 @@ const namespaces = new Namespaces({
   modelVersions,
   erasures,
   recent: storage.recent,
-  vectors,
   indexes,
   clock: systemClock,
   indexMemoryBytesMax: 8e9,
@@ -89,7 +91,7 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const eraseCalls = async () => {};
 const erasing = { names, secondaryIndexes, erasures, modelVersions, eraseCalls };
-const ports = { log, ...erasing, namespaces, vectors, indexes, quota, clock: systemClock };
+const ports = { log, ...erasing, namespaces, indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,
@@ -127,7 +129,7 @@ async function fill(): Promise<void> {
 
 /** Opens a namespace without index files, entirely from the log, while another namespace serves. */
 async function rebuild(): Promise<void> {
-  for (const folder of [snapshotsDir, indexFolder]) rmSync(folder, { recursive: true, force: true });
+  rmSync(indexFolder, { recursive: true, force: true });
   const queries = await queryVectors();
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
@@ -195,7 +197,7 @@ async function killed(): Promise<void> {
 
 /** Deletes and drops while the index is built without files. Neither waits for that. */
 async function unbuilt(): Promise<void> {
-  for (const folder of [snapshotsDir, indexFolder]) rmSync(folder, { recursive: true, force: true });
+  rmSync(indexFolder, { recursive: true, force: true });
   const [query] = (await queryVectors()) as [Float32Array];
   const recalled = recallFrom(scopeOf(0), query, 10).catch(() => {});
   await systemClock.sleep(5000);

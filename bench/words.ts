@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openIndexes } from "../dist/src/index/open.js";
+import { openUsearch } from "../dist/src/index/vectors/usearch.js";
 import type { Index, Indexes } from "../src/memory/ports/index.js";
 import { aMemory } from "../test/contract/samples.js";
 import { machine, percentile, timed } from "./machine.js";
@@ -41,6 +42,7 @@ async function build(index: Index, memories: number, { text }: MadeUp): Promise<
     const length = Math.min(BATCH, memories - from);
     const rows = Array.from({ length }, (_, i) => ({
       sequence: from + i + 1,
+      opId: "",
       memory: aMemory({ text: text(), metadata: "{}" }),
     }));
     const applied = { sequence: from + length, opId: "last" };
@@ -59,7 +61,8 @@ async function search(indexes: Indexes, index: Index, queries: readonly string[]
 
 async function measure(memories: number): Promise<void> {
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "recalld-words-"));
-  const indexes = openIndexes({ folder, clock: systemClock, onTrouble: console.error });
+  const vectors = openUsearch({ dimensionsOf: () => 1, yieldNow: () => systemClock.yield() });
+  const indexes = openIndexes({ vectors, folder, clock: systemClock, onTrouble: console.error });
   const index = indexes.open("log");
   const texts = madeUp({ memories, seed: 1 });
   const longest = watchLoop();

@@ -4,7 +4,7 @@ import type { Given } from "./admin/operations.js";
 import { show, whole } from "./admin/show.js";
 import { openAdminClient } from "./compose/admin-client.js";
 import { modelOf } from "./compose/models.js";
-import { openIndexFiles, openStorage, openVectors } from "./compose/storage.js";
+import { openIndexFiles, openStorage } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
 import { count, failedPrecondition, MemoryError } from "./errors.js";
@@ -93,9 +93,8 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   try {
     const pins = new Pins(await storage.systemRecords.models());
     const dimensionsOf = (logId: string) => pins.dimensionsOf(logId);
-    const vectors = openVectors(config, { dimensionsOf });
-    const indexes = openIndexFiles(config, { onTrouble: () => {} });
-    return await verify({ ...storage, vectors, indexes, dimensionsOf }).finally(() => vectors.close());
+    const { indexes, closeThreads } = openIndexFiles(config, { dimensionsOf, onTrouble: () => {} });
+    return await verify({ ...storage, indexes, dimensionsOf }).finally(closeThreads);
   } finally {
     await storage.close();
   }

@@ -241,7 +241,8 @@ function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAt
   };
 }
 
-function shownIndex({ logId, scope, isOpen, memories, last, vectors, words }: IndexStatus) {
+function shownIndex({ logId, scope, isOpen, memories, last, files }: IndexStatus) {
+  const { vectors, words } = files.parts;
   return {
     account_id: scope?.accountId ?? null,
     namespace: scope?.namespace ?? null,
@@ -252,8 +253,8 @@ function shownIndex({ logId, scope, isOpen, memories, last, vectors, words }: In
     vectors_upto: vectors.upto,
     words_upto: words.upto,
     behind: Math.max(0, last - Math.min(vectors.upto, words.upto)),
-    files: vectors.files + words.files,
-    bytes: vectors.bytes + words.bytes,
+    files: files.files,
+    bytes: files.bytes,
     vectors: vectors.rows,
     vectors_removed: vectors.removed,
     rows: words.rows,

@@ -17,7 +17,7 @@ import { parseExpiry } from "../memory/requests/times.js";
 import { expectLocal } from "../storage/local/open.js";
 import { type Answering, askOwner, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
-import { openIndexFiles, openStorage, openVectors } from "./storage.js";
+import { openIndexFiles, openStorage } from "./storage.js";
 
 /** Access of the operator's commands to the database that the settings name. */
 export interface AdminClient {
@@ -115,15 +115,17 @@ async function withNamespaces<T>(
   const onTrouble = () => {};
   const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
   const modelVersions = new ModelVersions(pins, undefined, { systemRecords, clock, openModel, onTrouble });
-  const vectors = openVectors(config, { dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId) });
-  const indexes = openIndexFiles(config, { onTrouble });
+  const { indexes, closeThreads } = openIndexFiles(config, {
+    dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
+    onTrouble,
+  });
   const { indexMemoryBytesMax } = config;
-  const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, vectors, indexes };
+  const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
     return await work({ ...common, namespaces });
   } finally {
     await namespaces.close();
-    await vectors.close();
+    await closeThreads();
   }
 }

@@ -13,7 +13,7 @@ import { OpenStreams } from "../memory/streams/open-streams.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
-import { type Closers, openIndexFiles, openVectors } from "./storage.js";
+import { type Closers, openIndexFiles } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {
@@ -38,7 +38,7 @@ export function openMemory(
   const news = new News(clock);
   const log = announcedLog(storage.log, news);
   const names = announcedNames(storage.names, news);
-  const vectors = openVectors(config, {
+  const { indexes, closeThreads } = openIndexFiles(config, {
     dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
     timer: telemetry.timer,
     onChecked: ({ found, compared }) => {
@@ -47,10 +47,8 @@ export function openMemory(
     },
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
-  closers.push(() => vectors.close());
-  const onIndexTrouble = onTrouble("index", "an index file cannot be written; it is tried again");
-  const indexes = openIndexFiles(config, { onTrouble: onIndexTrouble });
-  const common = { log, names, secondaryIndexes, modelVersions, erasures, clock, vectors, indexes };
+  closers.push(closeThreads);
+  const common = { log, names, secondaryIndexes, modelVersions, erasures, clock, indexes };
   const namespaces = new Namespaces({
     ...common,
     recent,

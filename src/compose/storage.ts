@@ -4,9 +4,8 @@ import type { FastifyBaseLogger } from "fastify";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
-import { eraseUnreadable as eraseUnreadableIndexes, openIndexes } from "../index/open.js";
-import { eraseUnreadable } from "../index/vectors/snapshot/folder.js";
-import { openUsearch, type Usearch, type UsearchOptions } from "../index/vectors/usearch.js";
+import { eraseUnreadable, openIndexes } from "../index/open.js";
+import { openUsearch, type UsearchOptions } from "../index/vectors/usearch.js";
 import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
@@ -53,8 +52,7 @@ export async function ownIndexFiles(
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
       closers.push(await claim({ dataDir, answer }));
     }
-    await eraseUnreadable(vectorsFolder(dataDir));
-    await eraseUnreadableIndexes(indexFolder(dataDir));
+    await eraseUnreadable(indexFolder(dataDir));
     for (const folder of FOLDERS_OF_BEFORE) await rm(join(dataDir, folder), { recursive: true, force: true });
   } catch (error) {
     if (error instanceof MemoryError) throw apart(error);
@@ -66,27 +64,29 @@ function apart({ code, message }: MemoryError): MemoryError {
   return new MemoryError(code, `${message}; give each replica a DATA_DIR of its own`);
 }
 
-const vectorsFolder = (dataDir: string) => join(dataDir, "vectors");
 const indexFolder = (dataDir: string) => join(dataDir, "index");
 /** Index files of an earlier version: they may hold what is deleted later. */
-const FOLDERS_OF_BEFORE = ["snapshots", "words"];
+const FOLDERS_OF_BEFORE = ["snapshots", "vectors", "words"];
 
-export function openVectors(
+/** Opens the indexes of logs. Their threads are closed by `closeThreads`, when no index is open. */
+export function openIndexFiles(
   { dataDir, indexMemoryBytesMax }: Config,
-  options: Omit<UsearchOptions, "snapshotsDir" | "snapshotBytesMax" | "backlogBytesMax">,
-): Usearch {
-  return openUsearch({
+  options: Omit<UsearchOptions, "yieldNow" | "backlogBytesMax"> & {
+    onTrouble(error: unknown): void;
+  },
+): { indexes: Indexes; closeThreads: () => Promise<void> } {
+  const vectors = openUsearch({
     ...options,
-    snapshotsDir: vectorsFolder(dataDir),
-    snapshotBytesMax: indexMemoryBytesMax,
+    yieldNow: () => systemClock.yield(),
     backlogBytesMax: indexMemoryBytesMax / 2,
   });
-}
-
-/** Opens the indexes of words and fields. */
-export function openIndexFiles(
-  { dataDir }: Config,
-  { onTrouble }: { onTrouble(error: unknown): void },
-): Indexes {
-  return openIndexes({ folder: indexFolder(dataDir), clock: systemClock, onTrouble });
+  const { onTrouble } = options;
+  const indexes = openIndexes({
+    vectors,
+    folder: indexFolder(dataDir),
+    clock: systemClock,
+    closedBytesMax: indexMemoryBytesMax,
+    onTrouble,
+  });
+  return { indexes, closeThreads: () => vectors.close() };
 }

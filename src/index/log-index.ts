@@ -1,462 +1,180 @@
-import { TimeSlice } from "../concurrency/time-slices.js";
-import { unavailable } from "../errors.js";
-import type { Gap, Index, IndexRow, RestoredIndex } from "../memory/ports/index.js";
-import type { Mark, RowCounts } from "../memory/ports/vectors.js";
-import { type Row, rowOf, Segment } from "./segment.js";
-import {
-  base64Of,
-  eraseOthers,
-  type Found,
-  findSegments,
-  type OverwrittenRange,
-  SegmentFile,
-  type Yield,
-} from "./segment-file.js";
+import type {
+  Gap,
+  Hit,
+  Index,
+  IndexPart,
+  IndexRow,
+  Mark,
+  RestoredIndex,
+  VectorQuery,
+} from "../memory/ports/index.js";
+import type { LogFiles } from "./log-files.js";
+import type { Segment } from "./segment.js";
+import type { TextIndex } from "./text-index.js";
+import type { VectorPart } from "./vectors/part.js";
 
-/** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
-const MERGED_AT_ONCE_BYTES = 131_072;
-/** Number of memories that are added without letting other work run before. */
-const ADDED_AT_ONCE = 64;
-/** Time of tokenising memories that then make a segment, which takes about as long again. */
-const TOKENISED_MS = 2;
-/** Bytes and memories of a segment from which on it is merged with no others. */
-const SEGMENT_BYTES_MAX = 67_108_864;
-const SEGMENT_ROWS_MAX = 65_536;
-/** Bytes of a segment from which on it is written to a file: fewer are built from the log in a moment. */
-const FILE_BYTES_MIN = 4_194_304;
-/** Share of removed memories from which on a segment is merged into one without them, and their least number. */
-const REMOVED_SHARE_MAX = 0.3;
-const REMOVED_MIN = 64;
-/** Time without a change after which manifests are written again, and the longest that they are out of date. */
-const QUIET_MS = 5_000;
-const UNPUBLISHED_MS_MAX = 60_000;
-/** Pause after a file could not be written, for example because the disk is full. */
-const PAUSE_MS = 30_000;
-
-export interface LogIndexOptions {
-  readonly yieldNow: Yield;
-  /** Folder of its files, and the log that they name; an index without has no files. */
-  readonly files?: { readonly folder: string; readonly logId: string } | undefined;
-  readonly fileBytesMin?: number | undefined;
-  readonly mergedAtOnceBytes?: number | undefined;
-  readonly quietMs?: number | undefined;
-  /** Called with failures that no call waits for. */
-  onTrouble(error: unknown): void;
+export interface LogIndexParts {
+  readonly vectors: VectorPart;
+  /** Words and fields. */
+  readonly text: TextIndex;
+  /** An index without has none. */
+  readonly files?: LogFiles | undefined;
   /** Called once it is closed. */
   onClosed?(index: LogIndex): void;
 }
 
-/**
- * The words and fields of one log's memories, in segments. Memories that are added make a small segment at once, and
- * neighbours of similar size are merged, so that each is larger than all after it together.
- */
+/** The index of one log's memories. Its parts are sealed in files of their own, so each may cover more than the other. */
 export class LogIndex implements Index {
-  changes = 0;
-  #segments: readonly Segment[] = [];
-  /** Files of its segments, and of those that were merged, until they are erased. */
-  readonly #files = new Map<Segment, SegmentFile>();
-  #applied: Mark = { sequence: 0, opId: "" };
-  /** Number of the last memory or other entry that was handed over. */
-  #upto = 0;
-  /** Outcome of the additions so far, and how many of them are under way. */
-  #adding: Promise<void> = Promise.resolve();
-  #additions = 0;
-  /** Removed memories whose addition is under way, or may be in a gap that is being filled. */
-  readonly #unadded = new Set<number>();
-  #merging: Promise<void> | undefined;
-  /** The segments that are merged now. */
-  #merged: readonly Segment[] = [];
-  /** Memories that were removed since the merge under way began. */
-  readonly #removedMeanwhile: number[] = [];
-  /** Ranges between restored files that are to be filled; nothing may be merged across them. */
-  #gaps: readonly Gap[] = [];
-  /** Files that hold a removed memory, and could be neither overwritten nor erased. */
-  readonly #unerased = new Set<SegmentFile>();
-  /** All work on its files that is under way. */
-  readonly #diskWork = new Set<Promise<unknown>>();
-  #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
-  #writeAtMs = 0;
-  #isClosed = false;
+  onLost: () => void = () => {};
+  /** Numbers of the last entries that the parts cover; they differ only until the gaps are filled. */
+  readonly #covered = { vectors: 0, words: 0 };
+  /** Memories that were removed while gaps were being filled. */
+  readonly #removedMeanwhile = new Set<number>();
+  #isRestored = false;
+  #closing: Promise<void> | undefined;
 
-  constructor(private readonly options: LogIndexOptions) {}
-
-  /** The segments that a search looks at, once all that was asked for before it has been added. */
-  async segments(): Promise<readonly Segment[]> {
-    if (this.#additions > 0) await this.#adding;
-    return this.#segments;
-  }
-
-  get size(): number {
-    return this.#segments.reduce((sum, { living }) => sum + living, 0);
-  }
-
-  get bytes(): number {
-    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  get rowCounts(): RowCounts {
-    const unwritten = this.#segments.filter((segment) => !this.#files.get(segment)?.isWritten);
-    const large = unwritten.filter((segment) => this.options.files && this.#isLarge(segment));
-    const sum = (segments: readonly Segment[], what: "living" | "removed") =>
-      segments.reduce((sum, segment) => sum + segment[what], 0);
-    return {
-      tail: sum(unwritten, "living"),
-      removed: sum(this.#segments, "removed"),
-      behind: sum(large, "living"),
+  constructor(private readonly parts: LogIndexParts) {
+    if (parts.files === undefined) return;
+    // Words and fields are in memory as well.
+    parts.files.onLost = ({ part }) => {
+      if (part === "vectors") this.onLost();
     };
   }
 
-  has(sequence: number): boolean {
-    return this.#segments.some((segment) => segment.has(sequence));
+  get size(): number {
+    return this.parts.text.size;
+  }
+
+  get bytes(): number {
+    return this.parts.vectors.bytes + this.parts.text.bytes;
+  }
+
+  get rowCounts(): Index["rowCounts"] {
+    return { vectors: this.parts.vectors.rowCounts, words: this.parts.text.rowCounts };
+  }
+
+  get changes(): number {
+    return this.parts.text.changes;
+  }
+
+  get waiting(): number {
+    return this.parts.vectors.waiting;
+  }
+
+  get error(): number {
+    return this.parts.vectors.error;
+  }
+
+  get isExact(): boolean {
+    return this.parts.vectors.isExact;
+  }
+
+  /** The segments of words and fields that a search looks at. */
+  segments(): Promise<readonly Segment[]> {
+    return this.parts.text.segments();
   }
 
   async restore(): Promise<RestoredIndex | undefined> {
-    const { files, yieldNow } = this.options;
-    if (files === undefined) return undefined;
-    const whole: Found[] = [];
-    const removed: number[] = [];
-    for (const found of await findSegments(files.folder, files.logId)) {
-      const read = await SegmentFile.read(found, yieldNow);
-      if (read === undefined) continue;
-      whole.push(found);
-      for (const sequence of read.removed) removed.push(sequence);
-      this.#segments = [...this.#segments, read.segment];
-      this.#files.set(read.segment, read.file);
-    }
-    await eraseOthers(files.folder, whole);
-    const marks = whole.map(({ manifest }) => manifest.applied);
-    for (const mark of marks) if (mark.sequence > this.#applied.sequence) this.#applied = mark;
-    this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
-    this.#gaps = gapsBetween(this.#segments);
-    this.changes++;
-    return whole.length === 0 ? undefined : { upto: this.#upto, marks, removed };
+    const { files } = this.parts;
+    const found = (await files?.find()) ?? [];
+    const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
+    const vectors = await this.parts.vectors.restore(of("vectors"));
+    const text = await this.parts.text.restore(of("words"));
+    const restored = new Map([...vectors.files, ...text.files]);
+    // Of what was not read because it was closed meanwhile, nothing is erased.
+    if (this.#closing !== undefined) return undefined;
+    await files?.keep(restored);
+    this.#covered.vectors = vectors.upto;
+    this.#covered.words = text.upto;
+    this.#isRestored = true;
+    if (restored.size === 0) return undefined;
+    const marks = [...restored.values()].map(({ found }) => found.manifest.applied);
+    return { upto: this.#upto, marks, removed: [...text.removed, ...vectors.removed] };
+  }
+
+  /** True once its files are known, so that they are overwritten here. */
+  get isRestored(): boolean {
+    return this.#isRestored;
   }
 
   get gap(): Gap | undefined {
-    return this.#gaps[0];
+    const between = this.parts.text.gap;
+    if (between !== undefined) return { part: "words", ...between };
+    const upto = this.#upto;
+    const part = (["vectors", "words"] as const).find((each) => this.#covered[each] < upto);
+    return part && { part, after: this.#covered[part], upto };
   }
 
   async fill(rows: readonly IndexRow[], upto: number): Promise<void> {
-    const [gap, ...others] = this.#gaps;
+    const { gap } = this;
     if (gap === undefined || upto > gap.upto) throw new Error("there is no such gap");
-    this.changes++;
-    await this.#build(rows, { after: gap.after, upto });
-    this.#gaps = upto === gap.upto ? others : [{ after: upto, upto: gap.upto }, ...others];
-    if (this.#gaps.length > 0) return;
-    this.#unadded.clear();
-    this.#maintain();
+    const { text } = this.parts;
+    const living = rows.filter(({ sequence }) => !this.#removedMeanwhile.has(sequence));
+    if (text.gap !== undefined) await text.fill(living, upto);
+    else {
+      this.#covered[gap.part] = upto;
+      await this.#addTo(gap.part, living);
+    }
+    if (this.gap === undefined) this.#removedMeanwhile.clear();
   }
 
   async reset(): Promise<void> {
-    await this.#merging;
-    await this.#adding;
-    const files = [...this.#files.values()];
-    this.#segments = [];
-    this.#gaps = [];
-    this.#files.clear();
-    this.#applied = { sequence: 0, opId: "" };
-    this.#upto = 0;
-    this.changes++;
-    await this.#onDisk(Promise.all(files.map((file) => file.erase())));
+    this.#covered.vectors = 0;
+    this.#covered.words = 0;
+    await Promise.all([this.parts.vectors.reset(), this.parts.text.reset()]);
+    await this.parts.files?.reset();
   }
 
-  add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
-    if (applied.sequence > this.#applied.sequence) this.#applied = applied;
-    const range = { after: this.#upto, upto: rows.at(-1)?.sequence ?? this.#upto };
-    this.#upto = range.upto;
-    if (rows.length === 0) return this.#adding;
-    this.changes++;
-    this.#additions++;
-    const before = this.#additions > 1 ? this.#adding : undefined;
-    // Without others before it, it begins at once: a search that follows has less to wait for.
-    const adding = before === undefined ? this.#add(rows, range) : before.then(() => this.#add(rows, range));
-    this.#adding = adding.finally(() => {
-      if (--this.#additions === 0) this.#unadded.clear();
+  has(sequence: number): boolean {
+    return this.parts.text.has(sequence);
+  }
+
+  fits(vectors: readonly Float32Array[]): boolean {
+    return this.parts.vectors.fits(vectors);
+  }
+
+  async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
+    this.#covered.vectors = applied.sequence;
+    this.#covered.words = applied.sequence;
+    this.#isRestored = true;
+    const { files } = this.parts;
+    if (files !== undefined && applied.sequence > files.applied.sequence) files.applied = applied;
+    // Both begin at once: a search that follows sees them.
+    await Promise.all([this.#addTo("vectors", rows), this.#addTo("words", rows)]);
+  }
+
+  async remove(sequences: readonly number[]): Promise<void> {
+    if (this.gap !== undefined) for (const each of sequences) this.#removedMeanwhile.add(each);
+    await Promise.all([this.parts.vectors.remove(sequences), this.parts.text.remove(sequences)]);
+  }
+
+  search(query: VectorQuery): Promise<Hit[]> {
+    return this.parts.vectors.search(query);
+  }
+
+  close({ keeps }: { keeps: boolean }): Promise<void> {
+    this.#closing ??= this.#close({ keeps });
+    return this.#closing;
+  }
+
+  async #close({ keeps }: { keeps: boolean }): Promise<void> {
+    const closing = [this.parts.vectors.close(), this.parts.text.close({ keeps })];
+    // Neither is left open because the other fails.
+    const all = await Promise.allSettled(closing);
+    all.push(...(await Promise.allSettled([this.parts.files?.close({ keeps })])));
+    this.parts.onClosed?.(this);
+    for (const closed of all) if (closed.status === "rejected") throw closed.reason;
+  }
+
+  get #upto(): number {
+    return Math.max(this.#covered.vectors, this.#covered.words);
+  }
+
+  async #addTo(part: IndexPart, rows: readonly IndexRow[]): Promise<void> {
+    if (part === "words") return this.parts.text.add(rows);
+    const withVectors = rows.flatMap(({ sequence, opId, vectors = [] }) => {
+      return vectors.length === 0 ? [] : [{ sequence, opId, vectors }];
     });
-    return this.#adding;
+    if (withVectors.length > 0) await this.parts.vectors.add(withVectors);
   }
-
-  remove(sequences: readonly number[]): Promise<void> {
-    const overwritten = new Map<SegmentFile, OverwrittenRange[]>();
-    for (const sequence of sequences) {
-      if (this.#additions > 0 || this.#gaps.length > 0) this.#unadded.add(sequence);
-      if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
-      for (const segment of new Set([...this.#segments, ...this.#files.keys()])) {
-        this.#removeFrom(segment, sequence, overwritten);
-      }
-    }
-    this.changes++;
-    this.#maintain();
-    return this.#onDisk(this.#overwrite(overwritten));
-  }
-
-  /** Waits until nothing more is to be merged or written. */
-  async settled(): Promise<void> {
-    await this.#adding;
-    while (this.#merging !== undefined) await this.#merging;
-    await this.#diskIdle();
-  }
-
-  async close({ keeps }: { keeps: boolean }): Promise<void> {
-    this.#isClosed = true;
-    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
-    await this.#adding;
-    await this.#merging;
-    if (keeps) {
-      this.#writeAtMs = 0;
-      this.#writeLarge();
-      this.#publishAll();
-    }
-    await this.#diskIdle();
-    // Nobody reads these files again, so no delete would overwrite them.
-    for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
-    this.options.onClosed?.(this);
-  }
-
-  async #add(rows: readonly IndexRow[], range: Gap): Promise<void> {
-    // Whoever adds many has held the main thread for some time already.
-    if (rows.length > ADDED_AT_ONCE) await this.options.yieldNow();
-    await this.#build(rows, range);
-    this.#maintain();
-  }
-
-  /** Makes segments of memories, each as large as it gets before other work must run. */
-  async #build(rows: readonly IndexRow[], { after, upto }: Gap): Promise<void> {
-    let from = after;
-    let built: Row[] = [];
-    let timeSlice = new TimeSlice(TOKENISED_MS);
-    for (const [i, row] of rows.entries()) {
-      if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
-      const isLast = i === rows.length - 1;
-      if (!isLast && !timeSlice.isOver) continue;
-      const range = { after: from, upto: isLast ? upto : row.sequence };
-      if (built.length > 0) this.#insert(Segment.of(range, built));
-      [from, built] = [range.upto, []];
-      if (isLast) break;
-      await this.options.yieldNow();
-      timeSlice = new TimeSlice(TOKENISED_MS);
-    }
-  }
-
-  /** Puts a segment where it belongs in the order of the log, and merges it with small ones before it. */
-  #insert(segment: Segment): void {
-    const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
-    this.#segments = this.#segments.toSpliced(place, 0, segment);
-    if (this.#gaps.length > 0) return;
-    const last = this.#merged.at(-1);
-    const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
-    const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
-    const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
-    if (merged.length < 2) return;
-    const work = Segment.merged(merged);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    this.#replace(merged, step.value);
-  }
-
-  /** Begins what is due: merging, then writing. */
-  #maintain(): void {
-    if (this.#isClosed || this.#gaps.length > 0) return;
-    this.#writeLarge();
-    if (this.#merging !== undefined) return;
-    const due = this.#dueToMerge();
-    if (due.length === 0) return;
-    this.#merged = due;
-    this.#merging = this.#merge(due)
-      .catch((error) => this.options.onTrouble(error))
-      .finally(() => {
-        this.#merging = undefined;
-        this.#merged = [];
-        this.#removedMeanwhile.length = 0;
-        this.#maintain();
-      });
-  }
-
-  #dueToMerge(): readonly Segment[] {
-    const wasteful = this.#segments.find(({ rows, removed }) => {
-      return removed >= Math.max(REMOVED_MIN, rows * REMOVED_SHARE_MAX);
-    });
-    if (wasteful !== undefined) return [wasteful];
-    const due = this.#segments.slice(mergeableFrom(this.#segments, SEGMENT_BYTES_MAX));
-    return due.length < 2 ? [] : due;
-  }
-
-  async #merge(due: readonly Segment[]): Promise<void> {
-    const work = Segment.merged(due);
-    let timeSlice = new TimeSlice();
-    let step = work.next();
-    for (; !step.done; step = work.next()) {
-      if (this.#isClosed) return;
-      if (!timeSlice.isOver) continue;
-      await this.options.yieldNow();
-      timeSlice = new TimeSlice();
-    }
-    for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, () => {});
-    this.#replace(due, step.value);
-  }
-
-  /** Puts a merged segment in the place of its parts, on the disk as well. */
-  #replace(parts: readonly Segment[], merged: Segment): void {
-    const place = this.#segments.indexOf(parts[0] as Segment);
-    const isEmpty = merged.rows === 0;
-    this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
-    const old = parts.filter((part) => this.#files.has(part));
-    if (old.length === 0) return;
-    // Before the new file is there, a crash would leave a gap, which takes long to fill.
-    const written = isEmpty ? Promise.resolve() : this.#write(merged);
-    const leaving = written.then(() => Promise.all(old.map((part) => this.#eraseFileOf(part))));
-    this.#onDisk(leaving).catch((error) => this.options.onTrouble(error));
-  }
-
-  async #eraseFileOf(segment: Segment): Promise<void> {
-    await this.#files.get(segment)?.erase();
-    this.#files.delete(segment);
-  }
-
-  #removeFrom(segment: Segment, sequence: number, overwritten: Map<SegmentFile, OverwrittenRange[]>): void {
-    const file = this.#files.get(segment);
-    const ranges: OverwrittenRange[] = [];
-    const isHere = segment.remove(sequence, (array, from, to) => {
-      if (file !== undefined && from < to) ranges.push({ array, from, to });
-    });
-    if (!isHere || file === undefined) return;
-    overwritten.set(file, [...(overwritten.get(file) ?? []), ...ranges]);
-  }
-
-  #writeLarge(): void {
-    if (performance.now() < this.#writeAtMs) return;
-    for (const segment of this.#segments) {
-      if (this.#isLarge(segment) && !this.#files.has(segment)) void this.#write(segment);
-    }
-  }
-
-  #isLarge(segment: Segment): boolean {
-    return segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
-  }
-
-  /** Writes a segment's file. It is overwritten from now on, whenever the segment is. */
-  #write(segment: Segment): Promise<void> {
-    const { files } = this.options;
-    if (files === undefined) return Promise.resolve();
-    const file = SegmentFile.of(segment, files.folder);
-    this.#files.set(segment, file);
-    const writing = file
-      .write()
-      .then(() => this.#publish(segment, file))
-      .catch(async (error) => {
-        this.#writeAtMs = performance.now() + PAUSE_MS;
-        if (this.#files.get(segment) === file) this.#files.delete(segment);
-        await file.erase();
-        this.options.onTrouble(error);
-      })
-      .catch((error) => this.options.onTrouble(error));
-    return this.#onDisk(writing);
-  }
-
-  /** Overwrites removed memories in files. A file in which that fails is erased. */
-  async #overwrite(overwritten: ReadonlyMap<SegmentFile, readonly OverwrittenRange[]>): Promise<void> {
-    const retried = [...this.#unerased].map((file) => this.#eraseInstead(file));
-    const written = [...overwritten].map(([file, ranges]) => this.#overwriteIn(file, ranges));
-    await Promise.all([...retried, ...written]);
-    if (overwritten.size > 0) this.#publishSoon();
-  }
-
-  async #overwriteIn(file: SegmentFile, ranges: readonly OverwrittenRange[]): Promise<void> {
-    try {
-      await file.overwrite(ranges);
-    } catch (error) {
-      this.options.onTrouble(error);
-      await this.#eraseInstead(file);
-    }
-  }
-
-  /** Erases a file. While that fails, no removal is answered: the file may hold the memory. */
-  async #eraseInstead(file: SegmentFile): Promise<void> {
-    for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
-    this.#unerased.add(file);
-    try {
-      await file.erase();
-    } catch (error) {
-      throw unavailable("an index file of this namespace could neither be overwritten nor erased", error);
-    }
-    this.#unerased.delete(file);
-  }
-
-  /** Writes manifests that are missing or out of date when nothing was overwritten for a moment, and after a minute at most. */
-  #publishSoon(): void {
-    if (this.#isClosed) return;
-    const { quietMs = QUIET_MS } = this.options;
-    const nowMs = performance.now();
-    const sinceMs = this.#publishing?.sinceMs ?? nowMs;
-    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
-    const waitMs = Math.max(0, Math.min(quietMs, sinceMs + UNPUBLISHED_MS_MAX - nowMs));
-    const timer = setTimeout(() => {
-      this.#publishing = undefined;
-      this.#publishAll();
-    }, waitMs).unref();
-    this.#publishing = { timer, sinceMs };
-  }
-
-  #publishAll(): void {
-    for (const [segment, file] of this.#files) {
-      if (file.isPublished) continue;
-      this.#onDisk(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
-    }
-  }
-
-  /**
-   * Writes a manifest of this moment, once all files have lost what was removed so far: it says that all of them are
-   * as the log was then.
-   */
-  async #publish(segment: Segment, file: SegmentFile): Promise<void> {
-    const { files } = this.options;
-    if (files === undefined || this.#files.get(segment) !== file) return;
-    const manifest = { ...segment.range, applied: this.#applied, lived: base64Of(segment.live.words) };
-    file.isPublished = true;
-    try {
-      await Promise.all([...this.#files.values()].map((each) => each.overwritten()));
-      if (this.#unerased.size > 0) file.isPublished = false;
-      else await file.publish({ ...manifest, logId: files.logId });
-    } catch (error) {
-      file.isPublished = false;
-      throw error;
-    }
-  }
-
-  #onDisk<T>(work: Promise<T>): Promise<T> {
-    const working = work.finally(() => this.#diskWork.delete(working));
-    this.#diskWork.add(working);
-    return working;
-  }
-
-  async #diskIdle(): Promise<void> {
-    while (this.#diskWork.size > 0) await Promise.allSettled(this.#diskWork);
-  }
-}
-
-/**
- * Index of the first of the last segments that are merged: all from it on, of which each is no larger than those after
- * it together.
- */
-function mergeableFrom(segments: readonly Segment[], bytesMax: number): number {
-  let [from, bytes, rows] = [segments.length, 0, 0];
-  for (let i = segments.length - 1; i >= 0; i--) {
-    const segment = segments[i] as Segment;
-    const isNewest = i === segments.length - 1;
-    if (!isNewest && bytes >= segment.bytes) from = i;
-    bytes += segment.bytes;
-    rows += segment.rows;
-    if (bytes > bytesMax || rows > SEGMENT_ROWS_MAX) return from > i ? from : i + 1;
-  }
-  return from;
-}
-
-function gapsBetween(segments: readonly Segment[]): Gap[] {
-  let after = 0;
-  const gaps: Gap[] = [];
-  for (const { range } of segments) {
-    if (range.after > after) gaps.push({ after, upto: range.after });
-    after = range.upto;
-  }
-  return gaps;
 }

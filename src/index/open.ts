@@ -1,33 +1,42 @@
-import { rm, stat } from "node:fs/promises";
+import { rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../concurrency/clock.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
+import type { Among } from "../memory/ports/among.js";
 import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
   Index,
   Indexes,
+  IndexFiles,
   IndexQuery,
+  Mark,
+  RecallMeasured,
   Selecting,
   Selection,
   WeighedQuery,
   WordHit,
   WordsFound,
 } from "../memory/ports/index.js";
-import type { Among, FilesMeasured, Mark } from "../memory/ports/vectors.js";
 import { selectRows } from "./fields/select-rows.js";
+import { LogFiles } from "./log-files.js";
 import { LogIndex } from "./log-index.js";
-import type { Segment } from "./segment.js";
-import { eraseOthers, type Filed, findSegments, namesIn, rowsIn, SegmentFile } from "./segment-file.js";
+import { Segment } from "./segment.js";
+import { eraseOthers, type Found, findSegments, namesIn, removedIn, SegmentFile } from "./segment-file.js";
+import { TextIndex } from "./text-index.js";
+import type { Vectors } from "./vectors/usearch.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";
 
 export interface IndexesOptions {
+  readonly vectors: Vectors;
   /** Folder of the files, one in it for each log; nothing else may be there. */
   readonly folder: string;
   readonly clock: Pick<Clock, "yield">;
-  /** Bytes of a segment from which on it is written to a file. */
+  /** Limit of the size of the files of closed indexes: those of the least recently used go first. */
+  readonly closedBytesMax?: number | undefined;
+  /** Bytes of a segment of words and fields from which on it is written to a file. */
   readonly fileBytesMin?: number | undefined;
   /** Bytes of segments that are merged without letting other work run. */
   readonly mergedAtOnceBytes?: number | undefined;
@@ -37,7 +46,7 @@ export interface IndexesOptions {
   onTrouble(error: unknown): void;
 }
 
-/** Opens the indexes of words and fields. Nothing is read before one is restored. */
+/** Opens the indexes of logs. Nothing is read before one is restored. */
 export function openIndexes(options: IndexesOptions): Indexes {
   return new SegmentIndexes(options);
 }
@@ -54,55 +63,68 @@ export async function eraseUnreadable(folder: string): Promise<void> {
 
 class SegmentIndexes implements Indexes {
   readonly #open = new Map<string, LogIndex>();
+  /** Last work on the files of each log that is not open. */
+  readonly #working = new Map<string, Promise<unknown>>();
 
   constructor(private readonly options: IndexesOptions) {}
 
   open(logId: string): Index {
-    const index = this.#indexOf({ folder: join(this.options.folder, logId), logId });
+    const { clock, quietMs, onTrouble } = this.options;
+    const files = new LogFiles({
+      folder: this.#folderOf(logId),
+      logId,
+      quietMs,
+      yieldNow: () => clock.yield(),
+      onTrouble,
+      onWritten: () => void this.#evict().catch(onTrouble),
+    });
+    const index = new LogIndex({
+      vectors: this.options.vectors.open(logId, files),
+      text: this.#textIndex(files),
+      files,
+      onClosed: (index) => {
+        if (this.#open.get(logId) === index) this.#open.delete(logId);
+      },
+    });
+    const restore = index.restore.bind(index);
+    index.restore = () =>
+      this.#inTurn(logId, async () => {
+        const now = new Date();
+        // The files of logs that were used longest ago are erased first. Without any, there is nothing to note.
+        await utimes(this.#folderOf(logId), now, now).catch(() => {});
+        return restore();
+      });
     this.#open.set(logId, index);
     return index;
   }
 
-  openUnsaved(): Index {
-    return this.#indexOf(undefined);
-  }
-
-  #indexOf(files: { folder: string; logId: string } | undefined): LogIndex {
-    const { clock, ...options } = this.options;
-    return new LogIndex({
-      ...options,
-      files,
-      yieldNow: () => clock.yield(),
-      onClosed: (index) => {
-        if (files !== undefined && this.#open.get(files.logId) === index) this.#open.delete(files.logId);
-      },
-    });
+  openUnsaved(logId: string): Index {
+    return new LogIndex({ vectors: this.options.vectors.open(logId), text: this.#textIndex() });
   }
 
   async discard(logId: string): Promise<void> {
     await this.#open.get(logId)?.reset();
-    await rm(join(this.options.folder, logId), { recursive: true, force: true });
+    await rm(this.#folderOf(logId), { recursive: true, force: true });
   }
 
-  async wipe(logId: string, sequences: readonly number[]): Promise<void> {
+  wipe(logId: string, sequences: readonly number[]): Promise<void> {
     const open = this.#open.get(logId);
-    if (open !== undefined) return open.remove(sequences);
-    // To be built again from the log costs less than it does to read a file, for a namespace that nobody uses.
-    const folder = join(this.options.folder, logId);
-    for (const { path, manifest } of await findSegments(folder, logId)) {
-      const { after, upto } = manifest;
-      if (!sequences.some((sequence) => sequence > after && sequence <= upto)) continue;
-      await SegmentFile.eraseAt(path).catch((error) => {
-        throw unavailable("an index file of this namespace could not be erased", error);
-      });
-    }
+    if (open?.isRestored === true) return open.remove(sequences);
+    return this.#inTurn(logId, async () => {
+      for (const found of await this.#found(logId)) {
+        const { after, upto } = found.manifest;
+        const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
+        if (inside.length > 0) await this.#wipeIn(found, inside);
+      }
+      // It may have been restored before, without these.
+      if (open?.isRestored === true) await open.remove(sequences);
+    });
   }
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
     const held = new Set<number>();
-    for (const found of await findSegments(join(this.options.folder, logId), logId)) {
-      const read = await SegmentFile.read(found, () => this.options.clock.yield());
-      for (const sequence of sequences) if (read?.segment.has(sequence)) held.add(sequence);
+    for (const found of await this.#found(logId)) {
+      for (const sequence of await this.#heldIn(found, sequences)) held.add(sequence);
     }
     return [...held];
   }
@@ -117,26 +139,29 @@ class SegmentIndexes implements Indexes {
   }
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
-    const found = await findSegments(join(this.options.folder, logId), logId);
-    return found.map(({ manifest }) => manifest.applied);
+    return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
   }
 
-  async measureFiles(logId: string): Promise<FilesMeasured> {
-    const folder = join(this.options.folder, logId);
-    let [upto, files, bytes, rows, removed] = [0, 0, 0, 0, 0];
-    for (const segment of await filedIn(folder, logId)) {
-      if (segment.after === upto) upto = segment.upto;
-      rows += segment.rows;
-      removed += segment.removed;
+  async measureRecall(logId: string): Promise<RecallMeasured> {
+    const found = await this.#found(logId);
+    return this.options.vectors.measureRecall(found.filter(({ manifest }) => manifest.part === "vectors"));
+  }
+
+  async measureFiles(logId: string): Promise<IndexFiles> {
+    const parts = {
+      vectors: { upto: 0, rows: 0, removed: 0 },
+      words: { upto: 0, rows: 0, removed: 0 },
+    };
+    for (const found of await this.#found(logId)) {
+      const removed = await removedIn(found);
+      if (removed === undefined) continue;
+      const { part, after, upto, rows } = found.manifest;
+      const sum = parts[part];
+      if (after === sum.upto) sum.upto = upto;
+      sum.rows += rows;
+      sum.removed += removed;
     }
-    for (const name of await namesIn(folder)) {
-      // It may have been erased meanwhile.
-      const stats = await stat(join(folder, name)).catch(() => undefined);
-      if (stats === undefined) continue;
-      files++;
-      bytes += stats.size;
-    }
-    return { upto, files, bytes, rows, removed };
+    return { ...(await sizeOf(this.#folderOf(logId))), parts };
   }
 
   async searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound> {
@@ -184,16 +209,93 @@ class SegmentIndexes implements Indexes {
     if (first === undefined) throw new Error("no index was asked");
     return others.reduce((all, selection) => all.with([...selection.sequences]), first);
   }
+
+  #folderOf(logId: string): string {
+    return join(this.options.folder, logId);
+  }
+
+  #found(logId: string): Promise<Found[]> {
+    return findSegments(this.#folderOf(logId), logId);
+  }
+
+  #textIndex(files?: LogFiles): TextIndex {
+    const { clock, fileBytesMin, mergedAtOnceBytes, onTrouble } = this.options;
+    return new TextIndex({
+      yieldNow: () => clock.yield(),
+      files,
+      fileBytesMin,
+      mergedAtOnceBytes,
+      onTrouble,
+    });
+  }
+
+  /**
+   * Overwrites vectors in a file. One of words and fields is erased: to be built again from the log costs less than it
+   * does to read it, for a namespace that nobody uses.
+   */
+  async #wipeIn(found: Found, sequences: readonly number[]): Promise<void> {
+    if (found.manifest.part === "vectors") {
+      try {
+        return await this.options.vectors.wipe(found, sequences);
+      } catch (error) {
+        this.options.onTrouble(error);
+      }
+    }
+    await SegmentFile.eraseAt(found.path).catch((error) => {
+      throw unavailable("an index file of this namespace could not be erased", error);
+    });
+  }
+
+  async #heldIn(found: Found, sequences: readonly number[]): Promise<number[]> {
+    if (found.manifest.part === "vectors") return this.options.vectors.holds(found, sequences);
+    const read = await SegmentFile.read(found, () => this.options.clock.yield());
+    if (read === undefined) return [];
+    const segment = Segment.from(found.manifest, read.arrays);
+    return sequences.filter((sequence) => segment.has(sequence));
+  }
+
+  /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */
+  #inTurn<T>(logId: string, work: () => Promise<T>): Promise<T> {
+    const working = (this.#working.get(logId) ?? Promise.resolve()).then(work);
+    const ended = () => {
+      if (this.#working.get(logId) === settled) this.#working.delete(logId);
+    };
+    const settled: Promise<void> = working.then(ended, ended);
+    this.#working.set(logId, settled);
+    return working;
+  }
+
+  /** Erases the files of the logs used least recently until the rest fits; those of open indexes are searched. */
+  async #evict(): Promise<void> {
+    const { folder, closedBytesMax } = this.options;
+    if (closedBytesMax === undefined) return;
+    const uses: { logId: string; bytes: number; usedMs: number }[] = [];
+    for (const logId of await this.stored()) {
+      const { bytes } = await sizeOf(join(folder, logId));
+      const usedMs = (await stat(join(folder, logId)).catch(() => undefined))?.mtimeMs ?? 0;
+      uses.push({ logId, bytes, usedMs });
+    }
+    let bytes = uses.reduce((sum, use) => sum + use.bytes, 0);
+    for (const { logId, bytes: own } of uses.sort((a, b) => a.usedMs - b.usedMs)) {
+      if (bytes <= closedBytesMax) return;
+      if (this.#open.has(logId)) continue;
+      await this.#inTurn(logId, () => rm(join(folder, logId), { recursive: true, force: true }));
+      bytes -= own;
+    }
+  }
 }
 
-async function filedIn(folder: string, logId: string): Promise<Filed[]> {
-  const filed: Filed[] = [];
-  for (const found of await findSegments(folder, logId)) {
-    const counted = await rowsIn(found);
-    const { after, upto } = found.manifest;
-    if (counted !== undefined) filed.push({ after, upto, ...counted });
+/** Number and size of the files in a folder. */
+async function sizeOf(folder: string): Promise<{ files: number; bytes: number }> {
+  let [files, bytes] = [0, 0];
+  for (const name of await namesIn(folder)) {
+    // It may have been erased meanwhile.
+    const stats = await stat(join(folder, name)).catch(() => undefined);
+    if (stats === undefined) continue;
+    files++;
+    bytes += stats.size;
   }
-  return filed;
+  return { files, bytes };
 }
 
 async function segmentsOf(indexes: readonly Index[]): Promise<readonly Segment[]> {

@@ -2,13 +2,12 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Mark } from "../memory/ports/vectors.js";
+import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
-import { type Range, Segment } from "./segment.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 4;
+const FORMAT = 5;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
@@ -22,10 +21,46 @@ type TypeName = keyof typeof TYPES;
 /** Lets all other work of this thread that is ready run first. */
 export type Yield = () => Promise<void>;
 
+/** Range of the log that a segment covers: numbers above `after`, up to `upto`. */
+export interface Range {
+  readonly after: number;
+  readonly upto: number;
+}
+
+/** A segment that may have a file. */
+export interface Filed {
+  readonly part: IndexPart;
+  readonly range: Range;
+  /** All that it holds; `live` are the bits of the rows that were not removed. */
+  readonly arrays: FlatArrays;
+  readonly rows: number;
+  /** The graph beside it, which USearch maps into memory. */
+  readonly graph?: GraphLayout | undefined;
+}
+
+/** Shape of a graph's file, which begins with a matrix of rows. */
+export interface GraphLayout {
+  readonly dimensions: number;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly rowBytes: number;
+  /** Checksum of all of the file but its rows, which have one each in the segment. */
+  readonly frame: number;
+}
+
+/** The graph's file of a segment, in which rows are overwritten once the segment's file says that they are removed. */
+export interface GraphRows {
+  overwrite(rows: readonly number[]): Promise<void>;
+}
+
 /** Description of a segment's file. A file without one is never read. */
 export interface Manifest extends Range {
   readonly format: number;
   readonly logId: string;
+  readonly part: IndexPart;
+  /** Number of its rows, removed ones included. */
+  readonly rows: number;
+  readonly graph?: GraphLayout | undefined;
   /** Entry of the log up to which tombstones were applied to the file when this was written. */
   readonly applied: Mark;
   /** Bits of the rows that lived then, as `base64Of` writes them: those that the file lacks were removed afterwards. */
@@ -47,19 +82,14 @@ export interface OverwrittenRange {
   readonly to: number;
 }
 
-/** The range and the rows of a segment that has a file. */
-export interface Filed extends Range {
-  readonly rows: number;
-  /** Those that were removed. */
-  readonly removed: number;
-}
-
 /** Path of a segment's files without their endings, and the manifest there. */
 export interface Found {
   readonly path: string;
   readonly manifest: Manifest;
 }
 
+/** Path of the file of a segment's graph. */
+export const graphPath = (path: string) => `${path}.usearch`;
 const dataPath = (path: string) => `${path}.segment`;
 const manifestPath = (path: string) => `${path}.json`;
 
@@ -75,6 +105,7 @@ export class SegmentFile {
   readonly #checksums: Uint32Array;
   /** Elements that are to be overwritten, and the overwriting that will have done it. */
   #ranges: OverwrittenRange[] = [];
+  #rows: number[] = [];
   #overwriting: Promise<void> | undefined;
   /** The last overwriting that has begun. */
   #running: Promise<void> | undefined;
@@ -90,6 +121,7 @@ export class SegmentFile {
   private constructor(
     private readonly path: string,
     private readonly arrays: FlatArrays,
+    private readonly graph: GraphRows | undefined,
     checksums?: Uint32Array,
   ) {
     this.hasManifest = checksums !== undefined;
@@ -100,33 +132,28 @@ export class SegmentFile {
     this.#checksums = checksums ?? new Uint32Array(blocksOf(this.#layout));
   }
 
-  /** The file that a segment will have in a folder. */
-  static of(segment: Segment, folder: string): SegmentFile {
-    return new SegmentFile(join(folder, randomBytes(8).toString("hex")), segment.arrays);
+  /** The file that a segment will have at a path. */
+  static of({ arrays }: Filed, path: string, graph?: GraphRows): SegmentFile {
+    return new SegmentFile(path, arrays, graph);
   }
 
-  /**
-   * Reads a segment, and which of its memories were removed since its manifest was written; undefined if the file is
-   * damaged or missing.
-   */
+  /** Reads the arrays of a segment; undefined if the file is damaged or missing. */
   static async read(
     { path, manifest }: Found,
     yieldNow: Yield,
-  ): Promise<{ segment: Segment; file: SegmentFile; removed: number[] } | undefined> {
+    graph?: GraphRows,
+  ): Promise<{ arrays: FlatArrays; file: SegmentFile } | undefined> {
     const read = await readBlocks(dataPath(path), blocksOf(manifest.arrays), yieldNow);
     if (read === undefined) return undefined;
     const arrays = arraysIn(read.bytes, manifest.arrays);
-    const { after, upto } = manifest;
-    const segment = Segment.from({ after, upto }, arrays);
-    const removed = segment.removedSince(wordsOf(manifest.lived));
-    const file = new SegmentFile(path, segment.arrays, read.checksums);
-    file.isPublished = removed.length === 0;
-    return { segment, file, removed };
+    const file = new SegmentFile(path, arrays, graph, read.checksums);
+    file.isPublished = base64Of(arrays.live as Uint32Array) === manifest.lived;
+    return { arrays, file };
   }
 
   /** Erases the files at a path, the manifest first. */
   static async eraseAt(path: string): Promise<void> {
-    await new SegmentFile(path, {}, new Uint32Array()).erase();
+    await new SegmentFile(path, {}, undefined, new Uint32Array()).erase();
   }
 
   /** Resolves when all that was to be overwritten is. */
@@ -153,19 +180,22 @@ export class SegmentFile {
    * Writes some elements as they are in memory now, unless the file is gone. What is asked for before the writing
    * begins is written together.
    */
-  overwrite(ranges: readonly OverwrittenRange[]): Promise<void> {
+  overwrite(ranges: readonly OverwrittenRange[], rows: readonly number[]): Promise<void> {
     this.isPublished = false;
     for (const range of ranges) this.#ranges.push(range);
+    for (const row of rows) this.#rows.push(row);
     this.#overwriting ??= this.#runSerially(async () => {
       this.#running = this.#overwriting;
       this.#overwriting = undefined;
-      const taken = this.#ranges;
-      this.#ranges = [];
+      const [taken, rows] = [this.#ranges, this.#rows];
+      [this.#ranges, this.#rows] = [[], []];
       if (this.#isErased) return;
       await this.#opened("r+", async (file) => {
         for (const { from, to } of runsOf(this.#blocksIn(taken))) await this.#writeBlocks(file, from, to);
         await this.#seal(file);
       });
+      // After a crash, the rows that do not live any more are overwritten again.
+      if (rows.length > 0) await this.graph?.overwrite(rows);
     });
     return this.#overwriting;
   }
@@ -196,7 +226,7 @@ export class SegmentFile {
         await this.#syncFolder();
         this.hasManifest = false;
       }
-      await rm(dataPath(this.path), { force: true });
+      for (const path of [dataPath, graphPath]) await rm(path(this.path), { force: true });
       this.#isErased = true;
     });
   }
@@ -280,29 +310,35 @@ export async function findSegments(folder: string, logId: string): Promise<Found
   }
   // Of two that begin at the same place, the longer one was merged from the other.
   found.sort(({ manifest: a }, { manifest: b }) => a.after - b.after || b.upto - a.upto);
-  const longest = (i: number) => found.slice(0, i).every(({ manifest }) => manifest.upto < upto(i));
-  const upto = (i: number) => (found[i] as Found).manifest.upto;
-  return found.filter((_, i) => longest(i));
+  return found.filter(({ manifest: { part, upto } }, i) => {
+    const before = found.slice(0, i).filter(({ manifest }) => manifest.part === part);
+    return before.every(({ manifest }) => manifest.upto < upto);
+  });
 }
 
-/** Counts the rows of a segment's file, and those of them that were removed; undefined if it cannot be read. */
-export async function rowsIn({
-  path,
-  manifest,
-}: Found): Promise<Pick<Filed, "rows" | "removed"> | undefined> {
-  const layoutOfArray = (array: string) => manifest.arrays.find(({ name }) => name === array);
-  const [sequences, live] = [layoutOfArray("sequences"), layoutOfArray("live")];
-  if (sequences === undefined || live === undefined) return undefined;
+/** Counts the rows of a segment's file that were removed; undefined if it cannot be read. */
+export async function removedIn({ path, manifest }: Found): Promise<number | undefined> {
+  const { rows } = manifest;
+  const live = manifest.arrays.find(({ name }) => name === "live");
+  if (live === undefined) return undefined;
   const bits = new Uint32Array(live.length);
   const isRead = await withFile(dataPath(path), (file) => readAt(file, bytesOf(bits), live.at));
   if (!isRead) return undefined;
-  const rows = sequences.length;
-  return { rows, removed: rows - new Bits(rows, bits).count() };
+  return rows - new Bits(rows, bits).count();
+}
+
+/** Makes a path for a new segment's files. */
+export function newPath(folder: string): string {
+  return join(folder, randomBytes(8).toString("hex"));
 }
 
 /** Erases all files of a folder but those of these segments. */
 export async function eraseOthers(folder: string, found: readonly Found[]): Promise<void> {
-  const names = new Set(found.flatMap(({ path }) => [dataPath(path), manifestPath(path)]));
+  const names = new Set(
+    found.flatMap(({ path, manifest: { graph } }) => {
+      return [dataPath(path), manifestPath(path), ...(graph === undefined ? [] : [graphPath(path)])];
+    }),
+  );
   for (const name of await namesIn(folder)) {
     const path = join(folder, name);
     if (!names.has(path)) await rm(path, { recursive: true, force: true });
@@ -402,7 +438,7 @@ export function base64Of(words: Uint32Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
 }
 
-function wordsOf(base64: string): Uint32Array {
+export function wordsOf(base64: string): Uint32Array {
   return new Uint32Array(Uint8Array.from(Buffer.from(base64, "base64")).buffer);
 }
 

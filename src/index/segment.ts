@@ -5,17 +5,12 @@ import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput, Overwritten } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { lowerBound } from "./rows/lower-bound.js";
+import type { Filed, Range } from "./segment-file.js";
 import { WordPart } from "./words/part.js";
 import { type RowWords, rowWordsOf } from "./words/row-words.js";
 
 /** Rows copied before other work may run. */
 const SLICE_ROWS = 8_192;
-
-/** Range of the log that a segment covers: numbers above `after`, up to `upto`. */
-export interface Range {
-  readonly after: number;
-  readonly upto: number;
-}
 
 /** A memory, tokenised and flattened once. */
 export interface Row {
@@ -25,6 +20,7 @@ export interface Row {
 }
 
 export function rowOf({ sequence, memory }: IndexRow): Row {
+  if (memory === undefined) throw new Error(`the words of memory ${sequence} are missing`);
   return { sequence, words: rowWordsOf(memory.text), fields: rowFieldsOf(memory) };
 }
 
@@ -32,7 +28,8 @@ export function rowOf({ sequence, memory }: IndexRow): Row {
  * The memories of a range of the log, in flat arrays that never change, but for a memory that is removed: it is
  * overwritten in all of them.
  */
-export class Segment {
+export class Segment implements Filed {
+  readonly part = "words";
   #living: number;
 
   private constructor(

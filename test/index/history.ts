@@ -3,8 +3,9 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, wr
 import { join } from "node:path";
 import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
 import { eraseUnreadable, openIndexes } from "../../src/index/open.js";
-import type { Index, Indexes, IndexRow } from "../../src/memory/ports/index.js";
-import type { Mark } from "../../src/memory/ports/vectors.js";
+import type { Index, Indexes, IndexRow, Mark } from "../../src/memory/ports/index.js";
+import { plainIndex } from "../memory/plain-index.js";
+import { vectorsOf } from "../memory/unsaved-indexes.js";
 import type { Chance } from "../support/chance.js";
 
 const LOG_ID = "0123456789abcdef";
@@ -94,7 +95,7 @@ export class History {
 
   /** Compares with an index that is built of what lives at once. */
   async compare(): Promise<void> {
-    const plain = this.#indexes.openUnsaved();
+    const plain = this.#indexes.openUnsaved(LOG_ID);
     await plain.add([...this.#living.values()], this.#mark);
     const text = `${this.#word()} ${this.#word()}`;
     const test = { op: "in", values: new Set([this.#word()]) } as const;
@@ -134,6 +135,7 @@ export class History {
   #open(): Indexes {
     const { mergedAtOnceBytes } = this.options;
     return openIndexes({
+      vectors: vectorsOf(() => plainIndex()),
       folder: this.#folder,
       clock: { yield: yieldToEventLoop },
       fileBytesMin: 2_000,
@@ -183,7 +185,7 @@ export class History {
     const ids = { opId: `op${sequence}`, id: `mem_${sequence}`, externalId: `external${sequence}end` };
     const times = { createdAtMs: 1_000 * sequence, eventAtMs: 1_000 * this.#pick(40) };
     const memory = { op: "store", ...ids, text, metadata, tokens: 1, ...times } as const;
-    return { sequence, memory };
+    return { sequence, opId: ids.opId, memory };
   }
 
   async #remove(): Promise<void> {

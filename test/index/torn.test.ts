@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
-import type { LogIndex } from "../../src/index/log-index.js";
-import { openIndexes } from "../../src/index/open.js";
+import { LogFiles } from "../../src/index/log-files.js";
+import { LogIndex } from "../../src/index/log-index.js";
+import { TextIndex } from "../../src/index/text-index.js";
 import type { IndexRow } from "../../src/memory/ports/index.js";
 import { aMemory } from "../contract/samples.js";
+import { openUsearch } from "./vectors/built.js";
 
 const LOG_ID = "0123456789abcdef";
 const ROWS = 2_000;
@@ -14,11 +16,16 @@ const GONE = 1_000;
 const BLOCK_BYTES = 4_096;
 
 const folder = mkdtempSync(join(tmpdir(), "recalld-torn-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const vectors = openUsearch({ yieldNow: yieldToEventLoop, dimensionsOf: () => 4 });
+afterAll(async () => {
+  await vectors.close();
+  rmSync(folder, { recursive: true });
+});
 
 /** Memories that share words and values, so that removing one moves those of others in several blocks. */
 const rows: readonly IndexRow[] = Array.from({ length: ROWS }, (_, i) => ({
   sequence: i + 1,
+  opId: `op${i + 1}`,
   memory: aMemory({
     id: `mem_${i}`,
     text: `all of them have this word${i % 7} and only one has unique${i}`,
@@ -28,14 +35,17 @@ const rows: readonly IndexRow[] = Array.from({ length: ROWS }, (_, i) => ({
 
 function indexIn(place: string) {
   const troubles: unknown[] = [];
-  const indexes = openIndexes({
-    folder: place,
-    clock: { yield: yieldToEventLoop },
+  const own = {
+    folder: join(place, LOG_ID),
+    logId: LOG_ID,
+    yieldNow: yieldToEventLoop,
     fileBytesMin: 1,
     quietMs: 1,
-    onTrouble: (error) => troubles.push(error),
-  });
-  return { indexes, index: indexes.open(LOG_ID), troubles };
+    onTrouble: (error: unknown) => void troubles.push(error),
+  };
+  const files = new LogFiles(own);
+  const text = new TextIndex({ ...own, files });
+  return { text, index: new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files }), troubles };
 }
 
 /** Reads the files of an index, the segment's apart from its manifest. */
@@ -49,7 +59,7 @@ test("a file is built anew if a process died between any two writes of an overwr
   const first = indexIn(place);
   await first.index.add(rows, { sequence: ROWS, opId: "last" });
   // Whatever is merged is merged now.
-  await (first.index as LogIndex).settled();
+  await first.text.settled();
   await first.index.close({ keeps: true });
   const before = filesIn(place);
   const second = indexIn(place);

@@ -2,28 +2,27 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
+import type { VectorPart } from "../../src/index/vectors/part.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import { WaitingBytes } from "../../src/memory/ports/bounds.js";
-import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { vectorsWith } from "./domain.js";
+import { indexesWith } from "./domain.js";
 import { plainIndex } from "./plain-index.js";
 import { ScriptedLog } from "./scripted-log.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
 
 function replicaOf(
   log: ScriptedLog,
-  { clock, index = plainIndex() }: { clock: Clock; index?: VectorIndex },
+  { clock, index = plainIndex() }: { clock: Clock; index?: VectorPart },
 ): Replica {
-  const { indexes } = unsavedIndexes();
+  const indexes = indexesWith(index);
   const buildingBytesMax = Number.MAX_SAFE_INTEGER;
-  return new Replica("i", { ...log.ports, vectors: vectorsWith(index), indexes, clock, buildingBytesMax });
+  return new Replica("i", { ...log.ports, indexes, clock, buildingBytesMax });
 }
 
-function setUp(index: VectorIndex = plainIndex()) {
+function setUp(index: VectorPart = plainIndex()) {
   const log = new ScriptedLog();
   const clock = new HandClock();
   const replica = replicaOf(log, { clock, index });

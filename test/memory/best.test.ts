@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
+import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
-import type { Hit } from "../../src/memory/ports/vectors.js";
 import { findNearby, type Searched, scoreBest } from "../../src/memory/search/nearby.js";
 import { rank } from "../../src/memory/search/score.js";
 import { aMemory } from "../contract/samples.js";

@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/concurrency/clock.js";
 import { systemClock } from "../../src/concurrency/clock.js";
-import type { Usearch } from "../../src/index/vectors/usearch.js";
+import { openIndexes } from "../../src/index/open.js";
+import type { VectorPart } from "../../src/index/vectors/part.js";
+import type { Usearch, Vectors } from "../../src/index/vectors/usearch.js";
 import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import { type Appending, Namespaces } from "../../src/memory/log/namespaces.js";
 import type { ModelVersions } from "../../src/memory/models/model-versions.js";
@@ -12,7 +14,6 @@ import type { Appended, Log, Lost, Sequenced, Stored } from "../../src/memory/po
 import type { Names, Scope } from "../../src/memory/ports/names.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
-import type { VectorIndex, Vectors } from "../../src/memory/ports/vectors.js";
 import { rank } from "../../src/memory/search/score.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -21,7 +22,7 @@ import { openUsearch } from "../index/vectors/built.js";
 import type { Point } from "../index/vectors/clouds.js";
 import { oneModelVersion } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
+import { unsavedIndexes, vectorsOf } from "./unsaved-indexes.js";
 
 export const DIMENSIONS = 16;
 export const CALLER = { accountId: "acc_1", keyHash: "hash", access: "full" } as const;
@@ -61,18 +62,37 @@ export class TestService {
       exactRowsMax: tailRowsMax,
       tailRowsMax,
       sealingShare: Number.POSITIVE_INFINITY,
-      snapshotsDir: join(this.dataDir, "snapshots"),
+      yieldNow: () => systemClock.yield(),
     });
   }
 
+  /** Folder of the index files of a process that has just started. */
+  get indexFolder(): string {
+    return join(this.dataDir, "index");
+  }
+
+  /** The indexes of a process that has just started. Those of words are so small that they have no files. */
+  get indexes(): Indexes {
+    return openIndexes({
+      vectors: this.vectors,
+      folder: this.indexFolder,
+      clock: systemClock,
+      quietMs: 5,
+      onTrouble: () => {},
+    });
+  }
+
+  /** True if vectors of a log are in whole files. */
   hasSnapshot(logId: string): boolean {
-    return existsSync(join(this.dataDir, "snapshots", `${logId}_0.json`));
+    const folder = join(this.indexFolder, logId);
+    return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith(".json"));
   }
 
   /** Makes the domain of a process that has just started. */
   domain(changes: DomainOptions = {}): Domain {
     const { clock = systemClock } = this.options;
-    const domain = new Domain({ storage: this.storage, vectors: this.vectors, clock, ...changes });
+    const indexes = changes.vectors === undefined ? { indexes: this.indexes } : {};
+    const domain = new Domain({ storage: this.storage, clock, ...indexes, ...changes });
     this.#domains.push(domain);
     return domain;
   }
@@ -98,6 +118,7 @@ export interface DomainOptions {
   readonly log?: Log;
   readonly names?: Names;
   readonly secondaryIndexes?: SecondaryIndexes;
+  /** Vectors of its indexes, which have no other files. */
   readonly vectors?: Vectors;
   readonly indexes?: Indexes;
   readonly indexMemoryBytesMax?: number;
@@ -116,17 +137,17 @@ export class Domain {
   constructor({
     storage,
     vectors,
-    indexes = unsavedIndexes().indexes,
+    indexes = unsavedIndexes({}, vectors && { vectors }).indexes,
     clock,
     log = storage.log,
     names = storage.names,
     secondaryIndexes = storage.secondaryIndexes,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
     modelVersions = oneModelVersion(DIMENSIONS),
-  }: DomainOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
+  }: DomainOptions & { storage: Storage; clock: Clock }) {
     this.log = log;
     const { erasures, calls } = storage;
-    const common = { log, names, secondaryIndexes, modelVersions, erasures, vectors, indexes, clock };
+    const common = { log, names, secondaryIndexes, modelVersions, erasures, indexes, clock };
     this.namespaces = new Namespaces({
       ...common,
       recent: storage.recent,
@@ -187,32 +208,21 @@ export function memoryOf(
   return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
 }
 
-/** Makes indexes that only remember. It lists those opened with their log. */
+/** Makes vectors of indexes that only remember. It lists those opened with their log. */
 export function plainVectors(change: (logId: string, nth: number) => Parameters<typeof plainIndex>[0]) {
   const opened: { logId: string; index: PlainIndex }[] = [];
-  const discarded: string[] = [];
-  const vectors: Vectors = {
-    measureRecall: async () => ({ found: 0, compared: 0 }),
-    open: (logId) => {
-      const nth = opened.filter((one) => one.logId === logId).length;
-      const index = plainIndex(change(logId, nth));
-      opened.push({ logId, index });
-      return index;
-    },
-    openInMemory: () => plainIndex(),
-    discard: async (logId) => void discarded.push(logId),
-    stored: async () => [],
-    markOf: async () => undefined,
-    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
-    wipe: async () => {},
-    holds: async () => [],
+  const open = (logId: string) => {
+    const nth = opened.filter((one) => one.logId === logId).length;
+    const index = plainIndex(change(logId, nth));
+    opened.push({ logId, index });
+    return index;
   };
-  return { vectors, opened, discarded };
+  return { vectors: vectorsOf(open), opened };
 }
 
-/** Makes the port of one index of vectors. */
-export function vectorsWith(index: VectorIndex): Vectors {
-  return { ...plainVectors(() => ({})).vectors, open: () => index };
+/** Makes the port of indexes that all have the same vectors. */
+export function indexesWith(index: VectorPart): Indexes {
+  return unsavedIndexes({}, { vectors: { ...plainVectors(() => ({})).vectors, open: () => index } }).indexes;
 }
 
 /** Waits until a condition holds. */

@@ -26,7 +26,6 @@ import {
   TestService,
   until,
 } from "./domain.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
 const query = (rows[0] as Point).vector;
@@ -51,8 +50,8 @@ const remove = ({ ports }: Domain, n: number, namespace = "a") =>
 const drop = ({ ports }: Domain, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
-  const { indexes } = unsavedIndexes();
-  return verify({ ...service.storage, vectors: service.vectors, indexes, dimensionsOf: () => DIMENSIONS });
+  const { storage, indexes } = service;
+  return verify({ ...storage, indexes, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
@@ -156,9 +155,9 @@ describe("deleting a memory", () => {
     await first.namespaces.close();
     const domain = service.domain();
     if (state === "open") await domain.size("a");
-    expect(await service.vectors.holds(logId, [7, 8])).toEqual([7, 8]);
+    expect(await service.indexes.holds(logId, [7, 8])).toEqual([7, 8]);
     await remove(domain, 7);
-    expect(await service.vectors.holds(logId, [7, 8])).toEqual([8]);
+    expect(await service.indexes.holds(logId, [7, 8])).toEqual([8]);
     expect(await domain.size("a")).toBe(299);
     // A process opens an index once: two at the same time would replace each other's files.
     await domain.namespaces.close();
@@ -186,7 +185,6 @@ describe("deleting a memory", () => {
         isBuilding = true;
         return new Promise<void>(() => {});
       },
-      remove: () => new Promise<void>(() => {}),
     }));
     const domain = service.domain({ vectors });
     void domain.size("a").catch(() => {});
@@ -413,8 +411,8 @@ describe("verifying a database", () => {
     await drop(domain, true, "b");
     await domain.append("b", memory(9));
     await domain.namespaces.close();
-    const derived = { vectors: service.vectors, indexes: unsavedIndexes().indexes };
-    const verified = await verify({ ...service.storage, ...derived, dimensionsOf: () => DIMENSIONS });
+    const { storage, indexes } = service;
+    const verified = await verify({ ...storage, indexes, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
       memories: 300,
@@ -516,7 +514,7 @@ describe("verifying a database", () => {
     await service.write("a", [{ op: "delete", opId: "d", target: 7 }]);
     await service.storage.log.erase({ logId, sequences: [7] });
     expect(await problems()).toEqual([
-      `${logId}, entry 7: was deleted, but an index file has its vector; using the namespace takes it out`,
+      `${logId}, entry 7: was deleted, but an index file has it; using the namespace takes it out`,
     ]);
     const next = service.domain();
     expect(await next.size("a")).toBe(299);
@@ -532,10 +530,12 @@ describe("verifying a database", () => {
       [dropped, 1, "d"],
       ["nobody", 1, "x"],
     ] as const) {
-      const index = service.vectors.open(request);
-      await index.add([{ sequence, opId, vectors: rows.slice(0, 200).map(({ vector }) => vector) }]);
-      await index.settled();
-      await index.close();
+      const { indexes } = service;
+      const index = indexes.open(request);
+      const vectors = rows.slice(0, 200).map(({ vector }) => vector);
+      await index.add([{ sequence, opId, memory: memory(sequence), vectors }], { sequence, opId });
+      await until(async () => (await indexes.measureFiles(request)).parts.vectors.rows > 0);
+      await index.close({ keeps: true });
     }
     expect(new Set(await problems())).toEqual(
       new Set([

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const newDomain = ({ indexes } = unsavedIndexes()) =>
+const newDomain = ({ indexes } = unsavedIndexes({}, { vectors: service.vectors })) =>
   service.domain({ modelVersions: modelVersionsOf(toyEmbedder), indexes });
 
 let stored = 0;
@@ -123,13 +123,16 @@ describe("a recall by meaning and words", () => {
 
   it("builds the indexes anew after one has failed", async () => {
     const failures = [new Error("the index is broken")];
-    const { indexes } = unsavedIndexes();
-    const failing = unsavedIndexes({
-      searchWords: (searched, query) => {
-        const failure = failures.pop();
-        return failure === undefined ? indexes.searchWords(searched, query) : Promise.reject(failure);
+    const { indexes } = unsavedIndexes({}, { vectors: service.vectors });
+    const failing = unsavedIndexes(
+      {
+        searchWords: (searched, query) => {
+          const failure = failures.pop();
+          return failure === undefined ? indexes.searchWords(searched, query) : Promise.reject(failure);
+        },
       },
-    });
+      { vectors: service.vectors },
+    );
     const domain = newDomain(failing);
     await store(domain, "a", "ana moved to berlin");
     const asked = { namespace: "a", query: "ana" };
@@ -139,7 +142,7 @@ describe("a recall by meaning and words", () => {
   });
 
   it("closes the index with its namespace, and erases its files when it is dropped", async () => {
-    const made = unsavedIndexes();
+    const made = unsavedIndexes({}, { vectors: service.vectors });
     const domain = newDomain(made);
     await store(domain, "a", "ana moved to berlin");
     const logId = made.opened[0]?.logId as string;

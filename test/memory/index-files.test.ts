@@ -40,6 +40,7 @@ function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
   indexes: Indexes;
 } {
   const indexes = openIndexes({
+    vectors: service.vectors,
     folder: join(service.dataDir, "index"),
     clock: systemClock,
     fileBytesMin: 1,
@@ -132,12 +133,7 @@ describe("the files of a log's index", () => {
     await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(78) });
     await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79, 80])).toEqual([80]);
-    const ports = {
-      ...service.storage,
-      vectors: service.vectors,
-      indexes,
-      dimensionsOf: () => TOY_DIMENSIONS,
-    };
+    const ports = { ...service.storage, indexes, dimensionsOf: () => TOY_DIMENSIONS };
     expect((await verify(ports)).problems).toEqual([]);
   });
 
@@ -151,7 +147,7 @@ describe("the files of a log's index", () => {
 
   it("are erased by the sweep if another process dropped the namespace", async () => {
     const { logId } = await indexed();
-    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
     const { domain, indexes } = roomOf();
     expect(await indexes.stored()).toEqual([logId]);
@@ -165,7 +161,7 @@ describe("the files of a log's index", () => {
     if (use === "used") await recallBoth(domain, "number77");
     const files = new StoredFiles(domain.ports);
     await files.catchUp();
-    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     for (const i of [77, 78]) {
       await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
       await files.catchUp();

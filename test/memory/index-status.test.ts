@@ -17,7 +17,7 @@ const stored = rows.map((row) =>
 );
 const query = rows[0]?.vector as Float32Array;
 const ALL = { after: "", limit: 10 };
-const NONE = { upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 };
+const NONE = { upto: 0, rows: 0, removed: 0 };
 
 let service: TestService;
 beforeEach(async () => {
@@ -32,24 +32,28 @@ function roomOf(): Domain {
   };
   const folder = join(service.dataDir, "index");
   return service.domain({
-    indexes: openIndexes({ folder, clock: systemClock, fileBytesMin: 1, quietMs: 5, onTrouble }),
+    indexes: openIndexes({
+      vectors: service.vectors,
+      folder,
+      clock: systemClock,
+      fileBytesMin: 1,
+      quietMs: 5,
+      onTrouble,
+    }),
   });
 }
 
 const remove = (domain: Domain, n: number) =>
   deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
 
-const filesOf = (logId: string) => [
-  ...readdirSync(join(service.dataDir, "snapshots")).filter((name) => name.startsWith(logId)),
-  ...readdirSync(join(service.dataDir, "index", logId)),
-];
+const filesOf = (logId: string) => readdirSync(join(service.dataDir, "index", logId));
 
 /** Writes a namespace, and lets a process seal its index. */
 async function sealed(): Promise<{ domain: Domain; logId: string }> {
   const logId = await service.write("a", stored.slice(0, MEMORIES));
   const domain = roomOf();
   await domain.recall("a", query);
-  await until(async () => (await domain.ports.vectors.markOf(logId)) !== undefined);
+  await until(async () => (await domain.ports.indexes.measureFiles(logId)).parts.vectors.upto > 0);
   return { domain, logId };
 }
 
@@ -62,15 +66,16 @@ describe("the state of indexes", () => {
     expect(others).toEqual([]);
     expect(open).toMatchObject({ logId, scope: scopeOf("a"), isOpen: true });
     expect(open).toMatchObject({ memories: MEMORIES - 2, last: MEMORIES + 2 });
-    expect(open?.vectors).toMatchObject({ rows: open?.vectors.upto, removed: 2 });
-    expect(open?.vectors.upto).toBeGreaterThan(500);
+    expect(open?.files.parts.vectors).toMatchObject({ rows: open?.files.parts.vectors.upto, removed: 2 });
+    expect(open?.files.parts.vectors.upto).toBeGreaterThan(500);
     await domain.namespaces.close();
     const [closed] = await indexStatus(roomOf().ports, ALL);
-    expect(closed).toMatchObject({ logId, isOpen: false, vectors: { upto: open?.vectors.upto, removed: 2 } });
-    expect(closed?.words).toMatchObject({ upto: MEMORIES, removed: 2, rows: MEMORIES });
-    const { vectors, words } = closed ?? { vectors: NONE, words: NONE };
-    expect(vectors.files + words.files).toBe(filesOf(logId).length);
-    expect(Math.min(vectors.bytes, words.bytes)).toBeGreaterThan(1_000);
+    expect(closed).toMatchObject({ logId, isOpen: false });
+    const { vectors, words } = closed?.files.parts ?? { vectors: NONE, words: NONE };
+    expect(vectors).toMatchObject({ upto: open?.files.parts.vectors.upto, removed: 2 });
+    expect(words).toMatchObject({ upto: MEMORIES, removed: 2, rows: MEMORIES });
+    expect(closed?.files.files).toBe(filesOf(logId).length);
+    expect(closed?.files.bytes).toBeGreaterThan(2_000);
   });
 
   it("is listed by log, a page at a time", async () => {
@@ -95,7 +100,7 @@ describe("the state of indexes", () => {
     const counted = async () => {
       const [status] = await indexStatus(domain.ports, ALL);
       const held = domain.namespaces.measure().rows;
-      const inFiles = (status?.vectors.rows ?? 0) - 2;
+      const inFiles = (status?.files.parts.vectors.rows ?? 0) - 2;
       return { ...held.vectors, all: held.vectors.tail + inFiles, words: held.words };
     };
     await until(async () => (await counted()).words.behind === 0);
@@ -104,21 +109,27 @@ describe("the state of indexes", () => {
   });
 
   it("counts rows that wait for their files", async () => {
-    const index = service.vectors.open("log");
-    await index.add(
-      rows.slice(0, MEMORIES).map(({ sequence, vector }) => ({ sequence, opId: "", vectors: [vector] })),
-    );
-    expect(index.rowCounts).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
-    await index.settled();
-    expect(index.rowCounts).toMatchObject({ removed: 0, behind: 0 });
-    await index.close();
+    const { indexes } = service;
+    const index = indexes.open("log");
+    const added = rows.slice(0, MEMORIES).map((row, i) => ({ ...row, memory: stored[i] as Stored }));
+    await index.add(added, { sequence: MEMORIES, opId: "last" });
+    expect(index.rowCounts.vectors).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
+    await until(() => index.rowCounts.vectors.tail < MEMORIES);
+    expect(index.rowCounts.vectors).toMatchObject({ removed: 0, behind: 0 });
+    await index.close({ keeps: true });
   });
 
   it("counts memories whose file cannot be written", async () => {
     const troubles: unknown[] = [];
     const folder = join(service.dataDir, "index");
     const onTrouble = (error: unknown) => void troubles.push(error);
-    const indexes = openIndexes({ folder, clock: systemClock, fileBytesMin: 10_000, onTrouble });
+    const indexes = openIndexes({
+      vectors: service.vectors,
+      folder,
+      clock: systemClock,
+      fileBytesMin: 10_000,
+      onTrouble,
+    });
     const domain = service.domain({ indexes });
     const [first, ...others] = stored.slice(0, MEMORIES) as [Stored, ...Stored[]];
     await domain.append("a", first);

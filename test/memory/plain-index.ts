@@ -1,13 +1,14 @@
-import type { Hit, VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
+import type { VectorPart, VectorRow } from "../../src/index/vectors/part.js";
+import type { Hit } from "../../src/memory/ports/index.js";
 
 /** Bytes that a row counts as: so many that all else of a replica does not matter. */
 export const PLAIN_ROW_BYTES = 100_000;
 
-/** An index that only remembers what it was told. A test may change all of it. */
-export interface PlainIndex extends VectorIndex {
+/** The vectors of an index that only remembers what it was told. A test may change all of it. */
+export interface PlainIndex extends VectorPart {
   readonly rows: Map<number, VectorRow>;
   /** Answers the first memories that a search may find. */
-  first(query: Parameters<VectorIndex["search"]>[0]): Hit[];
+  first(query: Parameters<VectorPart["search"]>[0]): Hit[];
   closed: number;
 }
 
@@ -15,7 +16,7 @@ export function hit(sequence: number): Hit {
   return { sequence, window: 0, similarity: 1 };
 }
 
-export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
+export function plainIndex(changes: Partial<VectorPart> = {}): PlainIndex {
   const rows = new Map<number, VectorRow>();
   const index: PlainIndex = {
     rows,
@@ -32,8 +33,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     waiting: 0,
     error: 1e-5,
     isExact: true,
-    onLost: () => {},
-    restore: async () => undefined,
+    restore: async () => ({ upto: 0, files: new Map(), removed: [] }),
     reset: async () => rows.clear(),
     fits: () => true,
     add: async (added) => {

@@ -1,31 +1,36 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
+import type { VectorPart } from "../../src/index/vectors/part.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Index } from "../../src/memory/ports/index.js";
 import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
-import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { vectorsWith } from "./domain.js";
+import { indexesWith } from "./domain.js";
 import { plainIndex } from "./plain-index.js";
 import { ScriptedLog } from "./scripted-log.js";
-import { unsavedIndexes } from "./unsaved-indexes.js";
 
-function setUp(changes: Partial<VectorIndex> = {}, ofWords: Partial<Index> = {}) {
+function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) {
   const log = new ScriptedLog();
   const index = plainIndex(changes);
   const lost: Sequenced<Lost>[] = [];
-  const { indexes } = unsavedIndexes();
+  const indexes = indexesWith(index);
+  let opened: Index | undefined;
   const replica = new Replica("i", {
     ...log.ports,
-    vectors: vectorsWith(index),
-    indexes: { ...indexes, open: () => Object.assign(indexes.openUnsaved(), ofWords) },
+    indexes: {
+      ...indexes,
+      open: (logId) => {
+        opened = Object.assign(indexes.open(logId), ofWords);
+        return opened;
+      },
+    },
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
     clock: new HandClock(),
     onLost: (_, what) => lost.push(what),
   });
-  return { log, index, lost, replica };
+  return { log, index, lost, replica, opened: () => opened };
 }
 
 const damaged: Entry = { op: "lost", opId: "", reason: "it is missing" };
@@ -172,12 +177,11 @@ describe("a replica", () => {
 
   it("restores its index once, though the log cannot be read behind it", async () => {
     let restored = 0;
-    const { log, index, replica } = setUp({
-      restore: async () => {
-        restored++;
-        return { sequence: 2, opId: "last", wiped: [] };
-      },
-    });
+    const restore = async () => {
+      restored++;
+      return { upto: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] };
+    };
+    const { log, index, replica } = setUp({}, { restore });
     log.add(aMemory(), aMemory({ opId: "last" }), aMemory());
     log.onRead = () => Promise.reject(unavailable("the database does not answer"));
     for (let i = 0; i < 5; i++) await expect(replica.current()).rejects.toThrow("does not answer");
@@ -188,15 +192,14 @@ describe("a replica", () => {
   });
 
   describe("whose index's files lack memories", () => {
-    const begun = (wiped: number[]) => {
+    const begun = (removed: number[]) => {
       let whole = false;
-      const set: ReturnType<typeof setUp> = setUp({
-        restore: async () => ({ sequence: 3, opId: "last", wiped }),
-        reset: async () => {
-          whole = true;
-          set.index.rows.clear();
-        },
-      });
+      const restore = async () => ({ upto: 3, marks: [{ sequence: 3, opId: "last" }], removed });
+      const reset = async () => {
+        whole = true;
+        set.index.rows.clear();
+      };
+      const set: ReturnType<typeof setUp> = setUp({ reset }, { restore });
       set.log.add(aMemory(), aMemory(), aMemory({ opId: "last" }));
       return { ...set, isReset: () => whole };
     };
@@ -220,10 +223,7 @@ describe("a replica", () => {
 
     it("takes out what was superseded before the end of the files, but not taken out of them", async () => {
       const last = { sequence: 3, opId: "last" };
-      const set = setUp(
-        { restore: async () => ({ ...last, wiped: [] }) },
-        { restore: async () => ({ upto: 3, marks: [last], removed: [] }) },
-      );
+      const set = setUp({}, { restore: async () => ({ upto: 3, marks: [last], removed: [] }) });
       for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, opId: "", vectors: [] });
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();
@@ -272,8 +272,8 @@ describe("a replica", () => {
   });
 
   it("is replaced when files of its index were lost", async () => {
-    const { index, replica } = setUp();
-    index.onLost();
+    const { opened, replica } = setUp();
+    opened()?.onLost();
     expect(replica.broken).toBe(true);
   });
 });

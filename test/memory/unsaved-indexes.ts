@@ -1,23 +1,44 @@
 import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
+import { TextIndex } from "../../src/index/text-index.js";
+import type { Vectors } from "../../src/index/vectors/usearch.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
+import { plainIndex } from "./plain-index.js";
 
-/**
- * Makes indexes of words and fields without files. It lists those opened with their log.
- *
- * @param yieldNow lets other work run; where time is simulated, no turn of the event loop may pass
- */
+export interface UnsavedOptions {
+  /** Lets other work run; where time is simulated, no turn of the event loop may pass. */
+  readonly yieldNow?: () => Promise<void>;
+  /** Their vectors; left out, they only remember. */
+  readonly vectors?: Vectors;
+}
+
+/** Vectors of which each index is made by the test. */
+export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
+  return {
+    open,
+    wipe: async () => {},
+    holds: async () => [],
+    measureRecall: async () => ({ found: 0, compared: 0 }),
+  };
+}
+
+/** Makes indexes without files. It lists those opened with their log. */
 export function unsavedIndexes(
   changes: Partial<Indexes> = {},
-  yieldNow: () => Promise<void> = yieldToEventLoop,
+  { yieldNow = yieldToEventLoop, vectors = vectorsOf(() => plainIndex()) }: UnsavedOptions = {},
 ) {
   const opened: { logId: string; index: Index; closed: number }[] = [];
   const discarded: string[] = [];
   const wiped: { logId: string; sequences: readonly number[] }[] = [];
+  const onTrouble = (error: unknown) => {
+    throw error;
+  };
+  const of = openIndexes({ vectors, folder: "/nowhere", clock: { yield: yieldNow }, onTrouble });
   const indexes: Indexes = {
-    ...openUnsaved(yieldNow),
     open: (logId) => {
-      const index = indexes.openUnsaved();
+      const text = new TextIndex({ yieldNow, onTrouble });
+      const index = new LogIndex({ vectors: vectors.open(logId), text });
       const listed = { logId, index, closed: 0 };
       const close = index.close.bind(index);
       index.close = async (how) => {
@@ -27,34 +48,25 @@ export function unsavedIndexes(
       opened.push(listed);
       return index;
     },
+    openUnsaved: (logId) => of.openUnsaved(logId),
     discard: async (logId) => void discarded.push(logId),
-    wipe: async (logId, sequences) => void wiped.push({ logId, sequences }),
+    wipe: async (logId, sequences) => {
+      wiped.push({ logId, sequences });
+      const open = opened.findLast((each) => each.logId === logId && each.closed === 0);
+      await open?.index.remove(sequences);
+    },
     holds: async () => [],
     stored: async () => [],
     marksOf: async () => [],
-    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
+    measureFiles: (logId) => of.measureFiles(logId),
+    measureRecall: (logId) => of.measureRecall(logId),
+    searchWords: (searched, query) => of.searchWords(searched, query),
+    scoreWords: (searched, query, sequences) => of.scoreWords(searched, query, sequences),
+    sample: (searched) => of.sample(searched),
+    select: (searched, by) => of.select(searched, by),
+    inEventOrder: (searched, among, order) => of.inEventOrder(searched, among, order),
+    eventTimesOf: (searched, sequences) => of.eventTimesOf(searched, sequences),
     ...changes,
   };
   return { indexes, opened, discarded, wiped };
-}
-
-function openUnsaved(
-  yieldNow: () => Promise<void>,
-): Omit<Indexes, "open" | "discard" | "wipe" | "holds" | "stored" | "marksOf" | "measureFiles"> {
-  const indexes = openIndexes({
-    folder: "/nowhere",
-    clock: { yield: yieldNow },
-    onTrouble: (error) => {
-      throw error;
-    },
-  });
-  return {
-    openUnsaved: () => indexes.openUnsaved(),
-    searchWords: (searched, query) => indexes.searchWords(searched, query),
-    scoreWords: (searched, query, sequences) => indexes.scoreWords(searched, query, sequences),
-    sample: (searched) => indexes.sample(searched),
-    select: (searched, by) => indexes.select(searched, by),
-    inEventOrder: (searched, among, order) => indexes.inEventOrder(searched, among, order),
-    eventTimesOf: (searched, sequences) => indexes.eventTimesOf(searched, sequences),
-  };
 }

@@ -70,10 +70,10 @@ describe("updating a memory", () => {
     const domain = service.domain();
     await domain.recall("a", query);
     await until(() => service.hasSnapshot(logId));
-    expect(await service.vectors.holds(logId, [7])).toEqual([7]);
+    expect(await service.indexes.holds(logId, [7])).toEqual([7]);
     const { memory: updated } = await update(domain, 7, { text: "new words" });
     expect(updated).toMatchObject({ id: idOf(7), text: "new words" });
-    expect(await service.vectors.holds(logId, [7])).toEqual([]);
+    expect(await service.indexes.holds(logId, [7])).toEqual([]);
     const entries = await read(logId);
     expect(entries[6]?.entry.op).toBe("erased");
     expect(entries.at(-1)).toMatchObject({ sequence: 301, entry: { replaces: 7, text: "new words" } });

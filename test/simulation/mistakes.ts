@@ -233,7 +233,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a search shows what was superseded",
-    changes: [["memory/log/replica.ts", "this.#removeLiving(superseded),", ""]],
+    changes: [["memory/log/replica.ts", "this.#removeLiving(superseded);", ""]],
   },
   {
     what: "nobody erases what has expired",

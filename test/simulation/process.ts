@@ -19,7 +19,7 @@ import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { plainIndex } from "../memory/plain-index.js";
-import { unsavedIndexes } from "../memory/unsaved-indexes.js";
+import { unsavedIndexes, vectorsOf } from "../memory/unsaved-indexes.js";
 import type { Client, Database } from "./database.js";
 import {
   accountsOf,
@@ -238,20 +238,10 @@ function roomOf(
   const erasures = erasuresOf(db, process);
   const recent = recentOf(db, process);
   const accounts = accountsOf(db, process);
-  const vectors = {
-    open: () => indexOfOneModel(db),
-    openInMemory: () => indexOfOneModel(db),
-    discard: async () => {},
-    stored: async () => [],
-    markOf: async () => undefined,
-    measureFiles: async () => ({ upto: 0, files: 0, bytes: 0, rows: 0, removed: 0 }),
-    measureRecall: async () => ({ found: 0, compared: 0 }),
-    wipe: async () => {},
-    holds: async () => [],
-  };
+  const vectors = vectorsOf(() => indexOfOneModel(db));
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
-  const { indexes } = unsavedIndexes({}, () => Promise.resolve());
-  const derived = { vectors, indexes, indexMemoryBytesMax };
+  const { indexes } = unsavedIndexes({}, { vectors, yieldNow: () => Promise.resolve() });
+  const derived = { indexes, indexMemoryBytesMax };
   const namespaces = new Namespaces({ ...logs, erasures, modelVersions, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), ...logs, clock, exclusive });
   const quota: Quota = {
@@ -265,7 +255,6 @@ function roomOf(
     clock,
     namespaces,
     idempotency,
-    vectors,
     indexes,
     erasures,
     eraseCalls: () => db.request(process, () => {}),
@@ -276,7 +265,7 @@ function roomOf(
   };
 }
 
-/** Makes an index that finds everything in it, and notes if vectors are not of the query's model. */
+/** Makes vectors of an index that finds everything in it, and notes if vectors are not of the query's model. */
 function indexOfOneModel(db: Database) {
   const index = plainIndex({
     search: async (query) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { atMost, type EmbeddedWindow } from "../../src/embedding/pool/task.js";
-import { VECTORS_MAX } from "../../src/index/vectors/snapshot/keys.js";
+import { VECTORS_MAX } from "../../src/index/vectors/keys.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 
 /** Makes windows of a text, of ten characters each, whose vectors all point in different directions. */

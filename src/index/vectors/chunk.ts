@@ -1,7 +1,7 @@
-import type { Mark, VectorRow } from "../../memory/ports/vectors.js";
+import { VECTORS_MAX } from "./keys.js";
+import type { VectorRow } from "./part.js";
+import { firstFrom, placesOf } from "./places.js";
 import { peakOf, quantize } from "./quantize.js";
-import { VECTORS_MAX } from "./snapshot/keys.js";
-import { firstFrom, placesOf } from "./snapshot/slots.js";
 
 /** Number of vectors in a chunk, unless a single memory has more: an exact search of one takes 0.2 to 1 ms. */
 export const CHUNK_ROWS = 4096;
@@ -18,8 +18,8 @@ export class Chunk {
   rows = 0;
   /** Number of memories in it. */
   size = 0;
-  /** The last memory that was added, even if it was removed since. */
-  mark: Mark = { sequence: 0, opId: "" };
+  /** Number of the last memory that was added, even if it was removed since. */
+  upto = 0;
   vectors: Float32Array;
   quantized: Int8Array;
   /** Bound of the angle, in radians, between any vector and its quantised form. */
@@ -66,11 +66,11 @@ export class Chunk {
     return this.rows === 0 || this.rows + vectors <= CHUNK_ROWS;
   }
 
-  add({ sequence, opId, vectors }: VectorRow): void {
+  add({ sequence, vectors }: VectorRow): void {
     this.#reserve(this.rows + vectors.length);
     for (const [window, vector] of vectors.entries()) this.#append(sequence * VECTORS_MAX + window, vector);
     this.size++;
-    this.mark = { sequence, opId };
+    this.upto = sequence;
   }
 
   /** Removes memories: the last vector moves into each gap, and its old place is overwritten with zeros. */
@@ -104,7 +104,7 @@ export class Chunk {
     for (let row = 0; row < other.rows; row++) this.#note(other.keys[row] as number);
     this.#quantizeAll(Math.max(this.peak, other.peak));
     this.size += other.size;
-    this.mark = other.mark;
+    this.upto = other.upto;
   }
 
   #append(key: number, vector: Float32Array): void {

@@ -1,4 +1,4 @@
-import type { Hit } from "../../memory/ports/vectors.js";
+import type { Hit } from "../../memory/ports/index.js";
 
 /**
  * Number of vectors returned for each memory: the index's rounding may rank the nearest behind one or

@@ -1,4 +1,4 @@
-import type { Hit, RecallMeasured } from "../../memory/ports/vectors.js";
+import type { Hit, RecallMeasured } from "../../memory/ports/index.js";
 
 /** Expansion (ef) of the first searches of a graph, and its bounds. */
 export const EXPANSION_FIRST = 256;

@@ -1,4 +1,4 @@
-import type { Hit } from "../../memory/ports/vectors.js";
+import type { Hit } from "../../memory/ports/index.js";
 import type { Found } from "./distinct.js";
 import type { Matches } from "./graph.js";
 import { Pauses } from "./pauses.js";
@@ -15,11 +15,11 @@ export function expansionForShare(nearest: number): number {
 }
 
 /** Part of a segment that a search of several graphs needs. */
-export type Searchable = Pick<Segment, "files" | "vectors" | "expansionFor" | "collect">;
+export type Searchable = Pick<Segment, "rows" | "vectors" | "expansionFor" | "collect">;
 
 /** Similarity below which a segment may have vectors that a search of its graph has not found. */
 export function frontierOf(segment: Searchable, { keys, distances }: Matches): number {
-  if (keys.length >= segment.files.vectors) return Number.NEGATIVE_INFINITY;
+  if (keys.length >= segment.rows) return Number.NEGATIVE_INFINITY;
   // The last ones found do not count, because the graph may have missed others that are as near.
   const place = Math.floor(distances.length / MARGIN) - 1;
   return 1 - (distances[Math.max(0, place)] ?? 2);
@@ -89,6 +89,6 @@ function withMore<S extends Searchable>(found: FoundIn<S>, similarity: number): 
 /** True if everything was found and collected. */
 function isAll<S extends Searchable>(found: FoundIn<S>, count: number): boolean {
   return [...found].every(([segment, { keys }]) => {
-    return segment.vectors <= count && keys.length >= segment.files.vectors;
+    return segment.vectors <= count && keys.length >= segment.rows;
   });
 }

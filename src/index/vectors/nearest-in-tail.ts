@@ -1,12 +1,13 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Among, Hit } from "../../memory/ports/vectors.js";
+import type { Among } from "../../memory/ports/among.js";
+import type { Hit } from "../../memory/ports/index.js";
 import type { Chunk } from "./chunk.js";
 import { gather } from "./gather.js";
 import type { Matches } from "./graph.js";
+import { VECTORS_MAX } from "./keys.js";
 import { NearestFew } from "./nearest-few.js";
 import { Pauses } from "./pauses.js";
 import { type Quantized, quantize } from "./quantize.js";
-import { VECTORS_MAX } from "./snapshot/keys.js";
 
 /** Bound of the error of a similarity found here, which is computed in float32. */
 export const EXACT_ERROR = 1e-5;

@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
+import { graphPath } from "../segment-file.js";
 import type { Chunk } from "./chunk.js";
+import type { DescribedGraph } from "./graph-file.js";
 import type { IndexThread } from "./index-thread.js";
 import type { Segment } from "./segment.js";
-import type { IndexFiles } from "./snapshot/index-files.js";
-import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
 
 /** Number of vectors sent to the thread at a time: an abandoned build ends within a fraction of a second. */
 const SLICE_ROWS = 1024;
@@ -13,14 +13,17 @@ const HURRY_ROWS = 16_384;
 export const GONE_SHARE_MAX = 0.3;
 
 export interface Sealing {
-  readonly ref: SnapshotOf;
+  /** Path of the new segment's files without their endings. */
+  readonly path: string;
+  readonly dimensions: number;
   /** Segment that the new one replaces. */
   readonly base?: Segment | undefined;
-  readonly after: Segment["mark"];
   readonly chunks: readonly Chunk[];
   /** Memories that were removed since the sealing began. */
   readonly gone: ReadonlySet<number>;
   readonly signal: AbortSignal;
+  /** Called before the graph's file is written. */
+  onWriting(): void;
 }
 
 /** Builds graphs of sealed memories in a thread that all indexes share, one after the other. */
@@ -28,24 +31,21 @@ export class Sealer {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param thread does only what no call waits for */
-  constructor(
-    private readonly files: IndexFiles,
-    private readonly thread: IndexThread,
-  ) {}
+  constructor(private readonly thread: IndexThread) {}
 
-  /** Writes a segment with the memories of its base and of some chunks; throws if it is aborted. */
-  seal(sealing: Sealing): Promise<Written> {
+  /** Writes a graph with the memories of its base and of some chunks; throws if it is aborted. */
+  seal(sealing: Sealing): Promise<DescribedGraph> {
     const sealed = this.#last.then(() => this.#seal(sealing));
     // The caller gets the failure. A thread that cannot even give up has died, and has nothing to give up.
     this.#last = sealed.catch(() => this.thread.call("giveUp", undefined)).catch(() => {});
     return sealed;
   }
 
-  async #seal({ ref, base, after, chunks, gone, signal }: Sealing): Promise<Written> {
+  async #seal({ path, dimensions, base, chunks, gone, signal, onWriting }: Sealing): Promise<DescribedGraph> {
     signal.throwIfAborted();
     const known = base === undefined ? [] : [...base.gone];
     const anew = base !== undefined && base.goneShare > GONE_SHARE_MAX;
-    await this.thread.call("begin", { ref, stem: base?.files.stem, gone: known, anew });
+    await this.thread.call("begin", { dimensions, path: base?.path, gone: known, anew });
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
     const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
     for (const chunk of chunks) {
@@ -55,8 +55,8 @@ export class Sealer {
       }
     }
     signal.throwIfAborted();
-    const mark = chunks.at(-1)?.mark ?? base?.mark ?? after;
-    return this.files.replace(ref, () => this.thread.call("write", { after, mark, gone: [...gone] }));
+    onWriting();
+    return this.thread.call("write", { path: graphPath(path), gone: [...gone] });
   }
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { FREE_KEY, type GraphFile, read, readGraphFile, readInto } from "./snapshot/graph-file.js";
-import { ROWS_FROM } from "./snapshot/manifest.js";
+import { type GraphFile, ROWS_FROM, read, readGraphFile, readInto } from "./graph-file.js";
+import { FREE_KEY } from "./keys.js";
 
 /** Number of rows read at a time. */
 const CHUNK_ROWS = 1024;
@@ -8,6 +8,7 @@ const CHUNK_ROWS = 1024;
 /** Some vectors of a graph's file, as float32, end to end. */
 export interface Rows {
   readonly keys: BigUint64Array;
+  readonly slots: Uint32Array;
   readonly vectors: Float32Array;
 }
 
@@ -48,7 +49,8 @@ function readRows(
   const bytes = read(fd, ROWS_FROM + from * file.rowBytes, count * file.rowBytes);
   const rounded = new Uint16Array(new Uint8Array(bytes).buffer);
   if (rounded.length !== count * dimensions) throw new Error("the graph's rows are not of bf16");
-  return { keys: file.keys.slice(from, from + count), vectors: widened(rounded) };
+  const slots = Uint32Array.from({ length: count }, (_, i) => from + i);
+  return { keys: file.keys.slice(from, from + count), slots, vectors: widened(rounded) };
 }
 
 function widened(rounded: Uint16Array): Float32Array {
@@ -58,12 +60,16 @@ function widened(rounded: Uint16Array): Float32Array {
   return new Float32Array(bits.buffer);
 }
 
-function heldIn({ keys, vectors }: Rows, dimensions: number): Rows {
-  if (!keys.includes(FREE_KEY)) return { keys, vectors };
+function heldIn({ keys, slots, vectors }: Rows, dimensions: number): Rows {
+  if (!keys.includes(FREE_KEY)) return { keys, slots, vectors };
   const held = [...keys.keys()].filter((row) => keys[row] !== FREE_KEY);
   const packed = new Float32Array(held.length * dimensions);
   for (const [i, row] of held.entries()) {
     packed.set(vectors.subarray(row * dimensions, (row + 1) * dimensions), i * dimensions);
   }
-  return { keys: BigUint64Array.from(held, (row) => keys[row] as bigint), vectors: packed };
+  return {
+    keys: BigUint64Array.from(held, (row) => keys[row] as bigint),
+    slots: Uint32Array.from(held, (row) => slots[row] as number),
+    vectors: packed,
+  };
 }

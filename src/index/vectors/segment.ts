@@ -1,42 +1,74 @@
 import type { Index } from "usearch";
-import type { Among, Hit, Mark } from "../../memory/ports/vectors.js";
-import type { CompactRows } from "./among/compact-rows.js";
+import type { Among } from "../../memory/ports/among.js";
+import type { Hit } from "../../memory/ports/index.js";
+import type { Overwriting } from "../log-files.js";
+import { Bits } from "../rows/bits.js";
+import { type Filed, type GraphLayout, graphPath, type Range } from "../segment-file.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
-import { keyOf, parseKey, VECTORS_MAX } from "./snapshot/keys.js";
-import { graphPath } from "./snapshot/manifest.js";
-import { placesOf } from "./snapshot/slots.js";
-import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
+import { parseKey, VECTORS_MAX } from "./keys.js";
+import { type Places, placesOf } from "./places.js";
 
-/** Bytes of a vector in a file beside its numbers, and in memory for finding its place. */
+/** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its place. */
 const BYTES_PER_LINKED_ROW = 180;
-/** Bytes of a compact vector's key and place: only searches among some memories need them. */
-const BYTES_PER_SLOT = 12;
+
+/** A segment's vectors in a byte for each dimension, in the order of their keys. */
+export interface CompactRows extends Places {
+  readonly rows: Int8Array;
+}
+
+/** The arrays of a segment's file. */
+export type SegmentArrays = Places & {
+  /** Bits of the vectors that were not removed, in the order of their keys. */
+  readonly live: Uint32Array;
+  /** Checksum of each slot's row in the graph's file. */
+  readonly sums: Uint32Array;
+};
+
+export interface SegmentOptions {
+  /** Path of its files without their endings. */
+  readonly path: string;
+  readonly range: Range;
+  readonly graph: GraphLayout;
+  readonly arrays: SegmentArrays;
+}
 
 /**
  * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
  * with zeros. It is searched where it lies, in the system's memory for files.
  */
-export class Segment {
-  readonly #graph: Index;
+export class Segment implements Filed {
+  readonly part = "vectors";
+  readonly range: Range;
+  readonly graph: GraphLayout;
+  readonly arrays: SegmentArrays & Filed["arrays"];
+  /** Path of the graph's file. */
+  readonly path: string;
+  readonly #index: Index;
   /** Removed memories, which the graph still finds until their vectors are overwritten. */
   readonly #gone = new Set<number>();
+  #size = 0;
   #goneVectors = 0;
   #compact: Promise<CompactRows> | undefined;
   #compactRows: CompactRows | undefined;
 
-  /** Opens written files, which must be whole: `gone` are the memories that were removed since. */
-  constructor(
-    readonly ref: SnapshotOf,
-    readonly files: Written,
-    gone: Iterable<number>,
-  ) {
-    this.#graph = newGraph(ref.dimensions);
-    view(this.#graph, graphPath(ref, files.stem));
-    for (const sequence of gone) this.remove(sequence);
+  /** Opens files, which must be whole. */
+  constructor({ path, range, graph, arrays }: SegmentOptions) {
+    this.path = graphPath(path);
+    this.range = range;
+    this.graph = graph;
+    this.arrays = { ...arrays };
+    const live = new Bits(arrays.keys.length, arrays.live);
+    this.#index = newGraph(graph.dimensions);
+    view(this.#index, this.path);
+    for (const [place, key] of arrays.keys.entries()) {
+      if (!live.has(place)) this.#noteGone(key);
+      else if (key % VECTORS_MAX === 0) this.#size++;
+    }
   }
 
-  get mark(): Mark {
-    return this.files.mark;
+  /** Number of vectors in its files, removed ones included. */
+  get rows(): number {
+    return this.arrays.keys.length;
   }
 
   /** Removed memories that its files still list. */
@@ -46,12 +78,12 @@ export class Segment {
 
   /** Number of memories that it finds. */
   get size(): number {
-    return this.files.size - this.#gone.size;
+    return this.#size;
   }
 
   /** Number of vectors that it finds. */
   get vectors(): number {
-    return this.files.vectors - this.#goneVectors;
+    return this.rows - this.#goneVectors;
   }
 
   /** Number of its vectors that were removed since its files were written. */
@@ -61,27 +93,28 @@ export class Segment {
 
   /** Share of its vectors that were removed. */
   get goneShare(): number {
-    return this.#goneVectors / Math.max(1, this.files.vectors);
+    return this.#goneVectors / Math.max(1, this.rows);
   }
 
   get bytes(): number {
-    const { dimensions } = this.ref;
-    const compact = this.#compact === undefined ? 0 : dimensions + BYTES_PER_SLOT;
-    return this.files.vectors * (2 * dimensions + BYTES_PER_LINKED_ROW + compact);
+    const { dimensions } = this.graph;
+    const compact = this.#compact === undefined ? 0 : dimensions;
+    const arrays = Object.values(this.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.rows * (2 * dimensions + BYTES_PER_LINKED_ROW + compact) + arrays;
   }
 
   /** Counts those of some memories that may be here. */
   countAmong(among: Among): number {
-    return among.countBetween(this.files.after.sequence + 1, this.mark.sequence);
+    return among.countBetween(this.range.after + 1, this.range.upto);
   }
 
   /** Lists those of some memories that may be here. */
   sequencesAmong(among: Among): Float64Array {
-    return among.between(this.files.after.sequence + 1, this.mark.sequence);
+    return among.between(this.range.after + 1, this.range.upto);
   }
 
   /** Returns its vectors in compact form, which are read when they are needed first. */
-  compactRows(read: () => Promise<CompactRows>): Promise<CompactRows> {
+  compactRows(read: () => Promise<Int8Array>): Promise<CompactRows> {
     this.#compact ??= this.#cacheCompact(read).catch((error: unknown) => {
       this.#compact = undefined;
       throw error;
@@ -89,21 +122,35 @@ export class Segment {
     return this.#compact;
   }
 
-  /** Removes a memory; true if it was here. */
-  remove(sequence: number): boolean {
-    const { after, mark } = this.files;
-    if (sequence <= after.sequence || sequence > mark.sequence || this.#gone.has(sequence)) return false;
-    let vectors = 0;
-    while (vectors < VECTORS_MAX && this.#graph.contains(keyOf(sequence, vectors))) vectors++;
-    if (vectors === 0) return false;
-    this.#gone.add(sequence);
-    this.#goneVectors += vectors;
+  /** Removes a memory, and notes what is to be overwritten in its files; false if it does not live here. */
+  remove(sequence: number, overwriting: Overwriting): boolean {
+    const { after, upto } = this.range;
+    if (sequence <= after || sequence > upto || this.#gone.has(sequence)) return false;
+    const places = removeFrom(this.arrays, sequence, overwriting);
+    for (const place of places) this.#noteGone(this.arrays.keys[place] as number);
+    if (places.length === 0) return false;
+    this.#size--;
     if (this.#compactRows !== undefined) this.#overwrite(this.#compactRows, sequence);
     return true;
   }
 
-  async #cacheCompact(read: () => Promise<CompactRows>): Promise<CompactRows> {
-    const compact = await read();
+  /** Lists its memories that were removed since it had these living vectors. */
+  removedSince(lived: Uint32Array): number[] {
+    const { keys } = this.arrays;
+    const had = new Bits(keys.length, lived);
+    return [...this.#gone].filter((sequence) => {
+      return placesOf(keys, Float64Array.of(sequence)).some((place) => had.has(place));
+    });
+  }
+
+  #noteGone(key: number): void {
+    this.#gone.add(Math.floor(key / VECTORS_MAX));
+    this.#goneVectors++;
+  }
+
+  async #cacheCompact(read: () => Promise<Int8Array>): Promise<CompactRows> {
+    const { keys, slots } = this.arrays;
+    const compact = { keys, slots, rows: await read() };
     this.#compactRows = compact;
     for (const sequence of this.#gone) this.#overwrite(compact, sequence);
     return compact;
@@ -111,7 +158,7 @@ export class Segment {
 
   /** Overwrites a removed memory's vectors with zeros. */
   #overwrite({ keys, rows }: CompactRows, sequence: number): void {
-    const { dimensions } = this.ref;
+    const { dimensions } = this.graph;
     for (const place of placesOf(keys, Float64Array.of(sequence))) {
       rows.fill(0, place * dimensions, (place + 1) * dimensions);
     }
@@ -119,12 +166,12 @@ export class Segment {
 
   /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */
   expansionFor(count: number): number {
-    return Math.min(count + Math.min(this.#goneVectors, count), this.files.vectors);
+    return Math.min(count + Math.min(this.#goneVectors, count), this.rows);
   }
 
   /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */
   search(vector: Float32Array, expansion: number): Matches {
-    return this.#graph.search(vector, expansion, 1);
+    return this.#index.search(vector, expansion, 1);
   }
 
   /** Adds the first `count` that a search of it found to `hits`. */
@@ -140,6 +187,23 @@ export class Segment {
 
   /** Gives its memory back, which would otherwise take a garbage collection. */
   close(): void {
-    release(this.#graph);
+    release(this.#index);
   }
+}
+
+/** Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the places of its vectors. */
+export function removeFrom(
+  arrays: SegmentArrays,
+  sequence: number,
+  { ranges, rows }: Overwriting,
+): readonly number[] {
+  const { keys, slots, live } = arrays;
+  const bits = new Bits(keys.length, live);
+  const places = [...placesOf(keys, Float64Array.of(sequence))].filter((place) => bits.has(place));
+  for (const place of places) {
+    bits.remove(place);
+    ranges.push({ array: live, from: place >>> 5, to: (place >>> 5) + 1 });
+    rows.push(slots[place] as number);
+  }
+  return places;
 }

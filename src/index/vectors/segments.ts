@@ -1,11 +1,24 @@
+import { mkdir, rm } from "node:fs/promises";
 import { unavailable } from "../../errors.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
-import type { Mark, Restored } from "../../memory/ports/vectors.js";
+import type { LogFiles, Overwriting } from "../log-files.js";
+import { Bits } from "../rows/bits.js";
+import {
+  type Filed,
+  type Found,
+  type GraphLayout,
+  graphPath,
+  newPath,
+  SegmentFile,
+  wordsOf,
+  type Yield,
+} from "../segment-file.js";
+import type { RestoredFiles } from "../text-index.js";
+import type { Chunk } from "./chunk.js";
+import { graphRows } from "./graph-file.js";
 import type { IndexThread } from "./index-thread.js";
 import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
-import { Segment } from "./segment.js";
-import type { IndexFiles } from "./snapshot/index-files.js";
-import type { SnapshotOf } from "./snapshot/snapshot.js";
+import { Segment, type SegmentArrays } from "./segment.js";
 import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
@@ -16,7 +29,10 @@ const WAIT_MS_MAX = 15_000;
 const HURRY = 4;
 
 export interface SegmentsOptions {
-  readonly files: IndexFiles;
+  readonly dimensions: number;
+  /** The log's files; without, nothing is sealed. */
+  readonly files: LogFiles | undefined;
+  readonly yieldNow: Yield;
   readonly sealer: Sealer;
   /** Thread that checks files, and searches where that takes long. */
   readonly thread: IndexThread;
@@ -39,6 +55,10 @@ export class Segments {
   readonly #closing = new AbortController();
   #all: readonly Segment[] = [];
   #sealing: Promise<void> | undefined;
+  /** The new segment, which is not searched before its file is written. */
+  #sealed: Segment | undefined;
+  /** Resolves when the sealing that writes a file has ended; a removed memory may be in that file before. */
+  #writing: Promise<unknown> | undefined;
   /** Memories that were removed since the sealing under way began. */
   readonly #removed = new Set<number>();
   /** Time before which no sealing begins that is in no hurry. */
@@ -48,7 +68,6 @@ export class Segments {
   #retired: Segment[] = [];
 
   constructor(
-    private readonly ref: Omit<SnapshotOf, "segment">,
     private readonly tail: Tail,
     private readonly options: SegmentsOptions,
   ) {}
@@ -84,21 +103,22 @@ export class Segments {
   }
 
   /** Opens the segments whose files are whole, up to the first that is not. */
-  async restore(): Promise<Restored | undefined> {
-    const { files, thread } = this.options;
-    const wiped: number[] = [];
-    for (const segment of await files.segmentsOf(this.ref.logId)) {
-      const ref = { ...this.ref, segment };
-      const found = await files.runSerially(ref, () => thread.call("find", ref));
-      if (this.#closing.signal.aborted) return undefined;
-      const follows = segment === this.#all.length && found?.after.sequence === this.#end.sequence;
-      if (found === undefined || !follows) break;
-      this.#all = [...this.#all, new Segment(ref, found, found.wiped)];
-      wiped.push(...found.wiped);
+  async restore(all: readonly Found[]): Promise<RestoredFiles> {
+    const files: RestoredFiles["files"] = new Map();
+    const removed: number[] = [];
+    for (const found of all) {
+      const read = await readSegment(found, this.options);
+      if (this.#closing.signal.aborted || read === undefined) break;
+      const { segment, file } = read;
+      if (segment.range.after !== this.#upto) {
+        segment.close();
+        break;
+      }
+      for (const sequence of segment.removedSince(wordsOf(found.manifest.lived))) removed.push(sequence);
+      this.#all = [...this.#all, segment];
+      files.set(segment, { file, found });
     }
-    // Files that do not follow are of no use, and a vector in one of an unknown form could not be wiped.
-    await files.erase(this.ref.logId, this.#all.length);
-    return this.#all.length === 0 ? undefined : { ...this.#end, wiped };
+    return { upto: this.#upto, files, removed };
   }
 
   async reset(): Promise<void> {
@@ -106,24 +126,35 @@ export class Segments {
     while (this.#sealing !== undefined) await this.#sealing;
     this.#retire(this.#all);
     this.#all = [];
-    await this.options.files.erase(this.ref.logId);
   }
 
-  remove(sequences: readonly number[]): void {
-    for (const sequence of sequences) {
-      if (this.#sealing !== undefined) this.#removed.add(sequence);
-      for (const segment of this.#all) if (segment.remove(sequence)) break;
+  /** Removes memories; resolves when they are overwritten in all files. */
+  async remove(sequences: readonly number[]): Promise<void> {
+    const { files } = this.options;
+    const overwritten = new Map<Filed, Overwriting>();
+    const sealed = this.#sealed === undefined ? [] : [this.#sealed];
+    const segments = new Set([...this.#all, ...sealed, ...((files?.of("vectors") ?? []) as Segment[])]);
+    for (const sequence of sequences) if (this.#sealing !== undefined) this.#removed.add(sequence);
+    for (const segment of segments) {
+      const overwriting = { ranges: [], rows: [] };
+      for (const sequence of sequences) segment.remove(sequence, overwriting);
+      if (overwriting.rows.length > 0) overwritten.set(segment, overwriting);
     }
+    const writing = this.#writing;
+    await Promise.all([files?.overwrite(overwritten), writing]);
+    // If it failed, its file may have been left.
+    if (writing !== undefined) await files?.overwrite(new Map());
   }
 
   /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
   sealIfDue(): void {
-    if (this.#sealing !== undefined || this.#closing.signal.aborted) return;
+    const { files } = this.options;
+    if (files === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
-    if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#lastWithSpace);
-    else if (gappy !== undefined && !waits) this.#begin(gappy, { rows: 0 });
+    if (isLong && !(waits && this.failure !== undefined)) this.#begin(files, this.#lastWithSpace);
+    else if (gappy !== undefined && !waits) this.#begin(files, gappy, { rows: 0 });
   }
 
   async close(): Promise<void> {
@@ -139,8 +170,9 @@ export class Segments {
     return this.#all.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY : 1);
   }
 
-  get #end(): Mark {
-    return this.#all.at(-1)?.mark ?? { sequence: 0, opId: "" };
+  /** Number of the last entry that they cover. */
+  get #upto(): number {
+    return this.#all.at(-1)?.range.upto ?? 0;
   }
 
   /** The last segment, if it has room. */
@@ -151,12 +183,13 @@ export class Segments {
   }
 
   #begin(
+    files: LogFiles,
     base: Segment | undefined,
     { rows = this.options.segmentRowsMax - (base?.vectors ?? 0) } = {},
   ): void {
     this.#removed.clear();
     const startMs = performance.now();
-    this.#sealing = this.#seal(base, rows)
+    this.#sealing = this.#seal(files, base, rows)
       .then(
         () => {
           this.failure = undefined;
@@ -171,22 +204,68 @@ export class Segments {
       });
   }
 
-  async #seal(base: Segment | undefined, rows: number): Promise<void> {
+  async #seal(files: LogFiles, base: Segment | undefined, rows: number): Promise<void> {
     const chunks = rows > 0 ? this.tail.freeze(rows) : [];
     let drop = false;
+    let end = () => {};
+    const writing = new Promise<void>((resolve) => {
+      end = resolve;
+    });
     try {
-      const ref = { ...this.ref, segment: base?.ref.segment ?? this.#all.length };
-      const after = base?.files.after ?? this.#end;
-      const { signal } = this.#closing;
-      const sealing = { ref, base, after, chunks, gone: this.#removed, signal };
-      const written = await this.options.timer.time("seal", () => this.options.sealer.seal(sealing));
-      const sealed = new Segment(ref, written, this.#removed);
-      this.#all = [...this.#all.slice(0, ref.segment), sealed, ...this.#all.slice(ref.segment + 1)];
+      const sealed = await this.options.timer.time("seal", () =>
+        this.#write(files, { base, chunks, onWriting: () => (this.#writing = writing) }),
+      );
+      const place = base === undefined ? this.#all.length : this.#all.indexOf(base);
+      this.#all = this.#all.toSpliced(place, base === undefined ? 0 : 1, sealed);
       drop = true;
     } finally {
+      this.#sealed = undefined;
+      this.#writing = undefined;
       this.tail.thaw({ drop });
+      end();
     }
-    if (base !== undefined) this.#retire([base]);
+    if (base === undefined) return;
+    this.#retire([base]);
+    await files.erase([base]);
+  }
+
+  /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
+  async #write(
+    files: LogFiles,
+    {
+      base,
+      chunks,
+      onWriting,
+    }: { base: Segment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
+  ): Promise<Segment> {
+    const { dimensions, sealer } = this.options;
+    const path = newPath(files.folder);
+    const { signal } = this.#closing;
+    await mkdir(files.folder, { recursive: true, mode: 0o700 });
+    let sealed: Segment;
+    const overwriting = { ranges: [], rows: [] };
+    try {
+      const sealing = { path, dimensions, base, chunks, gone: this.#removed, signal, onWriting };
+      const { graph, keys, slots, sums } = await sealer.seal(sealing);
+      const arrays = { live: Bits.all(keys.length).words, keys, slots, sums };
+      const after = base?.range.after ?? this.#upto;
+      const upto = chunks.at(-1)?.upto ?? base?.range.upto ?? after;
+      sealed = new Segment({ path, range: { after, upto }, graph, arrays });
+    } catch (error) {
+      // After a failure, such as a full disk, the file is useless and takes room.
+      await rm(graphPath(path), { force: true });
+      throw error;
+    }
+    for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
+    this.#sealed = sealed;
+    try {
+      await files.write(sealed, SegmentFile.of(sealed, path, graphRows(sealed.path, sealed.graph)));
+      if (overwriting.rows.length > 0) await files.overwrite(new Map([[sealed, overwriting]]));
+      return sealed;
+    } catch (error) {
+      sealed.close();
+      throw error;
+    }
   }
 
   #pause(error: unknown): void {
@@ -200,4 +279,31 @@ export class Segments {
     if (this.#readers > 0) this.#retired.push(...segments);
     else for (const segment of segments) segment.close();
   }
+}
+
+/** Reads a segment; undefined if its files are damaged or missing. */
+export async function readSegment(
+  found: Found,
+  { yieldNow, thread, dimensions }: Pick<SegmentsOptions, "yieldNow" | "thread" | "dimensions">,
+): Promise<{ segment: Segment; file: SegmentFile } | undefined> {
+  const { after, upto, graph } = found.manifest;
+  if (graph?.dimensions !== dimensions) return undefined;
+  const read = await readArrays(found, yieldNow);
+  if (read === undefined) return undefined;
+  const { arrays, file } = read;
+  const { slots, live, sums } = arrays;
+  if (!(await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums })))
+    return undefined;
+  return { segment: new Segment({ path: found.path, range: { after, upto }, graph, arrays }), file };
+}
+
+/** Reads the arrays of a segment without looking at its graph; undefined if the file is damaged or missing. */
+export async function readArrays(
+  found: Found,
+  yieldNow: Yield,
+): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
+  const { path, manifest } = found;
+  const rows = graphRows(graphPath(path), manifest.graph as GraphLayout);
+  const read = await SegmentFile.read(found, yieldNow, rows);
+  return read && { arrays: read.arrays as SegmentArrays & Filed["arrays"], file: read.file };
 }

@@ -1,7 +1,7 @@
 import { MemoryError } from "../../errors.js";
-import type { VectorRow } from "../../memory/ports/vectors.js";
 import { CHUNK_ROWS, Chunk, joinedOf } from "./chunk.js";
-import { VECTORS_MAX } from "./snapshot/keys.js";
+import { VECTORS_MAX } from "./keys.js";
+import type { VectorRow } from "./part.js";
 
 /** Capacity of the first chunk at its start, and of every other one; it doubles when full. */
 const CAPACITY_FIRST = 16;

@@ -1,23 +1,16 @@
-import type {
-  Hit,
-  RecallMeasured,
-  Restored,
-  RowCounts,
-  VectorIndex,
-  VectorQuery,
-  VectorRow,
-} from "../../memory/ports/vectors.js";
+import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Found as FoundFile } from "../segment-file.js";
+import type { RestoredFiles } from "../text-index.js";
 import { AmongSearch } from "./among/among-search.js";
-import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { CHECKED, compare, EXPANSION_HERE_MAX, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
+import type { VectorPart, VectorRow } from "./part.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
-import type { SnapshotOf } from "./snapshot/snapshot.js";
 import { Tail } from "./tail.js";
 
 export interface IndexOptions extends SegmentsOptions {
@@ -29,25 +22,17 @@ export interface IndexOptions extends SegmentsOptions {
 }
 
 /** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
-export class UsearchIndex implements VectorIndex {
-  onLost: () => void = () => {};
+export class UsearchIndex implements VectorPart {
   readonly #tail: Tail;
   readonly #segments: Segments;
   readonly #tuner = new ExpansionTuner();
   #closed = false;
-  /** Outcome of the wipes under way in the files. */
-  #wiping: Promise<unknown> = Promise.resolve();
-  #unwiped: unknown;
   #waiting = 0;
-  readonly #tellLost = () => this.onLost();
   readonly #among: AmongSearch;
 
-  constructor(
-    private readonly ref: Omit<SnapshotOf, "segment">,
-    private readonly options: IndexOptions,
-  ) {
-    this.#tail = new Tail(ref.dimensions);
-    this.#segments = new Segments(ref, this.#tail, options);
+  constructor(private readonly options: IndexOptions) {
+    this.#tail = new Tail(options.dimensions);
+    this.#segments = new Segments(this.#tail, options);
     this.#among = new AmongSearch({
       tail: this.#tail,
       segments: this.#segments,
@@ -55,7 +40,6 @@ export class UsearchIndex implements VectorIndex {
       searchIn: (segment, asked) => this.#searchIn(segment, asked),
       compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
     });
-    options.files.onLost.set(ref.logId, this.#tellLost);
   }
 
   get size(): number {
@@ -83,8 +67,8 @@ export class UsearchIndex implements VectorIndex {
     return this.#waiting;
   }
 
-  restore(): Promise<Restored | undefined> {
-    return this.#segments.restore();
+  restore(found: readonly FoundFile[]): Promise<RestoredFiles> {
+    return this.#segments.restore(found);
   }
 
   async reset(): Promise<void> {
@@ -107,9 +91,9 @@ export class UsearchIndex implements VectorIndex {
 
   async remove(sequences: readonly number[]): Promise<void> {
     this.#tail.remove(new Set(sequences));
-    this.#segments.remove(sequences);
+    const removed = this.#segments.remove(sequences);
     this.#segments.sealIfDue();
-    this.#wipe(sequences);
+    await removed;
   }
 
   async search({ vector, limit, depthMax, spare, among }: VectorQuery): Promise<Hit[]> {
@@ -133,16 +117,11 @@ export class UsearchIndex implements VectorIndex {
   /** Waits until all that is due is sealed. */
   async settled(): Promise<void> {
     while (this.#segments.sealing !== undefined) await this.#segments.sealing;
-    await this.#wiping;
   }
 
   async close(): Promise<void> {
-    const { files } = this.options;
     this.#closed = true;
     await this.#segments.close();
-    await this.#wiping;
-    if (files.onLost.get(this.ref.logId) === this.#tellLost) files.onLost.delete(this.ref.logId);
-    if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
   get #isBehind(): boolean {
@@ -205,18 +184,19 @@ export class UsearchIndex implements VectorIndex {
     segment: Segment,
     asked: { vector: Float32Array; count: number },
   ): Promise<Matches | undefined> {
-    const { ref, files } = segment;
+    const { path, graph } = segment;
     try {
       const thread = op === "search" ? this.options.thread : this.options.background;
-      return await this.#waitFor(thread.call(op, { ref, stem: files.stem, ...asked }));
+      return await this.#waitFor(thread.call(op, { path, dimensions: graph.dimensions, ...asked }));
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
     }
   }
 
-  #readCompact({ ref, files }: Segment): Promise<CompactRows> {
-    return this.#waitFor(this.options.thread.call("compact", { ref, stem: files.stem }));
+  #readCompact({ path, graph, arrays }: Segment): Promise<Int8Array> {
+    const { slots } = arrays;
+    return this.#waitFor(this.options.thread.call("compact", { path, dimensions: graph.dimensions, slots }));
   }
 
   async #waitFor<T>(called: Promise<T>): Promise<T> {
@@ -226,17 +206,6 @@ export class UsearchIndex implements VectorIndex {
     } finally {
       this.#waiting--;
     }
-  }
-
-  /**
-   * Wipes vectors in the files. Recalls do not wait for it, and a delete asks for it itself; `close` reports
-   * a failure.
-   */
-  #wipe(sequences: readonly number[]): void {
-    const wiping = this.options.files.wipe(this.ref.logId, sequences).catch((error) => {
-      this.#unwiped ??= error;
-    });
-    this.#wiping = Promise.all([this.#wiping, wiping]);
   }
 
   #check(vectors: readonly Float32Array[]): void {

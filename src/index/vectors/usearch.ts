@@ -1,11 +1,13 @@
+import type { RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../../memory/ports/step-timer.js";
-import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../../memory/ports/vectors.js";
+import type { LogFiles, Overwriting } from "../log-files.js";
+import type { Found, Yield } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
-import { InMemoryIndex } from "./in-memory-index.js";
 import { openIndexThread } from "./index-thread.js";
+import type { VectorPart } from "./part.js";
 import { Sealer } from "./sealer.js";
-import { IndexFiles } from "./snapshot/index-files.js";
-import { findSnapshot } from "./snapshot/snapshot.js";
+import { removeFrom } from "./segment.js";
+import { readArrays, readSegment } from "./segments.js";
 import { UsearchIndex } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
@@ -31,10 +33,7 @@ export interface UsearchOptions {
    * opened.
    */
   dimensionsOf(logId: string): number | undefined;
-  /** Folder of the segments' files. */
-  readonly snapshotsDir: string;
-  /** Limit of the size of the files of closed indexes: those of the least recently used go first. */
-  readonly snapshotBytesMax?: number;
+  readonly yieldNow: Yield;
   readonly exactRowsMax?: number;
   readonly tailRowsMax?: number;
   readonly segmentRowsMax?: number;
@@ -47,32 +46,35 @@ export interface UsearchOptions {
   readonly onChecked?: (checked: RecallMeasured) => void;
 }
 
-export interface OpenIndex extends VectorIndex {
+export interface OpenIndex extends VectorPart {
   /** Waits until all that is due is sealed in files. */
   settled(): Promise<void>;
 }
 
+/** The vectors of all logs. */
+export interface Vectors {
+  /** Opens those of a log; without files, they are exact whatever their number. */
+  open(logId: string, files?: LogFiles): VectorPart;
+  /** Overwrites memories in a segment of a log that is not open; throws if these are damaged. */
+  wipe(found: Found, sequences: readonly number[]): Promise<void>;
+  /** Those of these memories whose vectors are in some files. */
+  holds(found: Found, sequences: readonly number[]): Promise<number[]>;
+  measureRecall(found: readonly Found[]): Promise<RecallMeasured>;
+}
+
 export interface Usearch extends Vectors {
-  open(logId: string): OpenIndex;
+  open(logId: string, files?: LogFiles): OpenIndex;
   /** Ends the threads; no index may be open. */
   close(): Promise<void>;
 }
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
-export function openUsearch({
-  dimensionsOf,
-  snapshotsDir: folder,
-  snapshotBytesMax = Number.MAX_SAFE_INTEGER,
-  ...options
-}: UsearchOptions): Usearch {
-  const files = new IndexFiles({ folder, bytesMax: snapshotBytesMax });
+export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptions): Usearch {
   const thread = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
-  const sealer = new Sealer(files, background);
-  const indexOf = (logId: string) => ({ folder, logId, dimensions: dimensionsOf(logId) ?? 0 });
   const shared = {
-    files,
-    sealer,
+    sealer: new Sealer(background),
+    yieldNow,
     thread,
     background,
     exactRowsMax: EXACT_ROWS_MAX,
@@ -86,20 +88,29 @@ export function openUsearch({
     ...options,
   };
   return {
-    open: (logId) => new UsearchIndex(indexOf(logId), shared),
-    openInMemory: (logId) => new InMemoryIndex(dimensionsOf(logId) ?? 0),
-    discard: (logId) => files.erase(logId),
-    wipe: (logId, sequences) => files.wipe(logId, sequences),
-    holds: (logId, sequences) => files.holds(logId, sequences),
-    stored: () => files.logIds(),
-    markOf: (logId) => lastMark(files, indexOf(logId)),
-    measureFiles: (logId) => files.measure(logId),
-    measureRecall: async (logId) => {
+    open: (logId, files) => new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
+    wipe: async (found, sequences) => {
+      const read = await readArrays(found, yieldNow);
+      if (read === undefined) throw new Error("an index file is damaged");
+      const overwriting: Overwriting = { ranges: [], rows: [] };
+      for (const sequence of sequences) removeFrom(read.arrays, sequence, overwriting);
+      if (overwriting.rows.length > 0) await read.file.overwrite(overwriting.ranges, overwriting.rows);
+    },
+    holds: async (found, sequences) => {
+      const read = await readArrays(found, yieldNow);
+      if (read === undefined) return [];
+      const none = () => ({ ranges: [], rows: [] });
+      return sequences.filter((sequence) => removeFrom(read.arrays, sequence, none()).length > 0);
+    },
+    measureRecall: async (all) => {
       let [found, compared] = [0, 0];
-      const segments = await files.segmentsOf(logId);
-      const expansion = expansionIn(EXPANSION_FIRST, segments.length);
-      for (const segment of segments) {
-        const measured = await thread.call("measure", { ref: { ...indexOf(logId), segment }, expansion });
+      const expansion = expansionIn(EXPANSION_FIRST, all.length);
+      for (const each of all) {
+        const dimensions = each.manifest.graph?.dimensions ?? 0;
+        const read = await readSegment(each, { dimensions, yieldNow, thread });
+        if (read === undefined) continue;
+        read.segment.close();
+        const measured = await thread.call("measure", { path: read.segment.path, dimensions, expansion });
         found += measured.found;
         compared += measured.compared;
       }
@@ -110,18 +121,4 @@ export function openUsearch({
       await thread.close();
     },
   };
-}
-
-/** Reads the position up to which an index's files are whole. */
-async function lastMark(
-  files: IndexFiles,
-  index: { folder: string; logId: string; dimensions: number },
-): Promise<Mark | undefined> {
-  let last: Mark | undefined;
-  for (const segment of await files.segmentsOf(index.logId)) {
-    const { manifest } = findSnapshot({ ...index, segment }) ?? {};
-    if (manifest?.after.sequence !== (last?.sequence ?? 0)) break;
-    last = manifest.mark;
-  }
-  return last;
 }

@@ -1,5 +1,5 @@
+import type { Among } from "../../memory/ports/among.js";
 import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
-import type { Among } from "../../memory/ports/vectors.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { Best } from "./best.js";

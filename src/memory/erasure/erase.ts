@@ -15,7 +15,6 @@ import type { Deleted, Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Names, Scope } from "../ports/names.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
-import type { Vectors } from "../ports/vectors.js";
 import { newOperationId } from "../requests/id.js";
 
 interface BurialPorts extends LivingPorts {
@@ -32,7 +31,6 @@ interface Burial {
 const ERASE_MANY = 256;
 
 export interface ErasurePorts {
-  readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly log: Log;
   readonly names: Names;
@@ -69,16 +67,16 @@ async function eraseOne(
   const tombstone = { op: "delete", opId: id, target: sequence } as const;
   const buried = await bury(ports, { scope, logId, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
-    if (baseOf(replica.logId) === baseOf(logId)) await replica.forget(sequence);
+    if (baseOf(replica.logId) === baseOf(logId)) replica.forget(sequence);
   });
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "indexes" | "modelVersions">;
+export type EntryErasurePorts = Pick<ErasurePorts, "log" | "indexes" | "modelVersions">;
 
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
 export async function eraseEntry(
-  { log, vectors, indexes, modelVersions }: EntryErasurePorts,
+  { log, indexes, modelVersions }: EntryErasurePorts,
   { logIds, sequence }: { logIds: readonly string[]; sequence: number },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
@@ -86,7 +84,7 @@ export async function eraseEntry(
   const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
   for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
-    for (const files of [vectors, indexes]) await files.wipe(each, [sequence]);
+    await indexes.wipe(each, [sequence]);
   }
 }
 

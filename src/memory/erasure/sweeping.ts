@@ -8,7 +8,6 @@ import { forgottenBy, isEnd, type Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
-import type { Vectors } from "../ports/vectors.js";
 import { drop } from "./drop.js";
 import { type ErasurePorts, eraseEntry, finish } from "./erase.js";
 
@@ -94,12 +93,10 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 }
 
 /** Discards index files of logs that another replica has dropped. */
-async function discardOrphans({ vectors, indexes, log }: ErasurePorts): Promise<void> {
-  for (const files of [vectors, indexes]) {
-    for (const logId of await files.stored()) {
-      const last = await log.last(logId);
-      if (last === undefined || isEnd(last.entry)) await files.discard(logId);
-    }
+async function discardOrphans({ indexes, log }: ErasurePorts): Promise<void> {
+  for (const logId of await indexes.stored()) {
+    const last = await log.last(logId);
+    if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
   }
 }
 
@@ -188,7 +185,6 @@ const READ_MAX = 20_480;
 
 interface StoredFilesPorts {
   readonly log: Log;
-  readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly namespaces: Namespaces;
   readonly clock: Clock;
@@ -206,8 +202,8 @@ export class StoredFiles {
 
   /** Applies the removals that are new. A log that is very far behind goes on at the next call. */
   async catchUp(): Promise<void> {
-    const { vectors, indexes, namespaces } = this.ports;
-    const stored = new Set([...(await vectors.stored()), ...(await indexes.stored())]);
+    const { indexes, namespaces } = this.ports;
+    const stored = new Set(await indexes.stored());
     for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
     for (const logId of stored) {
       const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
@@ -222,13 +218,13 @@ export class StoredFiles {
   }
 
   async #catchUpWith(logId: string): Promise<void> {
-    const { log, vectors, indexes, clock } = this.ports;
+    const { log, indexes, clock } = this.ports;
     const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
     if (first === undefined) return;
     for (let from = first + 1; from <= first + READ_MAX; ) {
       const { entries, complete } = await log.read({ logId, from, limit: READ_MANY, what: "head" });
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
-      if (targets.length > 0) for (const files of [vectors, indexes]) await files.wipe(logId, targets);
+      if (targets.length > 0) await indexes.wipe(logId, targets);
       from += entries.length;
       this.#applied.set(logId, from - 1);
       if (complete) return;
@@ -238,9 +234,7 @@ export class StoredFiles {
 
   /** Finds the number up to which all of a log's files have its removals; undefined if none is whole. */
   async #markOf(logId: string): Promise<number | undefined> {
-    const { vectors, indexes } = this.ports;
-    const mark = await vectors.markOf(logId);
-    const marks = [...(mark === undefined ? [] : [mark]), ...(await indexes.marksOf(logId))];
+    const marks = await this.ports.indexes.marksOf(logId);
     return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
   }
 }

@@ -1,13 +1,11 @@
 import { isUnavailable } from "../../errors.js";
-import type { Indexes } from "../ports/index.js";
+import type { Indexes, IndexFiles } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import type { Names, Scope } from "../ports/names.js";
-import type { FilesMeasured, Vectors } from "../ports/vectors.js";
 
 export interface IndexStatusPorts {
   readonly log: Log;
   readonly names: Names;
-  readonly vectors: Vectors;
   readonly indexes: Indexes;
   /** Logs that this process holds open. */
   readonly namespaces: { readonly logIds: readonly string[] };
@@ -23,9 +21,7 @@ export interface IndexStatus {
   readonly memories: number | undefined;
   /** Number of the log's last entry; 0 if it is empty. */
   readonly last: number;
-  readonly vectors: FilesMeasured;
-  /** Files of words and fields. */
-  readonly words: FilesMeasured;
+  readonly files: IndexFiles;
 }
 
 /** Lists the logs, by id after the given one, that have index files here or are open. */
@@ -33,22 +29,22 @@ export async function indexStatus(
   ports: IndexStatusPorts,
   { after, limit }: { after: string; limit: number },
 ): Promise<IndexStatus[]> {
-  const { vectors, indexes, namespaces } = ports;
+  const { indexes, namespaces } = ports;
   const open = new Set(namespaces.logIds);
-  const all = new Set([...open, ...(await vectors.stored()), ...(await indexes.stored())]);
+  const all = new Set([...open, ...(await indexes.stored())]);
   const found: IndexStatus[] = [];
   for (const logId of [...all].sort()) {
     if (logId <= after) continue;
     if (found.length === limit) break;
     const status = await statusOf(ports, { logId, isOpen: open.has(logId) });
     // A folder may be left without files.
-    if (status.isOpen || status.vectors.files + status.words.files > 0) found.push(status);
+    if (status.isOpen || status.files.files > 0) found.push(status);
   }
   return found;
 }
 
 async function statusOf(
-  { log, names, vectors, indexes }: IndexStatusPorts,
+  { log, names, indexes }: IndexStatusPorts,
   { logId, isOpen }: Pick<IndexStatus, "logId" | "isOpen">,
 ): Promise<IndexStatus> {
   return {
@@ -57,8 +53,7 @@ async function statusOf(
     isOpen,
     memories: await countedIn(log, logId),
     last: (await log.last(logId))?.sequence ?? 0,
-    vectors: await vectors.measureFiles(logId),
-    words: await indexes.measureFiles(logId),
+    files: await indexes.measureFiles(logId),
   };
 }
 

@@ -3,14 +3,12 @@ import { unavailable } from "../../errors.js";
 import type { Indexes } from "../ports/index.js";
 import type { Scope } from "../ports/names.js";
 import type { Recent } from "../ports/recent.js";
-import type { Vectors } from "../ports/vectors.js";
 import type { Replica } from "./replica.js";
 
 /** Interval of recording that a namespace is in use. */
 const TOUCH_MS = 600_000;
 
 export interface MaintenanceOptions {
-  readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly recent: Recent;
   readonly clock: Clock;
@@ -104,8 +102,7 @@ export class Maintenance {
   }
 
   async #discardFiles(logId: string): Promise<void> {
-    const { vectors, indexes } = this.options;
-    for (const files of [vectors, indexes]) await files.discard(logId);
+    await this.options.indexes.discard(logId);
   }
 
   #run(work: () => Promise<void>): Promise<void> {

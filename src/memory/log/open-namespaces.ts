@@ -1,5 +1,5 @@
+import type { RowCounts } from "../ports/index.js";
 import type { Scope } from "../ports/names.js";
-import type { RowCounts } from "../ports/vectors.js";
 import type { Appender } from "./appender.js";
 import type { Tended } from "./maintenance.js";
 import type { Replica } from "./replica.js";

@@ -12,18 +12,16 @@ import {
   type Moved,
   type Sequenced,
   type Stored,
-  type Tail,
 } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
-import type { RowCounts, VectorIndex, VectorRow, Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
 import { SupersededIndex } from "../search/superseded-index.js";
 import { type Change, RunningSearches } from "../versions/changes-during.js";
 import { Expiries } from "../versions/expiries.js";
-import { type Covered, Restoration } from "./restoration.js";
+import { Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
@@ -48,7 +46,6 @@ export class LogEndedError extends Error {
 export interface ReplicaOptions {
   readonly log: Log;
   readonly secondaryIndexes: SecondaryIndexes;
-  readonly vectors: Vectors;
   readonly indexes: Indexes;
   readonly clock: Clock;
   readonly timer?: StepTimer<SharedStep> | undefined;
@@ -82,7 +79,6 @@ export class Replica {
   /** The log's last entry, once this replica has read it. */
   end: Dropped | Moved | undefined;
 
-  readonly #vectors: VectorIndex;
   readonly #index: Index;
   readonly #superseded: SupersededIndex;
   readonly #mean: SampledMean;
@@ -92,8 +88,7 @@ export class Replica {
   readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
-  /** Numbers of the last entries that were applied to each part; they differ only while it is being built. */
-  #covered: Covered = { vectors: 0, index: 0 };
+  #applied = 0;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -112,26 +107,32 @@ export class Replica {
     readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
-    const { log, secondaryIndexes, vectors, indexes, clock } = options;
+    const { log, secondaryIndexes, indexes, clock } = options;
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
-    this.#vectors = vectors.open(logId);
-    this.#vectors.onLost = () => {
+    this.#index = indexes.open(logId);
+    this.#index.onLost = () => {
       this.broken = true;
     };
-    this.#index = indexes.open(logId);
-    this.#restoration = new Restoration({ ...options, logId, vectors: this.#vectors, index: this.#index });
+    this.#restoration = new Restoration({
+      ...options,
+      logId,
+      index: this.#index,
+      onRead: (entries) => {
+        this.#checkBuilding();
+        options.onCaughtUp?.(entries);
+      },
+    });
     this.#superseded = new SupersededIndex({
       logId,
       log,
       secondaryIndexes,
       clock,
       indexes,
-      openVectors: () => vectors.openInMemory(logId),
       applied: () => this.applied,
     });
-    const sampling = { logId, log, clock, fits: (some: readonly Float32Array[]) => this.#vectors.fits(some) };
+    const sampling = { logId, log, clock, fits: (some: readonly Float32Array[]) => this.#index.fits(some) };
     this.#mean = new SampledMean(sampling);
     this.#meanOfAll = new SampledMean(sampling);
     this.#searchable = {
@@ -149,14 +150,14 @@ export class Replica {
         if (includeSuperseded) return this.#sourcesOfAll();
         const indexes = [this.#index];
         const mean = () => this.#meanOf(this.#mean, { indexes, changes: this.#index.changes });
-        return { indexes, vectors: [this.#vectors], mean };
+        return { indexes, mean };
       },
     };
   }
 
   /** The number of the last entry applied. */
   get applied(): number {
-    return Math.min(this.#covered.vectors, this.#covered.index);
+    return this.#applied;
   }
 
   /** Number of memories in its index. */
@@ -170,18 +171,17 @@ export class Replica {
   }
 
   get bytes(): number {
-    const indexes = this.#vectors.bytes + this.#index.bytes + this.#superseded.bytes;
+    const indexes = this.#index.bytes + this.#superseded.bytes;
     return indexes + this.#expiries.bytes + this.#mean.bytes + this.#meanOfAll.bytes;
   }
 
-  /** Numbers of rows of its indexes of vectors, and of words and fields. */
-  get rowCounts(): Record<"vectors" | "words", RowCounts> {
-    return { vectors: this.#vectors.rowCounts, words: this.#index.rowCounts };
+  get rowCounts(): Index["rowCounts"] {
+    return this.#index.rowCounts;
   }
 
-  /** Number of requests that wait for the indexes. */
+  /** Number of requests that wait for the index. */
   get waiting(): number {
-    return this.#vectors.waiting;
+    return this.#index.waiting;
   }
 
   /**
@@ -213,34 +213,26 @@ export class Replica {
     await indexed;
   }
 
-  /**
-   * Removes a memory from the indexes. One of vectors that is still being built is not awaited: it answers
-   * no call before it has read the tombstone, and it adds no memory that is forgotten already.
-   */
-  async forget(sequence: number): Promise<void> {
+  /** Removes a memory: no search that begins now finds it. One that is still being built does not add it later. */
+  forget(sequence: number): void {
     if (sequence > this.applied) this.#forgotten.add(sequence);
-    const removed = this.#guard(this.#remove([sequence]));
-    // A failure reaches the call that builds the index: the replica is broken then.
-    removed.catch(() => {});
-    if (this.#isBuilt) await removed;
+    this.#remove([sequence]);
   }
 
   /** Stops a catch-up that may take long, and closes its index; resolves when no catch-up runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#catchingUp) await this.#vectors.close();
+    if (this.#catchingUp) await this.#close();
     // A failure reaches the calls that wait for the same catch-up.
     await this.#catchUpOnce().catch(() => {});
   }
 
   async close(): Promise<void> {
-    const closing = [this.#vectors.close(), this.#index.close({ keeps: !this.hasEnded && !this.broken })];
-    // Neither is left open because the other fails.
-    const all = await Promise.allSettled(closing);
-    this.#onClosed();
-    for (const closed of all) {
-      if (closed.status === "rejected") throw closed.reason;
-    }
+    await this.#close().finally(() => this.#onClosed());
+  }
+
+  #close(): Promise<void> {
+    return this.#index.close({ keeps: !this.hasEnded && !this.broken });
   }
 
   async #sourcesOfAll(): Promise<Sources> {
@@ -249,7 +241,6 @@ export class Replica {
     const changes = this.#index.changes + this.#superseded.changes;
     return {
       indexes,
-      vectors: [this.#vectors, ...layers.map(({ vectors }) => vectors)],
       mean: () => this.#meanOf(this.#meanOfAll, { indexes, changes }),
     };
   }
@@ -267,14 +258,12 @@ export class Replica {
   /** Removes what has expired by now. */
   #expire(): void {
     const expired = this.#expiries.take(this.options.clock.wallMs());
-    // No search that begins now finds them, whenever this resolves.
-    if (expired.length > 0)
-      this.#guard(this.#remove(expired)).catch((error) => this.options.onTrouble?.(error));
+    this.#remove(expired);
   }
 
   /** Begins where the indexes' files end, if they were made of this log. */
   async #restore(): Promise<void> {
-    this.#covered = await this.#restoration.begin();
+    this.#applied = await this.#restoration.begin();
     const { secondaryIndexes, clock } = this.options;
     for (let from = 1; from <= this.applied; ) {
       const some = await secondaryIndexes.listSupersedingAndExpiring({
@@ -285,10 +274,8 @@ export class Replica {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
-      // A process that died may not have taken them out of its files of vectors. No delete waits for that.
-      const superseded = some.flatMap(({ supersedes = [] }) => supersedes);
-      const left = superseded.filter((target) => !this.#restoration.confirm(target));
-      if (left.length > 0) await this.#guard(this.#vectors.remove(left));
+      // A process that died may not have taken them out of its files. No delete waits for that.
+      this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
       if (some.length < LISTED_MANY) break;
       from = (some.at(-1)?.sequence ?? from) + 1;
       await clock.yield();
@@ -296,29 +283,27 @@ export class Replica {
     this.#isRestored = true;
   }
 
-  /** Returns whether the log confirmed the indexes' files; if not, it is read again from its start. */
+  /** Returns whether the log confirmed the index's files; if not, it is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     if (await this.#restoration.end()) return true;
-    this.#covered = { vectors: 0, index: 0 };
+    this.#applied = 0;
     return false;
   }
 
-  /** Requests all changes at once: the indexes apply them in the order of the calls. */
+  /** Requests all changes at once: the index applies them in the order of the calls. */
   async #add(news: readonly Sequenced<Entry>[]): Promise<void> {
     const { onLost } = this.options;
-    const vectorRows: VectorRow[] = [];
-    const indexRows: IndexRow[] = [];
+    const rows: IndexRow[] = [];
     const changes: Change[] = [];
     for (const { sequence, entry } of news) {
       changes.push(...changesBy(sequence, entry));
       // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && !this.#forgotten.delete(sequence)) {
         if (entry.expiresAtMs !== undefined) this.#expiries.add(sequence, entry.expiresAtMs);
-        if (sequence > this.#covered.index) indexRows.push({ sequence, memory: entry });
-        if (sequence <= this.#covered.vectors) continue;
         const vectors = vectorsOf(entry);
-        if (this.#vectors.fits(vectors)) vectorRows.push({ sequence, opId: entry.opId, vectors });
-        else onLost?.(this.logId, { sequence, entry: UNFIT });
+        const fits = this.#index.fits(vectors);
+        rows.push({ sequence, opId: entry.opId, memory: entry, vectors: fits ? vectors : undefined });
+        if (!fits) onLost?.(this.logId, { sequence, entry: UNFIT });
       } else if (isEnd(entry)) {
         this.hasEnded = true;
         this.end = entry;
@@ -326,35 +311,29 @@ export class Replica {
     }
     const last = news.at(-1) as Sequenced<Entry>;
     const mark = { sequence: last.sequence, opId: last.entry.opId };
-    const isNews = last.sequence > this.#covered.index;
-    this.#covered = {
-      vectors: Math.max(this.#covered.vectors, last.sequence),
-      index: Math.max(this.#covered.index, last.sequence),
-    };
-    const adding = [
-      vectorRows.length > 0 ? this.#vectors.add(vectorRows) : undefined,
-      isNews ? this.#index.add(indexRows, mark) : undefined,
-    ];
+    this.#applied = last.sequence;
+    const adding = this.#index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
     for (const change of changes) this.#searches.note(change);
     this.#superseded.supersede(superseded);
-    await Promise.all([...adding, this.#removeLiving(superseded), this.#remove(gone)]);
+    this.#removeLiving(superseded);
+    this.#remove(gone);
+    await adding;
   }
 
-  async #remove(sequences: readonly number[]): Promise<void> {
+  /** Removes memories: no search that begins now finds them. */
+  #remove(sequences: readonly number[]): void {
     if (sequences.length === 0) return;
-    await Promise.all([this.#removeLiving(sequences), this.#superseded.remove(sequences)]);
+    this.#removeLiving(sequences);
+    this.#superseded.remove(sequences);
   }
 
-  /** Removes memories from the indexes of the living; resolves when no search finds them. */
-  async #removeLiving(sequences: readonly number[]): Promise<void> {
+  #removeLiving(sequences: readonly number[]): void {
     if (sequences.length === 0) return;
-    const { onTrouble } = this.options;
+    this.#restoration.confirm(sequences);
     // `Indexes.wipe` waits for the files before a delete is answered, and fails if this has failed.
-    this.#index.remove(sequences).catch((error) => onTrouble?.(error));
-    const unconfirmed = sequences.filter((sequence) => !this.#restoration.confirm(sequence));
-    if (unconfirmed.length > 0) await this.#vectors.remove(unconfirmed);
+    this.#index.remove(sequences).catch((error) => this.options.onTrouble?.(error));
   }
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {
@@ -374,12 +353,16 @@ export class Replica {
 
   async #catchUp(): Promise<void> {
     for (let limit = READ_FEW; ; limit = READ_MANY) {
-      if (this.#stopped) throw unavailable("the service is stopping");
       // This process dropped the log before its end was read: no more entries are needed.
       if (this.hasEnded) return;
       if (!this.#isRestored) await this.#restore();
-      if (!this.#isBuilt && this.bytes > this.options.buildingBytesMax) throw tooLarge();
-      const { entries, complete } = await this.#read(limit);
+      this.#checkBuilding();
+      const { entries, complete } = await this.options.log.read({
+        logId: this.logId,
+        from: this.applied + 1,
+        limit,
+        what: "all",
+      });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       // Reading many of them has held the main thread for some time already.
       if (entries.length > READ_FEW) await this.options.clock.yield();
@@ -393,15 +376,10 @@ export class Replica {
     }
   }
 
-  /** Reads on. What one of the indexes has already of the entries is not read, up to where it ends. */
-  async #read(limit: number): Promise<Tail<"all">> {
-    const { vectors, index } = this.#covered;
-    const from = this.applied + 1;
-    const what = vectors === index ? "all" : vectors > index ? "text" : "vectors";
-    const left = what === "all" ? limit : Math.min(limit, Math.abs(vectors - index));
-    // The parts that are left out are not looked at.
-    const tail = await this.options.log.read({ logId: this.logId, from, limit: left, what });
-    return tail as Tail<"all">;
+  /** Throws if an index that is still being built may grow no more. */
+  #checkBuilding(): void {
+    if (this.#stopped) throw unavailable("the service is stopping");
+    if (!this.#isBuilt && this.bytes > this.options.buildingBytesMax) throw tooLarge();
   }
 }
 

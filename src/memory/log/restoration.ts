@@ -1,9 +1,9 @@
 import type { Clock } from "../../concurrency/clock.js";
-import type { Gap, Index, RestoredIndex } from "../ports/index.js";
-import { isMemory, type Log } from "../ports/log.js";
+import type { Gap, Index, Mark, RestoredIndex } from "../ports/index.js";
+import { isMemory, type Log, type Projected, type Sequenced } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
-import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
+import { vectorsOf } from "../ports/windows.js";
 import { shownOf } from "../versions/fetch.js";
 
 /** Entries read at a time. */
@@ -13,92 +13,72 @@ export interface RestorationOptions {
   readonly logId: string;
   readonly log: Pick<Log, "read" | "fetch">;
   readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
-  readonly vectors: Pick<VectorIndex, "restore" | "reset">;
-  readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill">;
+  readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill" | "fits">;
   readonly clock: Clock;
   readonly timer?: StepTimer<SharedStep> | undefined;
+  /** Called with the number of entries of a gap before they are added; it throws if no more may be. */
+  onRead(entries: number): void;
 }
 
-/** Numbers of the last entries that the files of each part cover; 0 without files. */
-export interface Covered {
-  readonly vectors: number;
-  readonly index: number;
-}
-
-/** Fills the indexes of a log from their files, and trusts those only as far as the log confirms them. */
+/** Fills the index of a log from its files, and trusts those only as far as the log confirms them. */
 export class Restoration {
   /** What was read from files, which is read once. */
-  #restoredVectors: { readonly stored: Restored | undefined } | undefined;
-  #restoredIndex: { readonly stored: RestoredIndex | undefined } | undefined;
-  /** What the log has confirmed of it. */
-  #vectors: number | undefined;
-  #index: number | undefined;
-  /** Memories that were removed from the files of a part, and whose removal was not read in the log yet. */
-  readonly #unconfirmed = { vectors: new Set<number>(), index: new Set<number>() };
+  #restored: { readonly stored: RestoredIndex | undefined } | undefined;
+  /** Number of the last entry that the files cover, once the log has confirmed their marks. */
+  #upto: number | undefined;
+  /** Memories that were removed from the files, and whose removal was not read in the log yet. */
+  readonly #unconfirmed = new Set<number>();
 
   constructor(private readonly options: RestorationOptions) {}
 
-  /** Reads the files. If reading the log fails, the next call goes on where this one ended. */
-  async begin(): Promise<Covered> {
-    this.#vectors ??= await this.#restoreVectors();
-    this.#index ??= await this.#restoreIndex();
-    for (let { gap } = this.options.index; gap !== undefined; { gap } = this.options.index) {
+  /**
+   * Reads the files; returns the number of the last entry that the index has then, 0 without files. If reading the log
+   * fails, the next call goes on where this one ended.
+   */
+  async begin(): Promise<number> {
+    const { index, clock } = this.options;
+    this.#upto ??= await this.#restore();
+    for (let { gap } = index; gap !== undefined; { gap } = index) {
       await this.#fill(gap);
-      await this.options.clock.yield();
+      await clock.yield();
     }
-    return { vectors: this.#vectors, index: this.#index };
+    return this.#upto;
   }
 
-  /** Applies a removal; returns whether the files of vectors lack its memory already. */
-  confirm(target: number): boolean {
-    this.#unconfirmed.index.delete(target);
-    return this.#unconfirmed.vectors.delete(target);
+  /** Notes that the log has a removal. */
+  confirm(targets: readonly number[]): void {
+    for (const target of targets) this.#unconfirmed.delete(target);
   }
 
   /**
    * Returns, at the end of the log, whether what was removed from the files is not shown by the log either: otherwise
-   * the database is an older copy of itself. The indexes are emptied then, and must be filled from the log.
+   * the database is an older copy of itself. The index is emptied then, and must be filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, log, secondaryIndexes, clock, vectors, index } = this.options;
-    const { vectors: ofVectors, index: ofIndex } = this.#unconfirmed;
+    const { logId, log, secondaryIndexes, clock, index } = this.options;
     const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
     let isOlder = false;
-    for (let rest = [...new Set([...ofVectors, ...ofIndex])]; rest.length > 0 && !isOlder; ) {
+    for (let rest = [...this.#unconfirmed]; rest.length > 0 && !isOlder; ) {
       const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
       rest = [...fetched.rest];
       isOlder = (await shownOf(showing, fetched.found)).length > 0;
     }
-    if (isOlder) await Promise.all([vectors.reset(), index.reset()]);
-    ofVectors.clear();
-    ofIndex.clear();
+    if (isOlder) await index.reset();
+    this.#unconfirmed.clear();
     return !isOlder;
   }
 
-  async #restoreVectors(): Promise<number> {
-    const { vectors, timer = NO_TIMINGS } = this.options;
-    this.#restoredVectors ??= { stored: await timer.time("restore", () => vectors.restore()) };
-    const { stored } = this.#restoredVectors;
-    if (stored === undefined) return 0;
-    if (!(await this.#isOurs(stored))) {
-      await vectors.reset();
-      return 0;
-    }
-    for (const sequence of stored.wiped) this.#unconfirmed.vectors.add(sequence);
-    return stored.sequence;
-  }
-
-  async #restoreIndex(): Promise<number> {
+  async #restore(): Promise<number> {
     const { index, timer = NO_TIMINGS } = this.options;
-    this.#restoredIndex ??= { stored: await timer.time("restore", () => index.restore()) };
-    const { stored } = this.#restoredIndex;
+    this.#restored ??= { stored: await timer.time("restore", () => index.restore()) };
+    const { stored } = this.#restored;
     if (stored === undefined) return 0;
     for (const mark of stored.marks) {
       if (await this.#isOurs(mark)) continue;
       await index.reset();
       return 0;
     }
-    for (const sequence of stored.removed) this.#unconfirmed.index.add(sequence);
+    for (const sequence of stored.removed) this.#unconfirmed.add(sequence);
     return stored.upto;
   }
 
@@ -109,14 +89,35 @@ export class Restoration {
   }
 
   /** Reads some of the memories that live in a gap between files. */
-  async #fill({ after, upto }: Gap): Promise<void> {
-    const { logId, log, secondaryIndexes, clock, index } = this.options;
-    const limit = Math.min(READ_MANY, upto - after);
-    const { entries } = await log.read({ logId, from: after + 1, limit, what: "text" });
-    const memories = entries.filter(isMemory);
-    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
-    const living = await shownOf(showing, memories);
-    const rows = living.map(({ sequence, entry }) => ({ sequence, memory: entry }));
-    await index.fill(rows, entries.at(-1)?.sequence ?? upto);
+  async #fill({ part, after, upto }: Gap): Promise<void> {
+    const { index, onRead } = this.options;
+    const at = { from: after + 1, limit: Math.min(READ_MANY, upto - after) };
+    const read = await (part === "words" ? this.#readText(at) : this.#readVectors(at));
+    onRead(read.entries);
+    await index.fill(read.rows, read.last ?? upto);
+  }
+
+  async #readText(at: { from: number; limit: number }) {
+    const { logId, log } = this.options;
+    const { entries } = await log.read({ logId, ...at, what: "text" });
+    const living = await this.#living(entries.filter(isMemory));
+    const rows = living.map(({ sequence, entry }) => ({ sequence, opId: entry.opId, memory: entry }));
+    return { entries: entries.length, rows, last: entries.at(-1)?.sequence };
+  }
+
+  async #readVectors(at: { from: number; limit: number }) {
+    const { logId, log, index } = this.options;
+    const { entries } = await log.read({ logId, ...at, what: "vectors" });
+    const living = await this.#living(entries.filter(isMemory));
+    const rows = living.map(({ sequence, entry }) => {
+      return { sequence, opId: entry.opId, vectors: vectorsOf(entry) };
+    });
+    const fitting = rows.filter(({ vectors }) => index.fits(vectors));
+    return { entries: entries.length, rows: fitting, last: entries.at(-1)?.sequence };
+  }
+
+  #living<E extends Projected["head"]>(memories: readonly Sequenced<E>[]) {
+    const { logId, secondaryIndexes, clock } = this.options;
+    return shownOf({ secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false }, memories);
   }
 }

@@ -4,7 +4,6 @@ import { type Entry, forgottenBy, isEnd, type Log, type Sequenced, type Stored }
 import { baseOf } from "../ports/model-version.js";
 import type { Names } from "../ports/names.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
-import type { Vectors } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { allLogIds, allNames } from "./walk.js";
 
@@ -16,7 +15,6 @@ export interface VerifyPorts {
   readonly names: Names;
   readonly secondaryIndexes: SecondaryIndexes;
   readonly erasures: Erasures;
-  readonly vectors: Vectors;
   readonly indexes: Indexes;
   /** Number of dimensions of a log's vectors; undefined if the database has no model for the log. */
   dimensionsOf(logId: string): number | undefined;
@@ -54,13 +52,11 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   for await (const logId of allLogIds(ports.log)) {
     await verifyLog(ports, { logId, verified, pending, living });
   }
-  for (const logId of await ports.vectors.stored()) {
+  for (const logId of await ports.indexes.stored()) {
     verified.indexes++;
-    const { found, compared } = await ports.vectors.measureRecall(logId);
+    const { found, compared } = await ports.indexes.measureRecall(logId);
     recall.found += found;
     recall.compared += compared;
-  }
-  for (const logId of new Set([...(await ports.vectors.stored()), ...(await ports.indexes.stored())])) {
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);
@@ -98,7 +94,7 @@ async function livingIn(names: Names): Promise<Set<string>> {
 }
 
 async function verifyLog(
-  { log, vectors, indexes, dimensionsOf }: VerifyPorts,
+  { log, indexes, dimensionsOf }: VerifyPorts,
   { logId, verified, pending, living }: Subject,
 ): Promise<void> {
   const walk: Walk = {
@@ -132,22 +128,13 @@ async function verifyLog(
   }
   // Deletions after the files were written must have been made in them too.
   const deleted = [...walk.targets].filter((target) => !isErasing(target));
-  const mark = await vectors.markOf(logId);
-  for (const { sequence, opId } of [
-    ...(mark === undefined ? [] : [mark]),
-    ...(await indexes.marksOf(logId)),
-  ]) {
+  for (const { sequence, opId } of await indexes.marksOf(logId)) {
     const at = { logId, from: sequence, limit: 1, what: "head" } as const;
     const [behind] = (await log.read(at)).entries;
     if (behind?.entry.opId !== opId) complain(sequence, "the index files are of another log");
   }
-  for (const [files, has] of [
-    [vectors, "its vector"],
-    [indexes, "its words or metadata"],
-  ] as const) {
-    for (const target of await files.holds(logId, deleted)) {
-      complain(target, `was deleted, but an index file has ${has}; using the namespace takes it out`);
-    }
+  for (const target of await indexes.holds(logId, deleted)) {
+    complain(target, "was deleted, but an index file has it; using the namespace takes it out");
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Among } from "./vectors.js";
+import type { Among } from "./among.js";
 
 /** Memories looked at before other work may run. */
 const SLICE = 4_096;

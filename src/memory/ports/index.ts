@@ -1,7 +1,10 @@
+import type { Among } from "./among.js";
 import type { Condition } from "./condition.js";
 import type { EventOrder, Happened } from "./event-order.js";
 import type { Projected } from "./log.js";
-import type { Among, FilesMeasured, Mark, RowCounts } from "./vectors.js";
+
+/** Maximum number of an index's vectors that one recall examines, for all windows of its query together. */
+export const SEARCH_DEPTH_MAX = 32_768;
 
 /**
  * Score that a memory could have beyond the words of a query: the share of a query with few and common words
@@ -10,14 +13,15 @@ import type { Among, FilesMeasured, Mark, RowCounts } from "./vectors.js";
 const IDEAL_MORE = 5;
 
 /**
- * The port to the indexes of words and fields. An index is derived state: it may vanish, and is built again from the
- * log. Searches take several indexes of one log at once, and count their memories together.
+ * The port to the indexes of logs: of the vectors, words and fields of their memories. An index is derived state: it
+ * may vanish, and is built again from the log. Searches of words and fields take several indexes of one log at once, and
+ * count their memories together.
  */
 export interface Indexes {
   /** Opens the index of one log, which is empty until it is restored or added to. */
   open(logId: string): Index;
-  /** Opens an empty index that has no files. */
-  openUnsaved(): Index;
+  /** Opens an empty index for memories of one log that has no files; its search of vectors is exact, whatever its size. */
+  openUnsaved(logId: string): Index;
   /** Erases the files of an index. */
   discard(logId: string): Promise<void>;
   /**
@@ -33,7 +37,12 @@ export interface Indexes {
   /** Positions in the log that the files of an index depend on; empty if it has no whole file. */
   marksOf(logId: string): Promise<readonly Mark[]>;
   /** Measures the files of an index, open or not, without checking that they are whole. */
-  measureFiles(logId: string): Promise<FilesMeasured>;
+  measureFiles(logId: string): Promise<IndexFiles>;
+  /**
+   * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
+   * among those found, no more broadly than searches are at first.
+   */
+  measureRecall(logId: string): Promise<RecallMeasured>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
   searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
@@ -55,28 +64,41 @@ export interface Indexes {
   eventTimesOf(indexes: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>>;
 }
 
-/** The words and fields of one log's memories. A search sees every change that was asked for before it. */
+/** What an index holds of a memory. They are kept in files of their own, which may cover other ranges of the log. */
+export type IndexPart = "vectors" | "words";
+
+/** The vectors, words and fields of one log's memories. A search sees every change that was asked for before it. */
 export interface Index {
   /** Number of memories in it. */
   readonly size: number;
   /** Bytes that it holds in memory. */
   readonly bytes: number;
-  /** Number of its memories that are not in files, and of those that were removed. */
-  readonly rowCounts: RowCounts;
+  /** Numbers of rows of its parts: one for each vector, or for each memory's words and fields. */
+  readonly rowCounts: Readonly<Record<IndexPart, RowCounts>>;
   /** Number of changes so far. */
   readonly changes: number;
+  /** Number of searches that wait for a thread. */
+  readonly waiting: number;
+  /** Bound of the error of a hit's similarity. */
+  readonly error: number;
+  /** True if a search of vectors without a bound of its depth misses none of the nearest. */
+  readonly isExact: boolean;
+  /** Called if some of its files had to be erased, because a vector could not be overwritten in them. */
+  onLost: () => void;
   /** Fills the empty index from its files; undefined if it has none. */
   restore(): Promise<RestoredIndex | undefined>;
-  /** The first range of the log between its restored files that is in none of them; undefined if there is none. */
+  /** The first range of the log that its restored files cover, but not those of one part; undefined if there is none. */
   readonly gap: Gap | undefined;
-  /** Fills the gap up to a number with the memories that live there, in order. */
+  /** Fills the gap up to a number with what the part lacks of the memories that live there, in order. */
   fill(rows: readonly IndexRow[], upto: number): Promise<void>;
   /** Empties the index, because its files belong to another log. */
   reset(): Promise<void>;
   has(sequence: number): boolean;
+  /** True if it can hold these vectors of one memory: each of the right length, and finite. */
+  fits(vectors: readonly Float32Array[]): boolean;
   /**
    * Adds memories whose numbers are above all others, and notes up to where the log has been applied. A search that
-   * begins after the call sees them; the promise resolves when there is room for more.
+   * begins after the call sees them; the promise resolves when there is room for more. Throws if a vector does not fit.
    */
   add(rows: readonly IndexRow[], applied: Mark): Promise<void>;
   /**
@@ -86,7 +108,13 @@ export interface Index {
    * @throws MemoryError `unavailable` if a file can be neither overwritten nor erased.
    */
   remove(sequences: readonly number[]): Promise<void>;
-  /** Closes the index; `keeps` says whether files of it are of use. */
+  /**
+   * Finds the vectors nearest to one, best first: a few of each of the `limit` nearest memories. It examines
+   * no more than the `depthMax` nearest vectors, and may find fewer memories then. If it may find only some
+   * memories, it finds the nearest of those, however far they are.
+   */
+  search(query: VectorQuery): Promise<Hit[]>;
+  /** Closes the index, once; `keeps` says whether files of it are of use. */
   close(options: { keeps: boolean }): Promise<void>;
 }
 
@@ -97,14 +125,19 @@ export interface IndexQuery {
   readonly among?: Among | undefined;
 }
 
-/** A memory as an index takes it. */
+/** A memory as an index takes it. What fills a gap has only what the part lacks. */
 export interface IndexRow {
   readonly sequence: number;
-  readonly memory: Projected["text"];
+  /** Operation id of its entry in the log. */
+  readonly opId: string;
+  readonly memory?: Projected["text"] | undefined;
+  /** One for each window of the text, in order; none if they do not fit. */
+  readonly vectors?: readonly Float32Array[] | undefined;
 }
 
-/** A range of the log whose memories are in no file: numbers above `after`, up to `upto`. */
+/** A range of the log whose memories are in no file of a part: numbers above `after`, up to `upto`. */
 export interface Gap {
+  readonly part: IndexPart;
   readonly after: number;
   readonly upto: number;
 }
@@ -171,6 +204,66 @@ export interface WeighedWord {
   readonly seen: string;
   /** Rarity of the word, times its number in the query. */
   readonly factor: number;
+}
+
+export interface VectorQuery {
+  readonly vector: Float32Array;
+  readonly limit: number;
+  readonly depthMax?: number | undefined;
+  /** Number of vectors to look for at first beyond one for each memory; three for each when left out. */
+  readonly spare?: number | undefined;
+  /** The memories that may be found; all when left out. */
+  readonly among?: Among | undefined;
+}
+
+/** Result of comparing searches with exact ones. */
+export interface RecallMeasured {
+  /** Number of the nearest vectors that the searches found. */
+  readonly found: number;
+  /** Number of the nearest vectors. */
+  readonly compared: number;
+}
+
+/** Numbers of rows of a part of an index. */
+export interface RowCounts {
+  /** Rows that are in no file yet. */
+  readonly tail: number;
+  /** Rows in segments that were removed, and take memory until the segment is built anew. */
+  readonly removed: number;
+  /** Rows of the tail beyond those that may wait: writing files does not keep up. */
+  readonly behind: number;
+}
+
+/** The files of an index. */
+export interface IndexFiles {
+  readonly files: number;
+  readonly bytes: number;
+  /** What they hold of each part. */
+  readonly parts: Readonly<Record<IndexPart, FilesMeasured>>;
+}
+
+/** What the files of an index hold of a part. */
+export interface FilesMeasured {
+  /** Number of the last entry of the log up to which they cover it without a gap; 0 if they do not cover its start. */
+  readonly upto: number;
+  /** Number of rows, removed ones included. */
+  readonly rows: number;
+  readonly removed: number;
+}
+
+/** A vector that was found: its memory's log number and its position among the memory's vectors. */
+export interface Hit {
+  readonly sequence: number;
+  readonly window: number;
+  /** Cosine, with the precision of the index. */
+  readonly similarity: number;
+}
+
+/** Position in its log up to which an index has applied it. */
+export interface Mark {
+  readonly sequence: number;
+  /** Operation id of that entry, which tells whether the log is still the same. */
+  readonly opId: string;
 }
 
 /** Share of a query's words that a memory has, 0 to 1. */

@@ -1,5 +1,5 @@
 import { TimeSlice } from "../../concurrency/time-slices.js";
-import type { VectorIndex } from "../ports/vectors.js";
+import type { Index } from "../ports/index.js";
 import { vectorsOf } from "../ports/windows.js";
 import type { Recency } from "../requests/recall-options.js";
 import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
@@ -21,7 +21,7 @@ const RANK_ERROR = 1e-9;
 
 /** A log, and whether vectors are of its model. */
 export type SearchedBoth = Pick<Searched, "logId" | "log" | "clock"> & {
-  readonly fits: VectorIndex["fits"];
+  readonly fits: Index["fits"];
 };
 
 /** Finds of both ways for a query. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
+import type { Among } from "../ports/among.js";
+import { type Hit, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
 import type { Log, Projected } from "../ports/log.js";
-import { type Among, type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { type Pair, type Scored, score } from "./score.js";
 
 /** Size of an index up to which a search takes no noticeable time. */
@@ -27,8 +28,8 @@ export interface Query {
 export interface Searched {
   readonly logId: string;
   readonly log: Pick<Log, "fetch">;
-  readonly index: Pick<VectorIndex, "size" | "bytes">;
-  readonly search: VectorIndex["search"];
+  readonly index: Pick<Index, "size" | "bytes">;
+  readonly search: Index["search"];
   readonly clock: Clock;
 }
 

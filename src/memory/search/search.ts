@@ -8,7 +8,6 @@ import type { Index, Indexes, Selection } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
-import type { VectorIndex } from "../ports/vectors.js";
 import type { Recency } from "../requests/recall-options.js";
 import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -53,7 +52,6 @@ export interface Searchable {
 /** Indexes that are searched together: of the living memories, and of superseded ones if they are wanted. */
 export interface Sources {
   readonly indexes: readonly Index[];
-  readonly vectors: readonly VectorIndex[];
   /** Returns the mean cosine to these memories. */
   mean(): Promise<MeanCosine>;
 }
@@ -316,24 +314,24 @@ export class Search {
 
   async #searchShown(query: Query & Showing) {
     const { logId, clock } = this.searchable;
-    const { vectors } = await this.#sources(query);
+    const { indexes } = await this.#sources(query);
     const searched = {
       logId,
       log: this.#log,
       clock,
-      ...together(vectors, (work) => this.searchable.guard(work)),
+      ...together(indexes, (work) => this.searchable.guard(work)),
     };
-    const before = errorOf(vectors);
+    const before = errorOf(indexes);
     const nearby = await findNearby(searched, query);
     for (const sequence of nearby.keys()) if (!this.#isShown(sequence, query)) nearby.delete(sequence);
     // An index may have changed its kind meanwhile.
-    const error = Math.max(before, errorOf(vectors));
+    const error = Math.max(before, errorOf(indexes));
     return {
       searched,
       nearby,
       error,
-      isExact: vectors.every((each) => each.isExact),
-      fits: (some: readonly Float32Array[]) => (vectors[0] as VectorIndex).fits(some),
+      isExact: indexes.every((each) => each.isExact),
+      fits: (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some),
     };
   }
 
@@ -362,11 +360,8 @@ export class Search {
   }
 }
 
-/** Searches several indexes of vectors as one. */
-function together(
-  all: readonly VectorIndex[],
-  guard: Searchable["guard"],
-): Pick<Searched, "index" | "search"> {
+/** Searches the vectors of several indexes as one. */
+function together(all: readonly Index[], guard: Searchable["guard"]): Pick<Searched, "index" | "search"> {
   return {
     index: {
       size: all.reduce((sum, { size }) => sum + size, 0),
@@ -376,7 +371,7 @@ function together(
   };
 }
 
-function errorOf(all: readonly VectorIndex[]): number {
+function errorOf(all: readonly Index[]): number {
   return Math.max(...all.map(({ error }) => error));
 }
 

@@ -3,7 +3,6 @@ import { coalesce } from "../../concurrency/coalesce.js";
 import type { Index, Indexes } from "../ports/index.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
-import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchAll, shownOf } from "../versions/fetch.js";
 
@@ -14,11 +13,10 @@ const LISTED_MANY = 1_000;
 /** Memory that a number takes in a set, about. */
 const NUMBER_BYTES = 40;
 
-/** The indexes of some superseded memories, in the order of the log. */
+/** The index of some superseded memories, in the order of the log. */
 export interface SupersededLayer {
   readonly sequences: readonly number[];
   readonly index: Index;
-  readonly vectors: VectorIndex;
 }
 
 export interface SupersededIndexOptions {
@@ -27,8 +25,6 @@ export interface SupersededIndexOptions {
   readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements" | "listSupersedingAndExpiring">;
   readonly clock: Clock;
   readonly indexes: Pick<Indexes, "openUnsaved">;
-  /** Opens an empty index of vectors without files. */
-  openVectors(): VectorIndex;
   /** Returns the number of the last entry that the log's own index has applied. */
   applied(): number;
 }
@@ -53,7 +49,7 @@ export class SupersededIndex {
 
   /** Size in memory, in bytes. */
   get bytes(): number {
-    const layers = this.#layers.reduce((sum, { index, vectors }) => sum + index.bytes + vectors.bytes, 0);
+    const layers = this.#layers.reduce((sum, { index }) => sum + index.bytes, 0);
     return layers + (this.#pending?.size ?? 0) * NUMBER_BYTES;
   }
 
@@ -68,12 +64,13 @@ export class SupersededIndex {
   }
 
   /** Removes memories that were deleted, or have expired. */
-  async remove(sequences: readonly number[]): Promise<void> {
+  remove(sequences: readonly number[]): void {
     if (this.#pending === undefined) return;
     this.changes++;
     for (const sequence of sequences) this.#pending.delete(sequence);
     this.#removedMeanwhile.push(...sequences);
-    for (const layer of this.#layers) await removeFrom(layer, sequences);
+    // Without files, nothing is left to wait for.
+    for (const { index } of this.#layers) void index.remove(sequences);
   }
 
   has(sequence: number): boolean {
@@ -102,7 +99,7 @@ export class SupersededIndex {
     }
     this.#removedMeanwhile = [];
     const layer = await this.#layerOf(sequences.sort((a, b) => a - b));
-    await removeFrom(layer, this.#removedMeanwhile);
+    await layer.index.remove(this.#removedMeanwhile);
     this.#layers = layer.index.size > 0 ? [...layers, layer] : layers;
     for (const sequence of sequences) this.#pending.delete(sequence);
     this.changes++;
@@ -125,24 +122,26 @@ export class SupersededIndex {
   }
 
   async #layerOf(sequences: readonly number[]): Promise<SupersededLayer> {
-    const { indexes, openVectors, clock } = this.options;
-    const layer = { sequences, index: indexes.openUnsaved(), vectors: openVectors() };
+    const { logId, indexes, clock } = this.options;
+    const index = indexes.openUnsaved(logId);
     for (let from = 0; from < sequences.length; from += FETCH_MANY) {
       const rows = await this.#read(sequences.slice(from, from + FETCH_MANY));
       const last = rows.at(-1);
       if (last === undefined) continue;
       const mark = { sequence: last.sequence, opId: last.entry.opId };
-      await layer.index.add(
-        rows.map(({ sequence, entry }) => ({ sequence, memory: entry })),
-        mark,
-      );
-      const fitting = rows.map(({ sequence, entry }) => {
-        return { sequence, opId: entry.opId, vectors: vectorsOf(entry) };
+      const added = rows.map(({ sequence, entry }) => {
+        const vectors = vectorsOf(entry);
+        return {
+          sequence,
+          opId: entry.opId,
+          memory: entry,
+          vectors: index.fits(vectors) ? vectors : undefined,
+        };
       });
-      await layer.vectors.add(fitting.filter(({ vectors }) => layer.vectors.fits(vectors)));
+      await index.add(added, mark);
       await clock.yield();
     }
-    return layer;
+    return { sequences, index };
   }
 
   /** Reads those of some memories that are still there, in the order of the log. */
@@ -155,8 +154,4 @@ export class SupersededIndex {
     }
     return rows.sort((a, b) => a.sequence - b.sequence);
   }
-}
-
-async function removeFrom({ index, vectors }: SupersededLayer, sequences: readonly number[]): Promise<void> {
-  await Promise.all([index.remove(sequences), vectors.remove(sequences)]);
 }

@@ -1,4 +1,4 @@
-import type { VectorRow } from "../../../src/memory/ports/vectors.js";
+import type { VectorRow } from "../../../src/index/vectors/part.js";
 import { seeded } from "../../simulation/time.js";
 
 /** A memory of one vector. */

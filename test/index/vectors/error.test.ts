@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openUsearch } from "./built.js";
+import { openVectors } from "./built.js";
 import { cloud } from "./clouds.js";
 
 const DIMENSIONS = 384;
@@ -25,7 +25,12 @@ it.each([
   async (_, exactRowsMax) => {
     const snapshotsDir = mkdtempSync(join(tmpdir(), "recalld-vectors-"));
     const sealingShare = Number.POSITIVE_INFINITY;
-    const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax, sealingShare });
+    const vectors = openVectors({
+      dimensionsOf: () => DIMENSIONS,
+      folder: snapshotsDir,
+      exactRowsMax,
+      sealingShare,
+    });
     const index = vectors.open("i1");
     await index.add(rows.map((row) => ({ sequence: row.sequence, opId: "op", vectors: [row.vector] })));
     await index.settled();

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Selection } from "../../../src/index/fields/selection.js";
-import type { OpenIndex, UsearchOptions } from "../../../src/index/vectors/usearch.js";
-import type { VectorRow } from "../../../src/memory/ports/vectors.js";
+import type { VectorRow } from "../../../src/index/vectors/part.js";
 import { seeded } from "../../simulation/time.js";
-import { openUsearch } from "./built.js";
+import { openVectors, type VectorsOptions, type VectorsWithFiles } from "./built.js";
 import { cloud, nearest, type Point } from "./clouds.js";
 
 const DIMENSIONS = 32;
@@ -15,16 +14,16 @@ const WANTED = 10;
 const rows = cloud(12_000, { dimensions: DIMENSIONS });
 const queries = cloud(40, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
 
-const opened: OpenIndex[] = [];
+const opened: VectorsWithFiles[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((index) => index.close())));
 
 async function filled(
   points: readonly VectorRow[],
-  options: Partial<UsearchOptions> = {},
-): Promise<OpenIndex> {
-  const vectors = openUsearch({
+  options: Partial<VectorsOptions> = {},
+): Promise<VectorsWithFiles> {
+  const vectors = openVectors({
     dimensionsOf: () => DIMENSIONS,
-    snapshotsDir: mkdtempSync(join(tmpdir(), "recalld-filtered-")),
+    folder: mkdtempSync(join(tmpdir(), "recalld-filtered-")),
     exactRowsMax: 500,
     tailRowsMax: 500,
     segmentRowsMax: 4_000,
@@ -43,7 +42,7 @@ const among = (points: readonly { sequence: number }[]) =>
 
 /** Share of the truly nearest that searches among some memories find; they find no other. */
 async function recallOf(
-  index: OpenIndex,
+  index: VectorsWithFiles,
   allowed: readonly Point[],
   asked: readonly Float32Array[] = queries,
 ): Promise<number> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Searchable, searchGraphs } from "../../../src/index/vectors/graphs.js";
-import type { Hit } from "../../../src/memory/ports/vectors.js";
+import type { Hit } from "../../../src/memory/ports/index.js";
 
 const VECTORS = 1000;
 const WANTED = 64;
@@ -15,12 +15,10 @@ interface Exact extends Searchable {
 
 function exact(first: number, similarities: readonly number[], gone = new Set<number>()): Exact {
   const sorted = similarities.toSorted((a, b) => b - a);
-  const mark = { sequence: first + sorted.length - 1, opId: "" };
-  const after = { sequence: first - 1, opId: "" };
   return {
     similarities: sorted,
     searched: [],
-    files: { stem: "", after, mark, size: sorted.length, vectors: sorted.length },
+    rows: sorted.length,
     vectors: sorted.length - gone.size,
     expansionFor: (count) => Math.min(count + Math.min(gone.size, count), sorted.length),
     collect: ({ keys, distances }, count, hits) => {

@@ -1,14 +1,16 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { crc32 } from "node:zlib";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
-import { eraseUnreadable } from "../../../src/index/vectors/snapshot/folder.js";
-import { sha256Of } from "../../../src/index/vectors/snapshot/manifest.js";
-import type { OpenIndex, UsearchOptions } from "../../../src/index/vectors/usearch.js";
-import type { RecallMeasured, VectorRow } from "../../../src/memory/ports/vectors.js";
-import { openUsearch } from "./built.js";
+import { yieldToEventLoop } from "../../../src/concurrency/yield-to-event-loop.js";
+import { eraseUnreadable, openIndexes } from "../../../src/index/open.js";
+import type { VectorRow } from "../../../src/index/vectors/part.js";
+import type { RecallMeasured } from "../../../src/memory/ports/index.js";
+import { aMemory } from "../../contract/samples.js";
+import { filesIn, openUsearch, openVectors, type VectorsOptions, type VectorsWithFiles } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
 
 const DIMENSIONS = 32;
@@ -16,16 +18,16 @@ const TAIL_ROWS_MAX = 500;
 const rows = cloud(2000, { dimensions: DIMENSIONS });
 const queries = cloud(50, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
 
-const opened: OpenIndex[] = [];
+const opened: VectorsWithFiles[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((index) => index.close())));
 
 function open(
   snapshotsDir = newFolder(),
-  options: Partial<UsearchOptions> = {},
-): { index: OpenIndex; snapshotsDir: string } {
-  const vectors = openUsearch({
+  options: Partial<VectorsOptions> = {},
+): { index: VectorsWithFiles; snapshotsDir: string } {
+  const vectors = openVectors({
     dimensionsOf: () => DIMENSIONS,
-    snapshotsDir,
+    folder: snapshotsDir,
     exactRowsMax: TAIL_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     sealingShare: Number.POSITIVE_INFINITY,
@@ -37,20 +39,13 @@ function open(
 }
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-vectors-"));
-const manifestsIn = (folder: string) =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith(".json"))
-    .sort();
+const manifestsIn = (folder: string) => filesIn(folder).filter((path) => path.endsWith(".json"));
 const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
 /** Makes the entry that a snapshot returns for a memory from which nothing was removed. */
 const whole = (sequence: number) => ({ ...mark(sequence), wiped: [] });
-const graphIn = (folder: string, of = "i1") =>
-  join(
-    folder,
-    readdirSync(folder).find((name) => name.startsWith(`${of}_`) && name.endsWith(".usearch")) ?? "",
-  );
+const graphIn = (folder: string) => filesIn(folder).find((path) => path.endsWith(".usearch")) ?? "";
 
-async function recallOf(index: OpenIndex, present: readonly Point[]): Promise<number> {
+async function recallOf(index: VectorsWithFiles, present: readonly Point[]): Promise<number> {
   let hits = 0;
   for (const vector of queries) {
     const truth = new Set(nearest(present, vector, 10));
@@ -149,7 +144,8 @@ describe("an index by USearch", () => {
     await index.close();
     const { index: again } = open(snapshotsDir, { segmentRowsMax: 600 });
     const restored = await again.restore();
-    expect(restored?.wiped).toContain(3);
+    // The manifests were written when it was closed.
+    expect(restored?.wiped).toEqual([]);
     await again.add(rows.slice(restored?.sequence ?? 0).filter(({ sequence }) => sequence !== 1500));
     expect(again.size).toBe(1998);
     const left = rows.filter(({ sequence }) => sequence !== 3 && sequence !== 1500);
@@ -295,9 +291,9 @@ describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
     await index.close();
     const before = threads();
     for (let i = 0; i < 5; i++) {
-      const vectors = openUsearch({
+      const vectors = openVectors({
         dimensionsOf: () => DIMENSIONS,
-        snapshotsDir,
+        folder: snapshotsDir,
         exactRowsMax: 100,
       });
       const restored = vectors.open("i1");
@@ -354,8 +350,7 @@ describe("a snapshot", () => {
     await index.settled();
     await index.add(rows.slice(1000));
     await index.settled();
-    const endings = readdirSync(snapshotsDir).map((name) => name.replace(/^i1_0-2000-[0-9a-f]{8}/, ""));
-    expect(endings.sort()).toEqual([".keys", ".usearch", "i1_0.json"]);
+    expect(filesIn(snapshotsDir).map((path) => extname(path))).toEqual([".json", ".segment", ".usearch"]);
     const { index: again } = open(snapshotsDir);
     expect(await again.restore()).toEqual(whole(2000));
   });
@@ -374,26 +369,32 @@ describe("a snapshot", () => {
 
   it("that was of use least recently makes room for a new one, unless its index is open", async () => {
     const snapshotsDir = newFolder();
-    const seal = async (name: string, snapshotBytesMax?: number) => {
-      const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: TAIL_ROWS_MAX };
-      const index = openUsearch({ ...options, ...(snapshotBytesMax && { snapshotBytesMax }) }).open(name);
-      opened.push(index);
-      await index.add(rows.slice(0, 1000));
-      await index.settled();
+    const open = (name: string, closedBytesMax = Number.MAX_SAFE_INTEGER) => {
+      const yieldNow = yieldToEventLoop;
+      const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, yieldNow, exactRowsMax: TAIL_ROWS_MAX });
+      const clock = { yield: yieldNow };
+      const onTrouble = () => {};
+      return openIndexes({ vectors, folder: snapshotsDir, clock, closedBytesMax, onTrouble }).open(name);
+    };
+    const seal = async (name: string, closedBytesMax?: number) => {
+      const index = open(name, closedBytesMax);
+      const memory = aMemory({ text: "text" });
+      const added = rows.slice(0, 1000).map((row) => ({ ...row, memory }));
+      await index.add(added, mark(1000));
+      while (filesIn(snapshotsDir, name).length < 3) await wait(10);
+      await wait(50);
       return index;
     };
-    for (const name of ["i1", "i2", "i3"]) await (await seal(name)).close();
-    const bytes = readdirSync(snapshotsDir)
-      .filter((name) => name.startsWith("i1"))
-      .reduce((sum, name) => sum + statSync(join(snapshotsDir, name)).size, 0);
-    await openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir })
-      .open("i1")
-      .restore();
-    await seal("i4", 3.5 * bytes);
-    expect(manifestsIn(snapshotsDir)).toEqual(["i1_0.json", "i3_0.json", "i4_0.json"]);
+    const logs = () => readdirSync(snapshotsDir).sort();
+    for (const name of ["i1", "i2", "i3"]) await (await seal(name)).close({ keeps: true });
+    const bytes = filesIn(snapshotsDir).reduce((sum, path) => sum + statSync(path).size, 0);
+    await open("i1").restore();
+    const kept = [await seal("i4", 3.5 * bytes)];
+    expect(logs()).toEqual(["i1", "i3", "i4"]);
     // An index above the limit of all is kept nevertheless, alone.
-    await seal("i5", 1);
-    expect(manifestsIn(snapshotsDir)).toEqual(["i5_0.json"]);
+    kept.push(await seal("i5", 1));
+    expect(logs()).toEqual(["i5"]);
+    for (const index of kept) await index.close({ keeps: false });
   });
 
   it("of what was being sealed at a reset does not come back", async () => {
@@ -411,18 +412,23 @@ describe("a snapshot", () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
     await index.settled();
-    const names = readdirSync(snapshotsDir).sort();
-    for (const name of names) {
-      copyFileSync(join(snapshotsDir, name), join(snapshotsDir, name.replace("i1_", "i2_")));
-    }
-    const [, json = ""] = readFileSync(join(snapshotsDir, "i1_0.json"), "utf8").split("\n");
-    const other = json.replace('"format":5', '"format":4').replaceAll("i1", "i2");
-    expect(other).toContain('"format":4');
-    writeFileSync(join(snapshotsDir, "i2_0.json"), `${sha256Of(other)}\n${other}`);
-    const left = ["i1.json", "i1_0-9-12345678.usearch", "i1_0-9-12345678.draft", "i3_0-9-12345678.keys"];
-    for (const name of left) writeFileSync(join(snapshotsDir, name), "x");
+    const paths = filesIn(snapshotsDir);
+    cpSync(join(snapshotsDir, "i1"), join(snapshotsDir, "i2"), { recursive: true });
+    const manifest = filesIn(snapshotsDir, "i2").find((path) => path.endsWith(".json")) as string;
+    const [, json = ""] = readFileSync(manifest, "utf8").split("\n");
+    const other = json.replace(/"format":\d+/, '"format":3').replaceAll("i1", "i2");
+    expect(other).toContain('"format":3');
+    writeFileSync(manifest, `${crc32(other)}\n${other}`);
+    const left = [
+      "i1.json",
+      "0123456789abcdef.usearch",
+      "0123456789abcdef.json.draft",
+      "i3_0-9-12345678.keys",
+    ];
+    for (const name of left) writeFileSync(join(snapshotsDir, "i1", name), "x");
     await eraseUnreadable(snapshotsDir);
-    expect(readdirSync(snapshotsDir).sort()).toEqual(names);
+    expect(filesIn(snapshotsDir)).toEqual(paths);
+    expect(filesIn(snapshotsDir, "i2")).toEqual([]);
     expect(await open(snapshotsDir).index.restore()).toEqual(whole(rows.length));
   });
 

@@ -1,9 +1,8 @@
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { OpenIndex } from "../../../src/index/vectors/usearch.js";
-import { openUsearch } from "./built.js";
+import { filesIn, openVectors, type VectorsWithFiles } from "./built.js";
 import { bf16, cloud, type Point } from "./clouds.js";
 
 // A delete overwrites the vector in the snapshot's file, so that the file need not be rebuilt.
@@ -18,7 +17,7 @@ const long = {
 const MARK = { sequence: 2000, opId: "op2000" };
 
 let folder: string;
-const opened: OpenIndex[] = [];
+const opened: VectorsWithFiles[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "recalld-wiping-"));
   const index = openIndex();
@@ -33,9 +32,9 @@ afterEach(async () => {
 
 /** Opens what a process has that has just started. */
 const open = (snapshotsDir = folder) =>
-  openUsearch({
+  openVectors({
     dimensionsOf: () => DIMENSIONS,
-    snapshotsDir,
+    folder: snapshotsDir,
     exactRowsMax: 100,
     tailRowsMax: 100,
     sealingShare: Number.POSITIVE_INFINITY,
@@ -46,12 +45,12 @@ const openIndex = (vectors = open()) => {
   return index;
 };
 const path = (ending: string, dir = folder) =>
-  join(dir, readdirSync(dir).find((name) => name.endsWith(ending)) ?? "missing");
+  filesIn(dir).find((each) => each.endsWith(ending)) ?? "missing";
 const vectorOf = (sequence: number) => (rows[sequence - 1] as Point).vector;
 const isStored = (vector: Float32Array, dir = folder) =>
-  readdirSync(dir).some((name) => readFileSync(join(dir, name)).includes(bf16(vector)));
+  filesIn(dir).some((each) => readFileSync(each).includes(bf16(vector)));
 
-async function expectNotFound(index: OpenIndex, sequences: readonly number[]): Promise<void> {
+async function expectNotFound(index: VectorsWithFiles, sequences: readonly number[]): Promise<void> {
   for (const sequence of sequences) {
     const vector = sequence === long.sequence ? long.vectors[3] : vectorOf(sequence);
     const found = await index.search({ vector: vector as Float32Array, limit: 20 });
@@ -80,7 +79,8 @@ describe("wiping vectors in a snapshot", () => {
     await open().wipe("i1", [2, 3, 4]);
     for (let start = 0; start < 2; start++) {
       const index = openIndex();
-      expect(await index.restore()).toEqual({ ...MARK, wiped: [1, 2, 3, 4] });
+      // Its manifest tells it from the first close on.
+      expect(await index.restore()).toEqual({ ...MARK, wiped: start === 0 ? [1, 2, 3, 4] : [] });
       expect(index.size).toBe(1497);
       await expectNotFound(index, [1, 2, 3, 4]);
       expect((await index.search({ vector: vectorOf(5), limit: 1 }))[0]?.sequence).toBe(5);
@@ -156,57 +156,77 @@ describe("a process that dies while it wipes", () => {
     }
   }
 
-  it("before the journal is whole has wiped nothing", async () => {
-    copyFileSync(path(".usearch", before), path(".usearch"));
-    const journal = readFileSync(path(".wiped", after));
-    writeFileSync(path(".wiped"), journal.subarray(0, journal.length - 10));
+  it("before anything is overwritten has wiped nothing", async () => {
+    for (const ending of [".usearch", ".segment"]) copyFileSync(path(ending, before), path(ending));
     await expectWhole([20]);
-    // The next line begins after the last whole one.
     await open().wipe("i1", [1]);
-    await expectWhole([20, 1]);
+    await expectWhole([1, 20]);
   });
 
   it("before the vectors are overwritten is finished by the next start", async () => {
     copyFileSync(path(".usearch", before), path(".usearch"));
-    await expectWhole([20, 1, 2, 2000]);
+    await expectWhole([1, 2, 20, 2000]);
   });
 
-  it("before the vectors are overwritten is finished by the next wipe", async () => {
-    copyFileSync(path(".usearch", before), path(".usearch"));
-    await open().wipe("i1", [4]);
-    await expectWhole([20, 1, 2, 2000, 4]);
-  });
+  it.each([1, 500, 4_095])(
+    "behind %d bytes of the segment's file leaves nothing that is trusted",
+    async (count) => {
+      const [old, young] = [before, after].map((dir) => readFileSync(path(".segment", dir))) as [
+        Buffer,
+        Buffer,
+      ];
+      copyFileSync(path(".usearch", before), path(".usearch"));
+      // The first block has the bits of what lives, and its checksum stands behind all blocks.
+      writeFileSync(path(".segment"), Buffer.concat([young.subarray(0, count), old.subarray(count)]));
+      const isWhole = young.subarray(0, count).equals(old.subarray(0, count));
+      if (isWhole) return expectWhole([20]);
+      expect(await openIndex().restore()).toBeUndefined();
+      expect(filesIn(folder)).toEqual([]);
+    },
+  );
 
   it.each([1, 8, 63, 64, 65, 100])("behind %d bytes of them is finished too", async (count) => {
     // The rows of 1 and 2 are the file's first.
     const bytes = readFileSync(path(".usearch", before));
     bytes.fill(0, 8, 8 + count);
     writeFileSync(path(".usearch"), bytes);
-    await expectWhole([20, 1, 2, 2000]);
+    await expectWhole([1, 2, 20, 2000]);
   });
 
-  it("and whose disk lost the journal leaves nothing that is trusted", async () => {
-    copyFileSync(path(".wiped", before), path(".wiped"));
+  it("and whose disk lost what lives leaves nothing that is trusted", async () => {
+    copyFileSync(path(".segment", before), path(".segment"));
     expect(await openIndex().restore()).toBeUndefined();
-    expect(readdirSync(folder)).toEqual([]);
+    expect(filesIn(folder)).toEqual([]);
   });
 });
 
 describe("a snapshot in which a vector cannot be wiped", () => {
-  it.each([
-    ["its rows are damaged", ".usearch", 200],
-    ["its keys are damaged", ".keys", 12],
-    ["its manifest is damaged", ".json", 100],
-  ])("is erased, and that is told: %s", async (_, ending, at) => {
-    const bytes = readFileSync(path(ending));
-    bytes[at] = (bytes[at] as number) ^ 1;
+  it("is erased, and that is told", async () => {
     const vectors = open();
     const index = openIndex(vectors);
     let lost = 0;
     index.onLost = () => lost++;
-    writeFileSync(path(ending), bytes);
-    await vectors.wipe("i1", [5]);
-    expect(readdirSync(folder)).toEqual([]);
+    await index.restore();
+    // A folder stands where the file was.
+    const name = path(".usearch");
+    rmSync(name);
+    mkdirSync(name);
+    await vectors.wipe("i1", [5]).catch(() => {});
+    rmSync(name, { recursive: true });
+    await vectors.wipe("i1", [6]);
+    expect(filesIn(folder)).toEqual([]);
     expect(lost).toBe(1);
+  });
+
+  it.each([
+    ["its bits and keys are damaged", ".segment", 200],
+    ["its manifest is damaged", ".json", 100],
+  ])("is erased, or not used, where no index is open: %s", async (_, ending, at) => {
+    const bytes = readFileSync(path(ending));
+    bytes[at] = (bytes[at] as number) ^ 1;
+    writeFileSync(path(ending), bytes);
+    await open().wipe("i1", [5]);
+    expect(await openIndex().restore()).toBeUndefined();
+    expect(filesIn(folder)).toEqual([]);
   });
 });

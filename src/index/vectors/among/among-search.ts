@@ -1,4 +1,5 @@
-import type { Among, Hit } from "../../../memory/ports/vectors.js";
+import type { Among } from "../../../memory/ports/among.js";
+import type { Hit } from "../../../memory/ports/index.js";
 import { searchDistinct } from "../distinct.js";
 import type { ExpansionTuner } from "../expansion-tuner.js";
 import { nearestInTail } from "../nearest-in-tail.js";

@@ -1,10 +1,10 @@
-import type { Among, Hit } from "../../../memory/ports/vectors.js";
+import type { Among } from "../../../memory/ports/among.js";
+import type { Hit } from "../../../memory/ports/index.js";
 import { EXPANSION_HERE_MAX } from "../expansion-tuner.js";
 import type { Matches } from "../graph.js";
 import { expansionForShare, frontierOf } from "../graphs.js";
 import { Pauses } from "../pauses.js";
-import type { Segment } from "../segment.js";
-import type { CompactRows } from "./compact-rows.js";
+import type { CompactRows, Segment } from "../segment.js";
 import { scan } from "./scan.js";
 
 /** Number of vectors that are compared rather than searched in the graphs: it takes about 8 ms, and misses none. */

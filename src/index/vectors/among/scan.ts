@@ -1,16 +1,14 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Hit } from "../../../memory/ports/vectors.js";
+import type { Hit } from "../../../memory/ports/index.js";
 import { cosine, lengthOf } from "../cosine.js";
 import { gather } from "../gather.js";
 import type { Matches } from "../graph.js";
 import { NearestFew } from "../nearest-few.js";
 import { Pauses } from "../pauses.js";
+import { placesOf } from "../places.js";
 import { quantize } from "../quantize.js";
-import type { Segment } from "../segment.js";
+import type { CompactRows, Segment } from "../segment.js";
 import { readRowsAt } from "../segment-rows.js";
-import { graphPath } from "../snapshot/manifest.js";
-import { placesOf } from "../snapshot/slots.js";
-import type { CompactRows } from "./compact-rows.js";
 
 /** Number of vectors gathered and compared at a time: less than a millisecond. */
 const GATHERED = 4_096;
@@ -63,7 +61,7 @@ function exactly(
   { segment, vector, places }: { segment: Segment; vector: Float32Array; places: readonly RowPlace[] },
 ): Hit[] {
   const wanted = Uint32Array.from(places, ({ place }) => slots[place] as number);
-  const vectors = readRowsAt(graphPath(segment.ref, segment.files.stem), wanted, vector.length);
+  const vectors = readRowsAt(segment.path, wanted, vector.length);
   const length = lengthOf(vector);
   const matches = {
     keys: BigUint64Array.from(places, ({ place }) => BigInt(keys[place] as number)),

@@ -1,30 +1,18 @@
-import { readFileSync } from "node:fs";
-import { FREE_KEY, readGraphFile } from "./graph-file.js";
-import { VECTORS_MAX } from "./keys.js";
-import { readKeys, slotsInOrder } from "./keys-file.js";
-import { graphPath, keysPath, readManifest } from "./manifest.js";
-import type { SnapshotOf } from "./snapshot.js";
+import { FREE_KEY, VECTORS_MAX } from "./keys.js";
 
-/** Place of each vector in a graph's file, in the order of the keys. */
-export interface Slots {
+/** Keys of vectors in order, and the slot of each in a graph's file. */
+export interface Places {
   readonly keys: Float64Array;
   readonly slots: Uint32Array;
 }
 
-/** Reads the slots of a segment's vectors. A damaged file of keys is not believed: the graph's has them too. */
-export function readSlots(ref: SnapshotOf, stem: string): Slots {
-  try {
-    const { keys: blocks, stem: current } = readManifest(ref);
-    if (current !== stem) throw new Error("the segment was replaced");
-    return readKeys(readFileSync(keysPath(ref, stem)), blocks);
-  } catch {
-    return slotsIn(readGraphFile(graphPath(ref, stem)).keys);
-  }
-}
-
-function slotsIn(all: BigUint64Array): Slots {
-  const slots = slotsInOrder(all);
-  return { keys: Float64Array.from(slots, (slot) => Number(all[slot] ?? FREE_KEY)), slots };
+/** Orders the keys of a graph's slots, without free ones. */
+export function placesIn(keyOfSlot: BigUint64Array): Places {
+  const numbers = Float64Array.from(keyOfSlot, Number);
+  const slots = Uint32Array.from(numbers.keys())
+    .filter((slot) => keyOfSlot[slot] !== FREE_KEY)
+    .sort((a, b) => (numbers[a] as number) - (numbers[b] as number));
+  return { keys: Float64Array.from(slots, (slot) => numbers[slot] as number), slots };
 }
 
 /** Finds all vectors of some memories, whose numbers are in order: their places among the keys. */

@@ -15,3 +15,6 @@ export function parseKey(key: bigint): { sequence: number; window: number } {
   const window = number % VECTORS_MAX;
   return { sequence: (number - window) / VECTORS_MAX, window };
 }
+
+/** Key of a slot of a graph's file that nothing holds. */
+export const FREE_KEY = 2n ** 64n - 1n;

@@ -1,0 +1,218 @@
+import { unavailable } from "../errors.js";
+import type { IndexPart, Mark } from "../memory/ports/index.js";
+import {
+  base64Of,
+  eraseOthers,
+  type Filed,
+  type Found,
+  findSegments,
+  type OverwrittenRange,
+  type SegmentFile,
+  type Yield,
+} from "./segment-file.js";
+
+/** Time without a change after which manifests are written again, and the longest that they are out of date. */
+const QUIET_MS = 5_000;
+const UNPUBLISHED_MS_MAX = 60_000;
+
+export interface LogFilesOptions {
+  readonly folder: string;
+  readonly logId: string;
+  readonly yieldNow: Yield;
+  readonly quietMs?: number | undefined;
+  /** Called with failures that no call waits for. */
+  onTrouble(error: unknown): void;
+  /** Called when a file was written. */
+  onWritten?(): void;
+}
+
+/** What is to be overwritten in a segment's file: elements of its arrays, and rows of the graph beside it. */
+export interface Overwriting {
+  readonly ranges: OverwrittenRange[];
+  readonly rows: number[];
+}
+
+/**
+ * The files of one log's segments, of vectors as of words and fields. A removed memory is overwritten in all of them; a
+ * file in which that fails is erased.
+ */
+export class LogFiles {
+  /** Entry of the log up to which it has been applied. */
+  applied: Mark = { sequence: 0, opId: "" };
+  /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
+  onLost: (segment: Filed) => void = () => {};
+  readonly #files = new Map<Filed, SegmentFile>();
+  /** Files that hold a removed memory, and could be neither overwritten nor erased. */
+  readonly #unerased = new Set<SegmentFile>();
+  /** All work on files that is under way. */
+  readonly #work = new Set<Promise<unknown>>();
+  #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
+  #isClosed = false;
+
+  constructor(private readonly options: LogFilesOptions) {}
+
+  get folder(): string {
+    return this.options.folder;
+  }
+
+  /** Segments of a part that have a file, also those that were replaced and are being erased. */
+  of(part: IndexPart): Filed[] {
+    return [...this.#files.keys()].filter((segment) => segment.part === part);
+  }
+
+  has(segment: Filed): boolean {
+    return this.#files.has(segment);
+  }
+
+  isWritten(segment: Filed): boolean {
+    return this.#files.get(segment)?.isWritten ?? false;
+  }
+
+  /** Lists the segments that have a manifest, in the order of the log. */
+  find(): Promise<Found[]> {
+    return findSegments(this.options.folder, this.options.logId);
+  }
+
+  /**
+   * Keeps the files of restored segments, and erases all others of the log. What was removed from them since their
+   * manifests were written is told by the next ones.
+   */
+  async keep(
+    restored: ReadonlyMap<Filed, { readonly file: SegmentFile; readonly found: Found }>,
+  ): Promise<void> {
+    for (const [segment, { file, found }] of restored) {
+      this.#files.set(segment, file);
+      const { applied } = found.manifest;
+      if (applied.sequence > this.applied.sequence) this.applied = applied;
+    }
+    await eraseOthers(
+      this.options.folder,
+      [...restored.values()].map(({ found }) => found),
+    );
+  }
+
+  /**
+   * Writes a segment's file; from now on it is overwritten whenever the segment is. Rejects if that fails, and nothing
+   * of it is left.
+   */
+  write(segment: Filed, file: SegmentFile): Promise<void> {
+    this.#files.set(segment, file);
+    const writing = file
+      .write()
+      .then(() => this.#publish(segment, file))
+      .catch(async (error) => {
+        await this.#eraseInstead(file);
+        throw error;
+      });
+    return this.#during(writing).then(() => this.options.onWritten?.());
+  }
+
+  /** Overwrites what was removed. */
+  async overwrite(overwritten: ReadonlyMap<Filed, Overwriting>): Promise<void> {
+    const retried = [...this.#unerased].map((file) => this.#eraseInstead(file));
+    const written = [...overwritten].map(([segment, what]) => this.#overwriteIn(segment, what));
+    await this.#during(Promise.all([...retried, ...written]));
+    if (overwritten.size > 0) this.#publishSoon();
+  }
+
+  /** Erases the files of segments that others have replaced. */
+  async erase(segments: readonly Filed[]): Promise<void> {
+    const erasing = segments.map(async (segment) => {
+      await this.#files.get(segment)?.erase();
+      this.#files.delete(segment);
+    });
+    await this.#during(Promise.all(erasing));
+  }
+
+  /** Erases all, because they belong to another log. */
+  async reset(): Promise<void> {
+    this.applied = { sequence: 0, opId: "" };
+    await this.erase([...this.#files.keys()]);
+  }
+
+  /** Waits until nothing more is to be written. */
+  async settled(): Promise<void> {
+    while (this.#work.size > 0) await Promise.allSettled(this.#work);
+  }
+
+  async close({ keeps }: { keeps: boolean }): Promise<void> {
+    this.#isClosed = true;
+    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
+    if (keeps) this.#publishAll();
+    await this.settled();
+    // Nobody reads these files again, so no delete would overwrite them.
+    for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
+  }
+
+  async #overwriteIn(segment: Filed, { ranges, rows }: Overwriting): Promise<void> {
+    const file = this.#files.get(segment);
+    if (file === undefined) return;
+    try {
+      await file.overwrite(ranges, rows);
+    } catch (error) {
+      this.options.onTrouble(error);
+      await this.#eraseInstead(file).finally(() => this.onLost(segment));
+    }
+  }
+
+  /** Erases a file. While that fails, no removal is answered: the file may hold the memory. */
+  async #eraseInstead(file: SegmentFile): Promise<void> {
+    for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
+    this.#unerased.add(file);
+    try {
+      await file.erase();
+    } catch (error) {
+      throw unavailable("an index file of this namespace could neither be overwritten nor erased", error);
+    }
+    this.#unerased.delete(file);
+  }
+
+  /** Writes manifests that are out of date when nothing was overwritten for a moment, and after a minute at most. */
+  #publishSoon(): void {
+    if (this.#isClosed) return;
+    const { quietMs = QUIET_MS } = this.options;
+    const nowMs = performance.now();
+    const sinceMs = this.#publishing?.sinceMs ?? nowMs;
+    if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
+    const waitMs = Math.max(0, Math.min(quietMs, sinceMs + UNPUBLISHED_MS_MAX - nowMs));
+    const timer = setTimeout(() => {
+      this.#publishing = undefined;
+      this.#publishAll();
+    }, waitMs).unref();
+    this.#publishing = { timer, sinceMs };
+  }
+
+  #publishAll(): void {
+    for (const [segment, file] of this.#files) {
+      if (file.isPublished || !file.isWritten) continue;
+      this.#during(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
+    }
+  }
+
+  /**
+   * Writes a manifest of this moment, once all files have lost what was removed so far: it says that all of them are
+   * as the log was then.
+   */
+  async #publish(segment: Filed, file: SegmentFile): Promise<void> {
+    if (this.#files.get(segment) !== file) return;
+    const { part, range, rows, graph } = segment;
+    const lived = base64Of(segment.arrays.live as Uint32Array);
+    const { logId } = this.options;
+    const manifest = { ...range, part, rows, graph, logId, applied: this.applied, lived };
+    file.isPublished = true;
+    try {
+      await Promise.all([...this.#files.values()].map((each) => each.overwritten()));
+      if (this.#unerased.size > 0) file.isPublished = false;
+      else await file.publish(manifest);
+    } catch (error) {
+      file.isPublished = false;
+      throw error;
+    }
+  }
+
+  #during<T>(work: Promise<T>): Promise<T> {
+    const working = work.finally(() => this.#work.delete(working));
+    this.#work.add(working);
+    return working;
+  }
+}

@@ -1,0 +1,347 @@
+import { TimeSlice } from "../concurrency/time-slices.js";
+import type { IndexRow, RowCounts } from "../memory/ports/index.js";
+import type { LogFiles, Overwriting } from "./log-files.js";
+import { type Row, rowOf, Segment } from "./segment.js";
+import {
+  type Filed,
+  type Found,
+  newPath,
+  type Range,
+  SegmentFile,
+  wordsOf,
+  type Yield,
+} from "./segment-file.js";
+
+/** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
+const MERGED_AT_ONCE_BYTES = 131_072;
+/** Number of memories that are added without letting other work run before. */
+const ADDED_AT_ONCE = 64;
+/** Time of tokenising memories that then make a segment, which takes about as long again. */
+const TOKENISED_MS = 2;
+/** Bytes and memories of a segment from which on it is merged with no others. */
+const SEGMENT_BYTES_MAX = 67_108_864;
+const SEGMENT_ROWS_MAX = 65_536;
+/** Bytes of a segment from which on it is written to a file: fewer are built from the log in a moment. */
+const FILE_BYTES_MIN = 4_194_304;
+/** Share of removed memories from which on a segment is merged into one without them, and their least number. */
+const REMOVED_SHARE_MAX = 0.3;
+const REMOVED_MIN = 64;
+/** Pause after a file could not be written, for example because the disk is full. */
+const PAUSE_MS = 30_000;
+
+export interface TextIndexOptions {
+  readonly yieldNow: Yield;
+  /** The log's files; an index without has none. */
+  readonly files?: LogFiles | undefined;
+  readonly fileBytesMin?: number | undefined;
+  readonly mergedAtOnceBytes?: number | undefined;
+  /** Called with failures that no call waits for. */
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * The words and fields of one log's memories, in segments. Memories that are added make a small segment at once, and
+ * neighbours of similar size are merged, so that each is larger than all after it together.
+ */
+export class TextIndex {
+  changes = 0;
+  #segments: readonly Segment[] = [];
+  /** Number of the last memory or other entry that was handed over. */
+  #upto = 0;
+  /** Outcome of the additions so far, and how many of them are under way. */
+  #adding: Promise<void> = Promise.resolve();
+  #additions = 0;
+  /** Removed memories whose addition is under way, or may be in a gap that is being filled. */
+  readonly #unadded = new Set<number>();
+  #merging: Promise<void> | undefined;
+  /** Resolves when the files of merged segments are erased. */
+  #replacing: Promise<unknown> = Promise.resolve();
+  /** The segments that are merged now. */
+  #merged: readonly Segment[] = [];
+  /** Memories that were removed since the merge under way began. */
+  readonly #removedMeanwhile: number[] = [];
+  /** Ranges between restored files that are to be filled; nothing may be merged across them. */
+  #gaps: readonly Range[] = [];
+  #writeAtMs = 0;
+  #isClosed = false;
+
+  constructor(private readonly options: TextIndexOptions) {}
+
+  /** The segments that a search looks at, once all that was asked for before it has been added. */
+  async segments(): Promise<readonly Segment[]> {
+    if (this.#additions > 0) await this.#adding;
+    return this.#segments;
+  }
+
+  get size(): number {
+    return this.#segments.reduce((sum, { living }) => sum + living, 0);
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get rowCounts(): RowCounts {
+    const unwritten = this.#segments.filter((segment) => !this.options.files?.isWritten(segment));
+    const large = unwritten.filter((segment) => this.options.files && this.#isLarge(segment));
+    const sum = (segments: readonly Segment[], what: "living" | "removed") =>
+      segments.reduce((sum, segment) => sum + segment[what], 0);
+    return {
+      tail: sum(unwritten, "living"),
+      removed: sum(this.#segments, "removed"),
+      behind: sum(large, "living"),
+    };
+  }
+
+  has(sequence: number): boolean {
+    return this.#segments.some((segment) => segment.has(sequence));
+  }
+
+  /** Fills the empty index from those of its files that are whole; returns them, and what was removed from them. */
+  async restore(all: readonly Found[]): Promise<RestoredFiles> {
+    const files: RestoredFiles["files"] = new Map();
+    const removed: number[] = [];
+    for (const found of all) {
+      const read = await SegmentFile.read(found, this.options.yieldNow);
+      if (read === undefined) continue;
+      const { after, upto, lived } = found.manifest;
+      const segment = Segment.from({ after, upto }, read.arrays);
+      for (const sequence of segment.removedSince(wordsOf(lived))) removed.push(sequence);
+      this.#segments = [...this.#segments, segment];
+      files.set(segment, { file: read.file, found });
+    }
+    this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
+    this.#gaps = gapsBetween(this.#segments);
+    this.changes++;
+    return { upto: this.#upto, files, removed };
+  }
+
+  get gap(): Range | undefined {
+    return this.#gaps[0];
+  }
+
+  async fill(rows: readonly IndexRow[], upto: number): Promise<void> {
+    const [gap, ...others] = this.#gaps;
+    if (gap === undefined || upto > gap.upto) throw new Error("there is no such gap");
+    this.changes++;
+    await this.#build(rows, { after: gap.after, upto });
+    this.#gaps = upto === gap.upto ? others : [{ after: upto, upto: gap.upto }, ...others];
+    if (this.#gaps.length > 0) return;
+    this.#unadded.clear();
+    this.#maintain();
+  }
+
+  async reset(): Promise<void> {
+    await this.#merging;
+    await this.#adding;
+    this.#segments = [];
+    this.#gaps = [];
+    this.#upto = 0;
+    this.changes++;
+  }
+
+  add(rows: readonly IndexRow[]): Promise<void> {
+    const range = { after: this.#upto, upto: rows.at(-1)?.sequence ?? this.#upto };
+    this.#upto = range.upto;
+    if (rows.length === 0) return this.#adding;
+    this.changes++;
+    this.#additions++;
+    const before = this.#additions > 1 ? this.#adding : undefined;
+    // Without others before it, it begins at once: a search that follows has less to wait for.
+    const adding = before === undefined ? this.#add(rows, range) : before.then(() => this.#add(rows, range));
+    this.#adding = adding.finally(() => {
+      if (--this.#additions === 0) this.#unadded.clear();
+    });
+    return this.#adding;
+  }
+
+  remove(sequences: readonly number[]): Promise<void> {
+    const { files } = this.options;
+    const overwritten = new Map<Filed, Overwriting>();
+    const withFiles = (files?.of("words") ?? []) as Segment[];
+    for (const sequence of sequences) {
+      if (this.#additions > 0 || this.#gaps.length > 0) this.#unadded.add(sequence);
+      if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
+      for (const segment of new Set([...this.#segments, ...withFiles])) {
+        const ranges = overwritten.get(segment)?.ranges ?? [];
+        const isHere = segment.remove(sequence, (array, from, to) => {
+          if (from < to) ranges.push({ array, from, to });
+        });
+        if (isHere && files?.has(segment)) overwritten.set(segment, { ranges, rows: [] });
+      }
+    }
+    this.changes++;
+    this.#maintain();
+    return files?.overwrite(overwritten) ?? Promise.resolve();
+  }
+
+  /** Waits until nothing more is to be merged or written. */
+  async settled(): Promise<void> {
+    await this.#adding;
+    while (this.#merging !== undefined) await this.#merging;
+  }
+
+  async close({ keeps }: { keeps: boolean }): Promise<void> {
+    this.#isClosed = true;
+    await this.#adding;
+    await this.#merging;
+    await this.#replacing;
+    if (!keeps) return;
+    this.#writeAtMs = 0;
+    this.#writeLarge();
+  }
+
+  async #add(rows: readonly IndexRow[], range: Range): Promise<void> {
+    // Whoever adds many has held the main thread for some time already.
+    if (rows.length > ADDED_AT_ONCE) await this.options.yieldNow();
+    await this.#build(rows, range);
+    this.#maintain();
+  }
+
+  /** Makes segments of memories, each as large as it gets before other work must run. */
+  async #build(rows: readonly IndexRow[], { after, upto }: Range): Promise<void> {
+    let from = after;
+    let built: Row[] = [];
+    let timeSlice = new TimeSlice(TOKENISED_MS);
+    for (const [i, row] of rows.entries()) {
+      if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
+      const isLast = i === rows.length - 1;
+      if (!isLast && !timeSlice.isOver) continue;
+      const range = { after: from, upto: isLast ? upto : row.sequence };
+      if (built.length > 0) this.#insert(Segment.of(range, built));
+      [from, built] = [range.upto, []];
+      if (isLast) break;
+      await this.options.yieldNow();
+      timeSlice = new TimeSlice(TOKENISED_MS);
+    }
+  }
+
+  /** Puts a segment where it belongs in the order of the log, and merges it with small ones before it. */
+  #insert(segment: Segment): void {
+    const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
+    this.#segments = this.#segments.toSpliced(place, 0, segment);
+    if (this.#gaps.length > 0) return;
+    const last = this.#merged.at(-1);
+    const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
+    const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
+    const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
+    if (merged.length < 2) return;
+    const work = Segment.merged(merged);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    this.#replace(merged, step.value);
+  }
+
+  /** Begins what is due: merging, then writing. */
+  #maintain(): void {
+    if (this.#isClosed || this.#gaps.length > 0) return;
+    this.#writeLarge();
+    if (this.#merging !== undefined) return;
+    const due = this.#dueToMerge();
+    if (due.length === 0) return;
+    this.#merged = due;
+    this.#merging = this.#merge(due)
+      .catch((error) => this.options.onTrouble(error))
+      .finally(() => {
+        this.#merging = undefined;
+        this.#merged = [];
+        this.#removedMeanwhile.length = 0;
+        this.#maintain();
+      });
+  }
+
+  #dueToMerge(): readonly Segment[] {
+    const wasteful = this.#segments.find(({ rows, removed }) => {
+      return removed >= Math.max(REMOVED_MIN, rows * REMOVED_SHARE_MAX);
+    });
+    if (wasteful !== undefined) return [wasteful];
+    const due = this.#segments.slice(mergeableFrom(this.#segments, SEGMENT_BYTES_MAX));
+    return due.length < 2 ? [] : due;
+  }
+
+  async #merge(due: readonly Segment[]): Promise<void> {
+    const work = Segment.merged(due);
+    let timeSlice = new TimeSlice();
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      if (this.#isClosed) return;
+      if (!timeSlice.isOver) continue;
+      await this.options.yieldNow();
+      timeSlice = new TimeSlice();
+    }
+    for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, () => {});
+    this.#replace(due, step.value);
+  }
+
+  /** Puts a merged segment in the place of its parts, on the disk as well. */
+  #replace(parts: readonly Segment[], merged: Segment): void {
+    const place = this.#segments.indexOf(parts[0] as Segment);
+    const isEmpty = merged.rows === 0;
+    this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
+    const { files } = this.options;
+    const old = files === undefined ? [] : parts.filter((part) => files.has(part));
+    if (files === undefined || old.length === 0) return;
+    // Before the new file is there, a crash would leave a gap, which takes long to fill.
+    const written = isEmpty ? Promise.resolve() : this.#write(merged, files);
+    const erased = written.then(() => files.erase(old)).catch((error) => this.options.onTrouble(error));
+    this.#replacing = Promise.all([this.#replacing, erased]);
+  }
+
+  #writeLarge(): void {
+    const { files } = this.options;
+    if (files === undefined || performance.now() < this.#writeAtMs) return;
+    for (const segment of this.#segments) {
+      if (this.#isLarge(segment) && !files.has(segment)) void this.#write(segment, files);
+    }
+  }
+
+  #isLarge(segment: Segment): boolean {
+    return segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
+  }
+
+  /** Writes a segment's file, or waits a while before it is tried again. */
+  async #write(segment: Segment, files: LogFiles): Promise<void> {
+    try {
+      await files.write(segment, SegmentFile.of(segment, newPath(files.folder)));
+    } catch (error) {
+      this.#writeAtMs = performance.now() + PAUSE_MS;
+      this.options.onTrouble(error);
+    }
+  }
+}
+
+/** What was restored of a part, and its files. */
+export interface RestoredFiles {
+  /** Number of the last entry that it covers. */
+  readonly upto: number;
+  readonly files: Map<Filed, { readonly file: SegmentFile; readonly found: Found }>;
+  /** Memories that were removed since the manifests were written. */
+  readonly removed: readonly number[];
+}
+
+/**
+ * Index of the first of the last segments that are merged: all from it on, of which each is no larger than those after
+ * it together.
+ */
+function mergeableFrom(segments: readonly Segment[], bytesMax: number): number {
+  let [from, bytes, rows] = [segments.length, 0, 0];
+  for (let i = segments.length - 1; i >= 0; i--) {
+    const segment = segments[i] as Segment;
+    const isNewest = i === segments.length - 1;
+    if (!isNewest && bytes >= segment.bytes) from = i;
+    bytes += segment.bytes;
+    rows += segment.rows;
+    if (bytes > bytesMax || rows > SEGMENT_ROWS_MAX) return from > i ? from : i + 1;
+  }
+  return from;
+}
+
+function gapsBetween(segments: readonly Segment[]): Range[] {
+  let after = 0;
+  const gaps: Range[] = [];
+  for (const { range } of segments) {
+    if (range.after > after) gaps.push({ after, upto: range.after });
+    after = range.upto;
+  }
+  return gaps;
+}

@@ -1,0 +1,204 @@
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { Bits } from "../rows/bits.js";
+import type { GraphLayout, GraphRows } from "../segment-file.js";
+import { FREE_KEY } from "./keys.js";
+import { type Places, placesIn } from "./places.js";
+
+// How USearch 2 lays out a file, `index_dense_gt::save_to_stream` and `index_gt::save_to_stream`: the
+// numbers of rows and of bytes in each, the rows, a head of 64 bytes, the graph's header of 40 bytes, the
+// level of every node, and the nodes: key, level and links. Rows and nodes are in the order of their slots.
+
+const HEAD_BYTES = 64;
+const HEADER_BYTES = 40;
+const LEVEL_BYTES = 2;
+const KEY_BYTES = 8;
+const LINK_BYTES = 4;
+const WINDOW_BYTES = 1 << 22;
+/** Number of bytes before the first row. */
+export const ROWS_FROM = 8;
+
+export interface GraphFile {
+  readonly bytes: number;
+  readonly rows: number;
+  readonly rowBytes: number;
+  /** Key of each slot. */
+  readonly keys: BigUint64Array;
+}
+
+/** Reads the keys of a graph's file. Throws when the file's layout differs from the one above. */
+export function readGraphFile(path: string): GraphFile {
+  const fd = openSync(path, "r");
+  try {
+    const bytes = fstatSync(fd).size;
+    const matrix = read(fd, 0, ROWS_FROM);
+    const [rows, rowBytes] = [matrix.readUInt32LE(0), matrix.readUInt32LE(4)];
+    return { bytes, rows, rowBytes, keys: readKeys(fd, { bytes, rows, rowBytes }) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What a segment holds of a graph's file: the places of its vectors, and a checksum of each slot's row. */
+export interface DescribedGraph extends Places {
+  readonly graph: GraphLayout;
+  readonly sums: Uint32Array;
+}
+
+/** Describes a graph's file, and overwrites free rows, which still have the vectors of removed memories. */
+export function describeGraph(path: string, dimensions: number): DescribedGraph {
+  const { bytes, rows, rowBytes, keys } = readGraphFile(path);
+  const free = [...keys.keys()].filter((slot) => keys[slot] === FREE_KEY);
+  onFile(path, "r+", (fd) => zeroRows(fd, free, rowBytes));
+  const sums = new Uint32Array(rows);
+  const layout = { bytes, rows, rowBytes };
+  const frame = onFile(path, "r", (fd) => {
+    for (const [slot, row] of rowsIn(fd, layout)) sums[slot] = crc32(row);
+    return frameOf(fd, layout);
+  });
+  return { graph: { dimensions, ...layout, frame }, ...placesIn(keys), sums };
+}
+
+/** What must be true of a graph's file. */
+export interface Expected {
+  readonly path: string;
+  readonly graph: GraphLayout;
+  readonly slots: Uint32Array;
+  /** Bits of the places whose vectors live. */
+  readonly live: Uint32Array;
+  readonly sums: Uint32Array;
+}
+
+/**
+ * Checks that a graph's file is whole: native code must not see any other, because a cut file ends the process and a
+ * changed one gives wrong answers. Rows whose vectors do not live are overwritten, if a crash came in between.
+ */
+export function isWholeGraph({ path, graph, slots, live, sums }: Expected): boolean {
+  if (statSync(path).size !== graph.bytes) return false;
+  const bits = new Bits(slots.length, live);
+  const isLive = new Uint8Array(graph.rows);
+  for (const [place, slot] of slots.entries()) if (bits.has(place)) isLive[slot] = 1;
+  const unwiped: number[] = [];
+  const isWhole = onFile(path, "r", (fd) => {
+    if (frameOf(fd, graph) !== graph.frame) return false;
+    for (const [slot, row] of rowsIn(fd, graph)) {
+      if (isLive[slot] === 1) {
+        if (crc32(row) !== sums[slot]) return false;
+      } else if (row.some((byte) => byte !== 0)) unwiped.push(slot);
+    }
+    return true;
+  });
+  if (isWhole && unwiped.length > 0) onFile(path, "r+", (fd) => zeroRows(fd, unwiped, graph.rowBytes));
+  return isWhole;
+}
+
+/** Overwrites rows of a graph's file. */
+export function graphRows(path: string, { rowBytes }: Pick<GraphLayout, "rowBytes">): GraphRows {
+  return {
+    overwrite: async (slots) => {
+      const file = await open(path, "r+");
+      try {
+        const zeros = Buffer.alloc(rowBytes);
+        for (const slot of slots) await file.write(zeros, 0, rowBytes, ROWS_FROM + slot * rowBytes);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+function zeroRows(fd: number, slots: readonly number[], rowBytes: number): void {
+  const zeros = Buffer.alloc(rowBytes);
+  for (const slot of slots) writeSync(fd, zeros, 0, rowBytes, ROWS_FROM + slot * rowBytes);
+  fdatasyncSync(fd);
+}
+
+function* rowsIn(
+  fd: number,
+  { rows, rowBytes }: Pick<GraphLayout, "rows" | "rowBytes">,
+): Generator<[slot: number, row: Buffer]> {
+  const many = Math.max(1, Math.floor(WINDOW_BYTES / rowBytes));
+  const memory = Buffer.allocUnsafe(Math.min(many, rows) * rowBytes);
+  for (let from = 0; from < rows; from += many) {
+    const count = Math.min(many, rows - from);
+    const bytes = readInto(memory.subarray(0, count * rowBytes), fd, ROWS_FROM + from * rowBytes);
+    for (let i = 0; i < count; i++) yield [from + i, bytes.subarray(i * rowBytes, (i + 1) * rowBytes)];
+  }
+}
+
+/** Computes the checksum of all of a graph's file but its rows. */
+function frameOf(
+  fd: number,
+  { bytes, rows, rowBytes }: Pick<GraphLayout, "bytes" | "rows" | "rowBytes">,
+): number {
+  let sum = crc32(read(fd, 0, ROWS_FROM));
+  for (let at = ROWS_FROM + rows * rowBytes; at < bytes; at += WINDOW_BYTES) {
+    sum = crc32(read(fd, at, Math.min(WINDOW_BYTES, bytes - at)), sum);
+  }
+  return sum;
+}
+
+function onFile<T>(path: string, flags: "r" | "r+", work: (fd: number) => T): T {
+  const fd = openSync(path, flags);
+  try {
+    return work(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readKeys(fd: number, { bytes, rows, rowBytes }: Omit<GraphFile, "keys">): BigUint64Array {
+  const headFrom = ROWS_FROM + rows * rowBytes;
+  const header = read(fd, headFrom + HEAD_BYTES, HEADER_BYTES);
+  if (Number(header.readBigUInt64LE(0)) !== rows) throw unknown("another number of nodes than of rows");
+  const linksBytes = (count: bigint) => LINK_BYTES * (1 + Number(count));
+  const upper = linksBytes(header.readBigUInt64LE(8));
+  const base = linksBytes(header.readBigUInt64LE(16));
+  const levelsFrom = headFrom + HEAD_BYTES + HEADER_BYTES;
+  const levels = read(fd, levelsFrom, rows * LEVEL_BYTES);
+  const keys = new BigUint64Array(rows);
+  const nodes = slidingOver(fd, bytes);
+  let from = levelsFrom + rows * LEVEL_BYTES;
+  for (let slot = 0; slot < rows; slot++) {
+    const level = levels.readInt16LE(slot * LEVEL_BYTES);
+    const node = nodes(from, KEY_BYTES + LEVEL_BYTES);
+    if (node.readInt16LE(KEY_BYTES) !== level) throw unknown(`node ${slot} has another level`);
+    keys[slot] = node.readBigUInt64LE(0);
+    from += KEY_BYTES + LEVEL_BYTES + base + level * upper;
+  }
+  if (from !== bytes) throw unknown(`${bytes - from} bytes are left`);
+  return keys;
+}
+
+/** Reads consecutive pieces of a file through a window. */
+function slidingOver(fd: number, end: number): (from: number, bytes: number) => Buffer {
+  let windowFrom = 0;
+  let window: Buffer = Buffer.alloc(0);
+  return (from, bytes) => {
+    if (from < windowFrom || from + bytes > windowFrom + window.length) {
+      windowFrom = from;
+      window = read(fd, from, Math.min(WINDOW_BYTES, Math.max(0, end - from)));
+    }
+    return window.subarray(from - windowFrom, from - windowFrom + bytes);
+  };
+}
+
+export function read(fd: number, from: number, bytes: number): Buffer {
+  return readInto(Buffer.allocUnsafe(bytes), fd, from);
+}
+
+/** Fills a buffer from a place in a file. */
+export function readInto(buffer: Buffer, fd: number, from: number): Buffer {
+  for (let done = 0; done < buffer.length; ) {
+    const got = readSync(fd, buffer, done, buffer.length - done, from + done);
+    if (got === 0) throw unknown("it is cut short");
+    done += got;
+  }
+  return buffer;
+}
+
+function unknown(what: string): Error {
+  return new Error(`the graph's file is laid out in a way that is not known: ${what}`);
+}
