@@ -12,7 +12,7 @@ export interface WordsOptions {
   readonly namespaces: Namespaces;
   readonly scope: { readonly accountId: string; readonly namespace: string };
   readonly queries: readonly Query[];
-  /** Bytes of the index of words and fields for each memory. */
+  /** Bytes of the index for each memory: its vectors, words and fields. */
   bytes(): number;
   report(what: string, value: number): void;
 }
@@ -37,7 +37,7 @@ export async function measureWords({ namespaces, scope, queries, bytes, report }
   };
   const [first] = queries as [Query];
   await by.meaning(first);
-  report("bytes of words and fields per memory", bytes());
+  report("bytes of the index per memory", bytes());
   // A server is measured, not its first seconds: its code is not compiled yet then.
   for (const query of queries) {
     await by.meaning(query);

@@ -81,7 +81,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a copier passes over tombstones",
-    seed: 13,
+    seed: 3296,
     changes: [
       ["memory/reembedding/move.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
       ["memory/reembedding/move.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
