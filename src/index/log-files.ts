@@ -42,6 +42,8 @@ export class LogFiles {
   /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
   onLost: (segment: Filed) => void = () => {};
   readonly #files = new Map<Filed, SegmentFile>();
+  /** Overwritings that have not ended. */
+  readonly #overwritings = new Set<Promise<void>>();
   /** Files that hold a removed memory, and could be neither overwritten nor erased. */
   readonly #unerased = new Set<SegmentFile>();
   /** All work on files that is under way. */
@@ -107,11 +109,19 @@ export class LogFiles {
     return this.#during(writing).then(() => this.options.onWritten?.());
   }
 
-  /** Overwrites what was removed. */
+  /**
+   * Overwrites what was removed. It waits for what was removed before as well: others may have begun to remove the same
+   * memories, and nobody may be told that these are gone before they are.
+   */
   async overwrite(overwritten: ReadonlyMap<Filed, Overwriting>): Promise<void> {
     const retried = [...this.#unerased].map((file) => this.#eraseInstead(file));
-    const written = [...overwritten].map(([segment, what]) => this.#overwriteIn(segment, what));
-    await this.#during(Promise.all([...retried, ...written]));
+    for (const [segment, what] of overwritten) {
+      const overwriting = this.#overwriteIn(segment, what).finally(() =>
+        this.#overwritings.delete(overwriting),
+      );
+      this.#overwritings.add(overwriting);
+    }
+    await this.#during(Promise.all([...retried, ...this.#overwritings]));
     if (overwritten.size > 0) this.#publishSoon();
   }
 

@@ -108,16 +108,21 @@ class SegmentIndexes implements Indexes {
   }
 
   wipe(logId: string, sequences: readonly number[]): Promise<void> {
-    const open = this.#open.get(logId);
-    if (open?.isRestored === true) return open.remove(sequences);
+    const restored = () => {
+      const open = this.#open.get(logId);
+      return open?.isRestored === true ? open : undefined;
+    };
+    const open = restored();
+    if (open !== undefined) return open.remove(sequences);
     return this.#inTurn(logId, async () => {
+      // It may have been restored meanwhile. Then only it may write to its files.
+      const open = restored();
+      if (open !== undefined) return open.remove(sequences);
       for (const found of await this.#found(logId)) {
         const { after, upto } = found.manifest;
         const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
         if (inside.length > 0) await this.#wipeIn(found, inside);
       }
-      // It may have been restored before, without these.
-      if (open?.isRestored === true) await open.remove(sequences);
     });
   }
 
