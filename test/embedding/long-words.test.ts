@@ -66,9 +66,9 @@ describe("texts without long words", () => {
     const first = msOf(patched);
     const slow = msOf(plain);
     const second = msOf(patched);
-    expect(first.ids).toEqual(slow.ids);
+    for (const { ids } of [first, second]) expect(ids).toEqual(slow.ids);
     // Other tests run beside: one of the two was held up less.
-    expect(Math.min(first.ms, second.ms)).toBeLessThan(slow.ms / 2);
+    expect(Math.min(first.ms, second.ms)).toBeLessThan(slow.ms / 3);
   });
 });
 
