@@ -211,7 +211,7 @@ export class LogFiles {
     const manifest = { ...range, part, rows, graph, logId, applied: this.applied, lived };
     file.isPublished = true;
     try {
-      await Promise.all([...this.#files.values()].map((each) => each.overwritten()));
+      await Promise.all(this.#overwritings);
       if (this.#unerased.size > 0) file.isPublished = false;
       else await file.publish(manifest);
     } catch (error) {

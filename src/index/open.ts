@@ -108,22 +108,9 @@ class SegmentIndexes implements Indexes {
   }
 
   wipe(logId: string, sequences: readonly number[]): Promise<void> {
-    const restored = () => {
-      const open = this.#open.get(logId);
-      return open?.isRestored === true ? open : undefined;
-    };
-    const open = restored();
-    if (open !== undefined) return open.remove(sequences);
-    return this.#inTurn(logId, async () => {
-      // It may have been restored meanwhile. Then only it may write to its files.
-      const open = restored();
-      if (open !== undefined) return open.remove(sequences);
-      for (const found of await this.#found(logId)) {
-        const { after, upto } = found.manifest;
-        const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
-        if (inside.length > 0) await this.#wipeIn(found, inside);
-      }
-    });
+    const removeHere = () => this.#restored(logId)?.remove(sequences);
+    // It may be restored until its turn comes. Then only it may write to its files.
+    return removeHere() ?? this.#inTurn(logId, async () => removeHere() ?? this.#wipeFiles(logId, sequences));
   }
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
@@ -219,6 +206,12 @@ class SegmentIndexes implements Indexes {
     return join(this.options.folder, logId);
   }
 
+  /** The open index of a log, once its files are known. */
+  #restored(logId: string): LogIndex | undefined {
+    const open = this.#open.get(logId);
+    return open?.isRestored === true ? open : undefined;
+  }
+
   #found(logId: string): Promise<Found[]> {
     return findSegments(this.#folderOf(logId), logId);
   }
@@ -232,6 +225,15 @@ class SegmentIndexes implements Indexes {
       mergedAtOnceBytes,
       onTrouble,
     });
+  }
+
+  /** Removes memories from the files of an index that is not open. */
+  async #wipeFiles(logId: string, sequences: readonly number[]): Promise<void> {
+    for (const found of await this.#found(logId)) {
+      const { after, upto } = found.manifest;
+      const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
+      if (inside.length > 0) await this.#wipeIn(found, inside);
+    }
   }
 
   /**

@@ -103,12 +103,10 @@ export class SegmentFile {
   readonly #offsets: ReadonlyMap<Flat, number>;
   /** Checksum of each block, as in the file. */
   readonly #checksums: Uint32Array;
-  /** Elements that are to be overwritten, and the overwriting that will have done it. */
+  /** Elements that are to be overwritten, and the overwriting that will have done it but has not begun. */
   #ranges: OverwrittenRange[] = [];
   #rows: number[] = [];
   #overwriting: Promise<void> | undefined;
-  /** The last overwriting that has begun. */
-  #running: Promise<void> | undefined;
   #work: Promise<unknown> = Promise.resolve();
   /** True once it has all of its segment. */
   isWritten: boolean;
@@ -156,11 +154,6 @@ export class SegmentFile {
     await new SegmentFile(path, {}, undefined, new Uint32Array()).erase();
   }
 
-  /** Resolves when all that was to be overwritten is. */
-  async overwritten(): Promise<void> {
-    await (this.#overwriting ?? this.#running);
-  }
-
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */
   write(): Promise<void> {
     return this.#runSerially(async () => {
@@ -185,7 +178,6 @@ export class SegmentFile {
     for (const range of ranges) this.#ranges.push(range);
     for (const row of rows) this.#rows.push(row);
     this.#overwriting ??= this.#runSerially(async () => {
-      this.#running = this.#overwriting;
       this.#overwriting = undefined;
       const [taken, rows] = [this.#ranges, this.#rows];
       [this.#ranges, this.#rows] = [[], []];
