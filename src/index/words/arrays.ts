@@ -7,9 +7,9 @@ export type WordArrays = {
   readonly high: Uint16Array;
   /** Place of each word's first posting, and the number of places. */
   readonly offsets: Uint32Array;
-  /** Number of rows that have each word. */
+  /** Number of living rows that have each word. */
   readonly counts: Uint32Array;
-  /** Rows that have a word, ascending. */
+  /** Rows that have a word, ascending; `rows/postings.ts` says what stands in the place of a removed one. */
   readonly postings: Uint32Array;
   /** Place in `WEIGHTS` of each posting's weight. */
   readonly weights: Uint8Array;

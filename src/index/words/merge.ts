@@ -1,3 +1,4 @@
+import { isRemoved } from "../rows/postings.js";
 import type { Inverted, WordArrays } from "./arrays.js";
 
 /** Number of postings and words merged before other work may run: some tens of microseconds. */
@@ -114,19 +115,19 @@ class MergedWords {
     return read;
   }
 
-  /** Appends a part's postings of a word; returns how many it has. */
+  /** Appends a part's postings of a word; returns how many places it has. */
   #append({ arrays, newRowOf }: Merging, word: number): number {
-    const first = arrays.offsets[word] as number;
-    const count = arrays.counts[word] as number;
+    const [from, to] = [arrays.offsets[word] as number, arrays.offsets[word + 1] as number];
     let end = this.#end;
-    for (let at = first; at < first + count; at++) {
-      const row = newRowOf[arrays.postings[at] as number] as number;
+    for (let at = from; at < to; at++) {
+      const posting = arrays.postings[at] as number;
+      const row = isRemoved(posting) ? -1 : (newRowOf[posting] as number);
       if (row < 0) continue;
       this.#postings[end] = row;
       this.#weights[end++] = arrays.weights[at] as number;
     }
     this.#end = end;
-    return count;
+    return to - from;
   }
 
   #endWord(key: number, from: number): void {

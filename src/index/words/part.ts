@@ -1,10 +1,11 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { findPosting, type Places, removePosting } from "../rows/postings.js";
 import { type WordArrays, wordArraysOf } from "./arrays.js";
 import { buildArrays } from "./build.js";
 import type { WordHash } from "./hash.js";
 import { mergeArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
+import { NO_WEIGHT } from "./weights.js";
 
 /** Approximate bytes of the objects that hold a part's arrays. */
 const OBJECT_BYTES = 2048;
@@ -17,7 +18,7 @@ export class WordPart {
   readonly bytes: number;
   /** Number of words of all living rows, with repetitions. */
   lengthSum = 0;
-  /** Number of removals: a change tells a search that posting lists may have become shorter. */
+  /** Number of removals: a change tells a search that something it found may be gone. */
   changes = 0;
 
   /** @throws Error if these are not the arrays of a part */
@@ -58,11 +59,13 @@ export class WordPart {
 
   /** Place of a row's posting in the list of a word; -1 if the row does not have the word. */
   findPosting(word: number, row: number): number {
-    const { offsets, counts, postings } = this.arrays;
-    const from = offsets[word] as number;
-    const to = from + (counts[word] as number);
-    const place = lowerBound(postings, row, { from, to });
-    return place < to && postings[place] === row ? place : -1;
+    return findPosting(this.arrays.postings, row, this.placesOf(word));
+  }
+
+  /** Places of a word's postings, those of removed rows included. */
+  placesOf(word: number): Places {
+    const { offsets } = this.arrays;
+    return { from: offsets[word] as number, to: offsets[word + 1] as number };
   }
 
   /** Overwrites all that is known of a row. A removed row may be removed again. */
@@ -80,19 +83,16 @@ export class WordPart {
   }
 
   #removePosting(word: number, row: number, overwritten: Overwritten): void {
-    const { offsets, counts, postings, weights } = this.arrays;
+    const { counts, postings, weights } = this.arrays;
     const place = this.findPosting(word, row);
     // The zeros of a removed row stand for the first word.
     if (place < 0) return;
+    const { from, to } = removePosting(postings, place, this.placesOf(word));
+    weights[place] = NO_WEIGHT;
     const count = (counts[word] as number) - 1;
-    const end = (offsets[word] as number) + count;
-    postings.copyWithin(place, place + 1, end + 1);
-    weights.copyWithin(place, place + 1, end + 1);
-    postings[end] = 0;
-    weights[end] = 0;
     counts[word] = count;
-    overwritten(postings, place, end + 1);
-    overwritten(weights, place, end + 1);
+    overwritten(postings, from, to);
+    overwritten(weights, place, place + 1);
     overwritten(counts, word, word + 1);
     if (count === 0) this.#forget(word, overwritten);
   }

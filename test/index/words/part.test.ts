@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { isRemoved } from "../../../src/index/rows/postings.js";
 import { hashOf } from "../../../src/index/words/hash.js";
 import { WordPart } from "../../../src/index/words/part.js";
 import { rowWordsOf } from "../../../src/index/words/row-words.js";
+import { NO_WEIGHT } from "../../../src/index/words/weights.js";
 import { chanceOf } from "../../support/chance.js";
+import { straysIn } from "../postings.js";
 import { merged, TestSegment } from "./segments.js";
 import { textOf } from "./texts.js";
 
@@ -20,9 +23,15 @@ function contentsOf({ arrays, rows }: WordPart) {
   const living = [...counts.keys()].filter((word) => counts[word] !== 0);
   const hash = (word: number) => `${high[word]} ${low[word]}`;
   const words = living.map((word) => {
-    const [from, count] = [offsets[word] as number, counts[word] as number];
-    const of = (array: Uint32Array | Uint8Array) => [...array.subarray(from, from + count)];
-    return { hash: hash(word), rows: of(postings), weights: of(weights) };
+    const [from, to] = [offsets[word] as number, offsets[word + 1] as number];
+    const places = Array.from({ length: to - from }, (_, i) => from + i);
+    const having = places.filter((place) => !isRemoved(postings[place] as number));
+    expect(having.length).toBe(counts[word]);
+    return {
+      hash: hash(word),
+      rows: having.map((place) => postings[place]),
+      weights: having.map((place) => weights[place]),
+    };
   });
   const forwards = Array.from({ length: rows }, (_, row) =>
     [...forward.subarray(forwardOffsets[row], forwardOffsets[row + 1])].map(hash),
@@ -32,17 +41,23 @@ function contentsOf({ arrays, rows }: WordPart) {
 
 /** Numbers of the places of each array in which a part has anything. */
 function tracesOf({ arrays }: WordPart) {
-  const { low, high, counts, postings, weights, lengths } = arrays;
+  const { low, high, counts, lengths } = arrays;
   const hashes = new Set([...low].map((each, i) => `${high[i]} ${each}`));
   hashes.delete("0 0");
   const sum = (array: Iterable<number>) => [...array].reduce((all, each) => all + each, 0);
   return {
     hashes: [...hashes].sort(),
     counts: sum(counts),
-    postings: sum(postings),
-    weights: sum(weights),
     lengths: sum(lengths),
   };
+}
+
+/** Expects that the places of removed rows have no weight, and name no row but one that has the word. */
+function expectOverwritten({ arrays }: WordPart): void {
+  const { postings, weights } = arrays;
+  expect(straysIn(arrays)).toEqual([]);
+  const removed = [...postings.keys()].filter((place) => isRemoved(postings[place] as number));
+  expect(removed.every((place) => weights[place] === NO_WEIGHT)).toBe(true);
 }
 
 function expectSorted({ arrays: { low, high } }: WordPart): void {
@@ -118,6 +133,7 @@ describe("a part of words", () => {
         const { forward, forwardOffsets } = segment.words.arrays;
         const [from, to] = [(sequence - 1) / 2, (sequence + 1) / 2].map((row) => forwardOffsets[row]);
         expect(forward.subarray(from, to).every((word) => word === 0)).toBe(true);
+        expectOverwritten(segment.words);
         expectSorted(segment.words);
         expectFound(segment.words);
       }
@@ -135,7 +151,8 @@ describe("a part of words", () => {
         expect(segment.words.find(hashOf(word))).toBe(-1);
       }
     }
-    expect(tracesOf(segment.words)).toEqual({ hashes: [], counts: 0, postings: 0, weights: 0, lengths: 0 });
+    expect(tracesOf(segment.words)).toEqual({ hashes: [], counts: 0, lengths: 0 });
+    expectOverwritten(segment.words);
     expect(segment.words.lengthSum).toBe(0);
   });
 
