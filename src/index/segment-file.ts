@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { mapSome } from "../concurrency/map-some.js";
 import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
@@ -12,6 +13,8 @@ const FORMAT = 6;
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
 const BLOCK_BYTES = 4_096;
+/** Runs of blocks that are written at a time: about as many as Node has threads for files. */
+const WRITES_AT_ONCE = 8;
 /** Bytes that are copied and checked before other work may run: about a millisecond. */
 const SLICE_BYTES = 1_048_576;
 
@@ -183,7 +186,8 @@ export class SegmentFile {
       [this.#ranges, this.#rows] = [[], []];
       if (this.#isErased) return;
       await this.#opened("r+", async (file) => {
-        for (const { from, to } of runsOf(this.#blocksIn(taken))) await this.#writeBlocks(file, from, to);
+        const runs = runsOf(this.#blocksIn(taken));
+        await mapSome(runs, WRITES_AT_ONCE, ({ from, to }) => this.#writeBlocks(file, from, to));
         await this.#writeChecksums(file);
       });
       // After a crash, the rows that do not live any more are overwritten again.
