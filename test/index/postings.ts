@@ -10,7 +10,7 @@ export function straysIn({ offsets, postings }: Lists): number[] {
   const strays: number[] = [];
   for (let list = 0; list < offsets.length - 1; list++) {
     const places = Array.from(postings.subarray(offsets[list], offsets[list + 1]));
-    const rows = new Set(places.filter((posting) => !isRemoved(posting)));
+    const rows = new Set(places.filter((posting) => !isRemoved(posting)).map(rowIn));
     rows.add(0);
     for (const [i, posting] of places.entries()) {
       if (isRemoved(posting) && !rows.has(rowIn(posting))) strays.push((offsets[list] as number) + i);

@@ -1,5 +1,5 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
-import { findPosting, removePosting } from "../rows/postings.js";
+import { findPosting, removePosting, rowIn } from "../rows/postings.js";
 import { mergeNodes } from "./merge.js";
 import { isPath, type Nodes } from "./nodes.js";
 import type { RowFields } from "./row-fields.js";
@@ -127,7 +127,7 @@ function* valuesOfRows(
   const { postings, offsets } = nodes;
   const valueStarts = new Uint32Array(rows + 1);
   for (let i = 0; i < postings.length; i++) {
-    const row = postings[i] as number;
+    const row = rowIn(postings[i] as number);
     valueStarts[row + 1] = (valueStarts[row + 1] as number) + 1;
     if (i % SLICE === SLICE - 1) yield;
   }
@@ -139,7 +139,7 @@ function* valuesOfRows(
   for (let node = 0, work = 0; node < offsets.length - 1; node++) {
     const [from, to] = [offsets[node] as number, offsets[node + 1] as number];
     for (let i = from; i < to; i++) {
-      const row = postings[i] as number;
+      const row = rowIn(postings[i] as number);
       const at = next[row] as number;
       values[at] = node + 1;
       next[row] = at + 1;

@@ -1,5 +1,5 @@
 import type { Flat, MergeInput } from "../flat.js";
-import { isRemoved } from "../rows/postings.js";
+import { isRemoved, postingOf, rowIn } from "../rows/postings.js";
 import { Cursors } from "./cursors.js";
 import { isPath, type Nodes } from "./nodes.js";
 
@@ -72,8 +72,8 @@ class Merged {
     let end = this.postingsEnd;
     for (let i = from; i < to; i++) {
       const posting = postings[i] as number;
-      const row = isRemoved(posting) ? -1 : (newRowOf[posting] as number);
-      if (row >= 0) into[end++] = row;
+      const row = isRemoved(posting) ? -1 : (newRowOf[rowIn(posting)] as number);
+      if (row >= 0) into[end++] = postingOf(row, 0);
     }
     this.postingsEnd = end;
   }

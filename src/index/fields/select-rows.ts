@@ -2,7 +2,7 @@ import { testerOf } from "../../memory/filter/matches.js";
 import type { Condition, Field, SystemField, Test } from "../../memory/ports/condition.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { isRemoved } from "../rows/postings.js";
+import { isRemoved, rowIn } from "../rows/postings.js";
 import type { FieldPart } from "./field-part.js";
 import { KIND, keyOf } from "./keys.js";
 import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
@@ -183,8 +183,10 @@ function* addRows({ offsets, postings }: Nodes, { from, to }: Range, { words }: 
   for (let node = from, work = 0; node < to; node++) {
     const [begin, end] = [offsets[node] as number, offsets[node + 1] as number];
     for (let i = begin; i < end; i++) {
-      const row = postings[i] as number;
-      if (!isRemoved(row)) words[row >>> 5] = (words[row >>> 5] as number) | (1 << (row & 31));
+      const posting = postings[i] as number;
+      if (isRemoved(posting)) continue;
+      const row = rowIn(posting);
+      words[row >>> 5] = (words[row >>> 5] as number) | (1 << (row & 31));
     }
     work += 1 + end - begin;
     if (work < SLICE) continue;

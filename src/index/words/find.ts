@@ -2,7 +2,7 @@ import type { Among } from "../../memory/ports/among.js";
 import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { rowIn } from "../rows/postings.js";
+import { noteIn, rowIn } from "../rows/postings.js";
 import { Best } from "./best.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
@@ -119,7 +119,7 @@ interface Sought {
 function* seek({ words }: WordSegment, query: WeighedQuery): Generator<void, Sought[]> {
   const sought: Sought[] = [];
   for (const [i, weighed] of query.words.entries()) {
-    const word = words.find(weighed);
+    const word = words.find(weighed.hash);
     if (word >= 0) {
       const { from, to } = words.placesOf(word);
       sought.push({ factor: weighed.factor, at: from, end: to });
@@ -175,7 +175,7 @@ class SegmentSearch {
   #add(sought: Sought): number {
     const { scores, noted } = this.by.table;
     const { norms } = this.by;
-    const { postings, weights, lengths } = this.segment.words.arrays;
+    const { postings, lengths } = this.segment.words.arrays;
     const { factor, at: first, end } = sought;
     const from = this.#from;
     const to = this.#to;
@@ -184,12 +184,13 @@ class SegmentSearch {
     // A row that was removed since the range began is repeated by one before the range.
     while (at < end && rowIn(postings[at] as number) < from) at++;
     for (; at < end; at++) {
-      const row = rowIn(postings[at] as number);
+      const posting = postings[at] as number;
+      const row = rowIn(posting);
       if (row >= to) break;
       const place = row - from;
       if (count < NOTED_MAX) noted[count++] = place;
       const norm = norms.of(lengths[row] as number);
-      const weight = WEIGHTS[weights[at] as number] as number;
+      const weight = WEIGHTS[noteIn(posting)] as number;
       scores[place] = (scores[place] as number) + gainOf(factor, weight, norm);
     }
     this.#noted = count;
