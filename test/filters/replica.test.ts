@@ -33,9 +33,13 @@ function recall(filter: JsonObject) {
     await replica.current();
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
-      const found = await search.nearest({ vectors: [query], limit: 8, among });
+      const { placed } = await search.best({ vectors: [query], wanted: 8, among });
       const wordMatches = await search.matchWords({ text: "word", among });
-      return { found: found.map(({ sequence }) => sequence), matches: wordMatches.matches, size: among.size };
+      return {
+        found: placed.map(({ sequence }) => sequence),
+        matches: wordMatches.matches,
+        size: among.size,
+      };
     });
   });
 }

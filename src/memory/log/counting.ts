@@ -2,7 +2,7 @@ import type { Clock } from "../../concurrency/clock.js";
 import type { Log } from "../ports/log.js";
 import type { SecondaryIndexes, SupersedingOrExpiring } from "../ports/secondary-indexes.js";
 import { isExpired } from "../versions/current-version.js";
-import { fetchAll, type ShowingOptions } from "../versions/fetch.js";
+import { fetchAll } from "../versions/fetch.js";
 
 /** Numbers read at a time. */
 const READ_MANY = 256;
@@ -27,10 +27,18 @@ export async function countShown(
     signal,
   }: { logId: string; includeSuperseded?: boolean | undefined; signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const showing = { log, secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded };
   let before = await log.measure({ logId });
   for (let attempts = 1; ; attempts++) {
-    const hidden = await countHidden({ ...showing, clock, signal });
+    const nowMs = clock.wallMs();
+    const hidden = await countHidden({
+      log,
+      secondaryIndexes,
+      clock,
+      logId,
+      nowMs,
+      includeSuperseded,
+      signal,
+    });
     const after = await log.measure({ logId });
     // A sweep may have erased memories that had expired, before they were known as hidden.
     const isSame = after.memories === before.memories && after.bytes === before.bytes;
@@ -39,7 +47,10 @@ export async function countShown(
   }
 }
 
-interface Counting extends Omit<ShowingOptions, "secondaryIndexes">, CountingPorts {
+interface Counting extends CountingPorts {
+  readonly logId: string;
+  readonly nowMs: number;
+  readonly includeSuperseded: boolean;
   /** Aborted when the caller stops waiting: the log of a large namespace may say much of what is hidden. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -21,6 +21,7 @@ import { type Search, type Searchable, type Sources, searching } from "../search
 import { SupersededIndex } from "../search/superseded-index.js";
 import { type Change, RunningSearches } from "../versions/changes-during.js";
 import { Expiries } from "../versions/expiries.js";
+import { fetchAll } from "../versions/fetch.js";
 import { Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
@@ -81,8 +82,8 @@ export class Replica {
 
   readonly #index: Index;
   readonly #superseded: SupersededIndex;
-  readonly #mean: SampledMean;
-  readonly #meanOfAll: SampledMean;
+  readonly #mean = new SampledMean((sequences) => this.#readVectors(sequences));
+  readonly #meanOfAll = new SampledMean((sequences) => this.#readVectors(sequences));
   readonly #expiries = new Expiries();
   readonly #searches = new RunningSearches();
   readonly #searchable: Searchable;
@@ -132,9 +133,6 @@ export class Replica {
       indexes,
       applied: () => this.applied,
     });
-    const sampling = { logId, log, clock, fits: (some: readonly Float32Array[]) => this.#index.fits(some) };
-    this.#mean = new SampledMean(sampling);
-    this.#meanOfAll = new SampledMean(sampling);
     this.#searchable = {
       logId,
       log,
@@ -247,6 +245,15 @@ export class Replica {
 
   #meanOf(mean: SampledMean, { indexes, changes }: { indexes: readonly Index[]; changes: number }) {
     return mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes)));
+  }
+
+  async *#readVectors(sequences: readonly number[]) {
+    const { log, clock } = this.options;
+    for await (const found of fetchAll(log, { logId: this.logId, sequences, what: "vectors" })) {
+      const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
+      yield some.filter(({ vectors }) => this.#index.fits(vectors));
+      await clock.yield();
+    }
   }
 
   /** Returns what was found, unless a memory that was answered as stored just before an index failed may be missing. */

@@ -22,9 +22,8 @@ import {
   type ResultField,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
+import type { Placed } from "../search/place.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
-import { rank, rankInTime } from "../search/score.js";
-import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, ReadingPorts, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
@@ -47,9 +46,6 @@ interface Candidate {
   /** Share of the query's words; undefined in an order by meaning alone. */
   readonly words?: number | undefined;
 }
-
-/** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
-export const SPARE_CANDIDATES = 8;
 
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
@@ -271,10 +267,9 @@ function searchIn(
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { vectors, wanted: topK, explain, minScore, recency, signal, ...asked };
-        found.push(
-          await (wordMatches ? byBoth(search, { wordMatches, ...query }) : byMeaning(search, query)),
-        );
+        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...asked };
+        const { weight, placed } = await search.best(query);
+        found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
       const [first = []] = found;
       if (!searching.isList) return first;
@@ -312,44 +307,23 @@ async function countConsidered(
   return considered > 0 ? considered : undefined;
 }
 
-interface Ordering extends PlacedOptions {
-  readonly explain: boolean;
-}
-
-async function byMeaning(
-  search: Search,
-  { explain, wanted, minScore = 0, recency, ...query }: Omit<Ordering, "wordMatches">,
-): Promise<Found[]> {
-  if (recency !== undefined) {
-    const scored = await search.nearestInTime({ ...query, wanted, minScore, recency });
-    return rankInTime(scored, { recency, limit: wanted, minScore }).map(({ recency, ...each }) => {
-      const explanation = { rank: each.score + recency, weight: 0, matched: [], recency };
-      return { ...each, rank: explanation.rank, ...(explain && { explanation }) };
-    });
-  }
-  const scored = await search.nearest({ wanted, limit: wanted + SPARE_CANDIDATES, ...query });
-  const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
-  if (!explain) return ranked;
-  return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
-}
-
-async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<Found[]> {
-  const { weight, placed } = await search.placed(query);
-  return placed.map(({ share, matched, rank, recency, ...each }) => {
-    const fit = fitOf({ score: each.score, words: share });
-    const explanation = { rank, weight, matched, fit, ...(recency !== undefined && { recency }) };
-    return { ...each, rank, words: share, ...(explain && { explanation }) };
-  });
+function foundOf(
+  { sequence, entry, score, match, rank, share, matched, recency }: Placed,
+  { weight, explain, isByWords }: { weight: number; explain: boolean; isByWords: boolean },
+): Found {
+  const words = isByWords ? share : undefined;
+  const fit = isByWords ? fitOf({ score, words }) : undefined;
+  const explanation = explain ? { rank, weight, matched, fit, recency } : undefined;
+  return { sequence, entry, score, match, rank, words, explanation };
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
 async function withSuccessors(
-  { secondaryIndexes, clock }: RecallPorts,
+  ports: RecallPorts,
   logId: string,
   results: readonly Found[],
 ): Promise<Found[]> {
-  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
-  const shown = await shownOf(showing, results);
+  const shown = await shownOf(ports, { logId, includeSuperseded: true }, results);
   const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
   return results
     .filter(({ sequence }) => bySequence.has(sequence))

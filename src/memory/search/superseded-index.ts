@@ -4,7 +4,7 @@ import type { Index, Indexes } from "../ports/index.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { vectorsOf } from "../ports/windows.js";
-import { fetchAll, shownOf } from "../versions/fetch.js";
+import { fetchShown } from "../versions/fetch.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
@@ -146,12 +146,10 @@ export class SupersededIndex {
 
   /** Reads those of some memories that are still there, in the order of the log. */
   async #read(sequences: readonly number[]): Promise<Sequenced<Stored>[]> {
-    const { logId, log, secondaryIndexes, clock } = this.options;
-    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+    const { logId } = this.options;
+    const wanted = { logId, sequences, what: "all", includeSuperseded: true } as const;
     const rows: Sequenced<Stored>[] = [];
-    for await (const some of fetchAll(log, { logId, sequences, what: "all" })) {
-      rows.push(...(await shownOf(showing, some)));
-    }
+    for await (const some of fetchShown(this.options, wanted)) rows.push(...some);
     return rows.sort((a, b) => a.sequence - b.sequence);
   }
 }

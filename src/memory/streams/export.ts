@@ -4,51 +4,35 @@ import { TimeSlice } from "../../concurrency/time-slices.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
+import { type LivingLog, livingLogOf } from "../log/living-log.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Filter } from "../ports/condition.js";
-import type { Entry, Log, Projected, Stored } from "../ports/log.js";
+import { type Entry, isMemory, type Log, type Stored } from "../ports/log.js";
 import { baseOf, modelVersionOf } from "../ports/model-version.js";
 import type { Names } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorizeFree } from "../requests/authorize.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import { isExpired } from "../versions/current-version.js";
-import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
+import { shownOf } from "../versions/fetch.js";
+import { LogReader } from "./log-reader.js";
 import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
 import { BEFORE_ALL, type Position, positionToken } from "./position.js";
-import { endedBy, FRESH_MS } from "./watch.js";
-
-/** Set of numbers from 1 to a highest one, a bit for each. */
-export class Numbers {
-  readonly #bits: Uint8Array;
-
-  constructor(highest: number) {
-    this.#bits = new Uint8Array(Math.floor(highest / 8) + 1);
-  }
-
-  add(number: number): void {
-    const at = Math.floor(number / 8);
-    if (at < this.#bits.length) this.#bits[at] = (this.#bits[at] as number) | (1 << (number % 8));
-  }
-
-  has(number: number): boolean {
-    return ((this.#bits[Math.floor(number / 8)] ?? 0) & (1 << (number % 8))) !== 0;
-  }
-}
+import { FRESH_MS } from "./watch.js";
 
 const EXPORT_FORMAT = "recalld-export";
 const EXPORT_VERSION = 1;
 /** Longest time that an export may take. */
 export const EXPORT_MS_MAX = 3_600_000;
-/** Entries read at a time: with their texts, and only what they are. */
+/** Entries read at a time. */
 const READ_MANY = 128;
-const READ_HEADS = 512;
 
 export interface ExportPorts {
   readonly log: Log;
   readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly modelVersions: ModelVersions;
@@ -132,18 +116,26 @@ class Exporting {
   }
 
   async *#memories({ logId, last }: LivingLog): AsyncGenerator<string> {
-    const ended = await this.#ended({ logId, last });
-    const what = this.request.includeVectors ? "all" : "text";
+    const { includeVectors, filter } = this.request;
+    const what = includeVectors ? "all" : "text";
     const reader = new LogReader(this.ports.log, { logId, after: 0, what });
     while (reader.after < last) {
       let timeSlice = new TimeSlice();
       const entries = await this.#read(reader, Math.min(READ_MANY, last - reader.after));
       const readMs = this.ports.clock.nowMs();
+      // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
+      const showing = { logId: reader.logId, upto: last };
+      const shown = await shownOf(this.ports, showing, entries.filter(isMemory));
+      const wanted = new Set(
+        shown.flatMap(({ sequence, entry }) =>
+          filter === undefined || matches(filter.condition, entry) ? [sequence] : [],
+        ),
+      );
       for (const [i, { sequence, entry }] of entries.entries()) {
         // It is read anew: what was deleted since has lost its text.
         if (i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS) break;
         reader.after = sequence;
-        if (entry.op !== "store" || ended.has(sequence) || !this.#isWanted(entry)) continue;
+        if (entry.op !== "store" || !wanted.has(sequence)) continue;
         this.#count++;
         yield this.#hashed(lineOf(entry));
         if (!timeSlice.isOver) continue;
@@ -153,27 +145,7 @@ class Exporting {
     }
   }
 
-  #isWanted(memory: Projected["text"]): boolean {
-    const { filter } = this.request;
-    if (isExpired(memory, this.ports.clock.wallMs())) return false;
-    return filter === undefined || matches(filter.condition, memory);
-  }
-
-  /** Finds the memories that a later entry up to the position ends, whether they are erased yet or not. */
-  async #ended({ logId, last }: Pick<LivingLog, "logId" | "last">): Promise<Numbers> {
-    const ended = new Numbers(last);
-    const reader = new LogReader(this.ports.log, { logId, after: 0, what: "head" });
-    while (reader.after < last) {
-      for (const { sequence, entry } of await this.#read(reader, Math.min(READ_HEADS, last - reader.after))) {
-        reader.after = sequence;
-        for (const target of endedBy(entry)) ended.add(target);
-      }
-      await this.ports.clock.yield();
-    }
-    return ended;
-  }
-
-  async #read<W extends "head" | "text" | "all">(reader: LogReader<W>, limit: number) {
+  async #read<W extends "text" | "all">(reader: LogReader<W>, limit: number) {
     const { stream, signal, ending } = this.request;
     signal.throwIfAborted();
     if (ending.aborted) throw unavailable("the server is shutting down");

@@ -1,6 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
-import { type Entry, forgottenBy, type Log, type Projected, type Sequenced } from "../ports/log.js";
+import { type LivingLog, livingLogOf } from "../log/living-log.js";
+import type { Entry, Log, Projected, Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Names, Scope } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
@@ -8,7 +9,7 @@ import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired } from "../versions/current-version.js";
-import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
+import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
 import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
 import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
@@ -271,13 +272,6 @@ async function changeOf(entry: Entry<"text">, { nowMs, idOf }: ChangeOptions): P
     case "lost":
       return undefined;
   }
-}
-
-/** Lists the numbers of the earlier memories that an entry deletes, replaces or supersedes. */
-export function endedBy(entry: Entry<"head">): readonly number[] {
-  const forgotten = forgottenBy(entry);
-  const supersedes = entry.op === "store" || entry.op === "erased" ? (entry.supersedes ?? []) : [];
-  return forgotten === undefined ? supersedes : [forgotten, ...supersedes];
 }
 
 /**
