@@ -1,10 +1,7 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
-import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
-import type { Indexes } from "../ports/index.js";
-import { forgottenBy, isEnd, type Log } from "../ports/log.js";
+import { forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
@@ -183,12 +180,7 @@ export class Leftovers {
 const READ_MANY = 512;
 const READ_MAX = 20_480;
 
-interface StoredFilesPorts {
-  readonly log: Log;
-  readonly indexes: Indexes;
-  readonly namespaces: Namespaces;
-  readonly clock: Clock;
-}
+type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "clock">;
 
 /**
  * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody

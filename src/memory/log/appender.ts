@@ -1,8 +1,7 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { isNotWritable, isUnavailable, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../ports/bounds.js";
-import type { Appended, Entry, Log } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Appended, Entry } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
 import { LogEndedError, type Replica } from "./replica.js";
@@ -33,10 +32,7 @@ interface PendingAppend {
   reject(error: unknown): void;
 }
 
-interface AppenderOptions {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly clock: Clock;
+interface AppenderOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "clock"> {
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Counter that all appenders of a process share. */
   readonly allWaiting?: WaitingBytes | undefined;

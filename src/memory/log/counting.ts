@@ -1,6 +1,5 @@
-import type { Clock } from "../../concurrency/clock.js";
-import type { Log } from "../ports/log.js";
-import type { SecondaryIndexes, SupersedingOrExpiring } from "../ports/secondary-indexes.js";
+import type { DomainPorts } from "../ports/ports.js";
+import type { SupersedingOrExpiring } from "../ports/secondary-indexes.js";
 import { isExpired } from "../versions/current-version.js";
 import { fetchAll } from "../versions/fetch.js";
 
@@ -9,11 +8,7 @@ const READ_MANY = 256;
 /** Maximum number of attempts to count a log that others change meanwhile. */
 const ATTEMPTS_MAX = 3;
 
-interface CountingPorts {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly clock: Clock;
-}
+type CountingPorts = Pick<DomainPorts, "log" | "secondaryIndexes" | "clock">;
 
 /**
  * Counts the memories of a log that lists show. If others change the log all the time, those that they store or erase

@@ -1,6 +1,7 @@
 import { unavailable } from "../../errors.js";
 import type { Log, Measured } from "../ports/log.js";
-import type { Names, Scope } from "../ports/names.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 
 /** Maximum number of moves to other model versions that one look follows. */
 export const MOVES_MAX = 16;
@@ -14,10 +15,7 @@ export interface LivingLog {
   readonly dropped: boolean;
 }
 
-export interface NamedLogs {
-  readonly log: Log;
-  readonly names: Names;
-}
+export type NamedLogs = Pick<DomainPorts, "log" | "names">;
 
 /** Finds a namespace's log, where it has moved to; undefined if there is none. */
 export async function livingLogOf({ log, names }: NamedLogs, scope: Scope): Promise<LivingLog | undefined> {

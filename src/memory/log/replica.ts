@@ -1,19 +1,17 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { coalesce } from "../../concurrency/coalesce.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import type { Index, Indexes, IndexRow } from "../ports/index.js";
+import type { Index, IndexRow } from "../ports/index.js";
 import {
   type Dropped,
   type Entry,
   forgottenBy,
   isEnd,
-  type Log,
   type Lost,
   type Moved,
   type Sequenced,
   type Stored,
 } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { SampledMean } from "../search/sampled-mean.js";
@@ -44,11 +42,7 @@ export class LogEndedError extends Error {
   }
 }
 
-export interface ReplicaOptions {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly indexes: Indexes;
-  readonly clock: Clock;
+export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
   readonly timer?: StepTimer<SharedStep> | undefined;
   /**
    * Called with the number of entries read from the log: at the start, or because another process wrote them.

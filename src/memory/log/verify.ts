@@ -1,21 +1,16 @@
-import type { Erasures, LogErasure } from "../ports/erasures.js";
-import type { Indexes } from "../ports/index.js";
-import { type Entry, forgottenBy, isEnd, type Log, type Sequenced, type Stored } from "../ports/log.js";
+import type { LogErasure } from "../ports/erasures.js";
+import { type Entry, forgottenBy, isEnd, type Sequenced, type Stored } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Names } from "../ports/names.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
 import { allLogIds, allNames } from "./walk.js";
 
 const ENTRIES_MANY = 512;
 const ERASURES_MAX = 100_000;
 
-export interface VerifyPorts {
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly erasures: Erasures;
-  readonly indexes: Indexes;
+export interface VerifyPorts
+  extends Pick<DomainPorts, "log" | "names" | "secondaryIndexes" | "erasures" | "indexes"> {
   /** Number of dimensions of a log's vectors; undefined if the database has no model for the log. */
   dimensionsOf(logId: string): number | undefined;
 }

@@ -1,7 +1,7 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
-import { type Filter, narrowed } from "../ports/condition.js";
+import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
@@ -17,7 +17,6 @@ import {
   parseMinScore,
   parseRecency,
   parseTopK,
-  type Recency,
   type RecencyRequest,
   type ResultField,
   TOP_K_MAX,
@@ -105,26 +104,18 @@ type RecallPorts = Ports & ReadingPorts;
  */
 export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
   const { caller, timer = NO_TIMINGS } = request;
-  const { texts, isList, likeId } = parseQuestion(request);
-  const [scope, ...others] = scopesOf(request);
-  const topK = parseTopK(request.topK, ports.topKMax);
-  const maxTokens = parseMaxTokens(request.maxTokens);
-  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
-  const minScore = parseMinScore(request.minScore);
-  const minFit = parseMinFit(request.minFit, mode);
-  const recency = parseRecency(request.recency, ports.clock.wallMs());
-  const fields = parseFields(request.fields);
-  const neighbors = parseNeighbors(request.neighbors);
-  const filter = narrowed(parseFilter(request.filter), request);
+  const asked = parse(ports, request);
+  const { texts, scopes, likeId, topK, maxTokens, neighbors, includeSuperseded } = asked;
   // All of them before anything else: what the caller may not read leaves no trace.
-  for (const { namespace } of [scope, ...others]) {
+  for (const { namespace } of scopes) {
     await authorize(ports.quota, caller, { writes: false, namespace });
   }
 
   const calls = Math.max(1, texts.length);
   const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
   return withinQuota(charging, async ({ paid, signal }) => {
-    const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
+    const [{ namespace }] = scopes;
+    const like = likeId === undefined ? undefined : await findLike(ports, scopes[0], likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>
       timer.time("embed", (onBegin) => {
         const { accountId: owner } = caller;
@@ -138,42 +129,45 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const isStored = modelVersion === like.modelVersion;
       return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
-    const searching = {
-      topK,
-      mode,
-      explain,
-      minScore,
-      recency,
-      includeSuperseded,
-      timer,
-      queriesIn,
-      isList,
-      paid,
-      signal,
-      filter: likeId === undefined ? filter : without(filter, likeId),
-    };
-    const { found, logs } = await searchAll(ports, [scope, ...others], searching);
+    const { found, logs } = await searchAll(ports, asked, { timer, queriesIn, paid, signal });
     const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
-    const { results: fit, omitted } = fitting(found, { minFit, explain });
+    const { results: fit, omitted } = fitting(found, asked);
     // A plain answer always has room.
     const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
     const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
-    const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
-    const considered =
-      fit.length > 0
-        ? undefined
-        : await countConsidered(ports, { logs, isNarrowed, includeSuperseded, signal });
+    const considered = fit.length > 0 ? undefined : await countConsidered(ports, asked, { logs, signal });
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
-    const { namespace } = scope;
     for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
-    return { queryTokens, fields, omitted, considered, ...filled };
+    return { queryTokens, fields: asked.fields, omitted, considered, ...filled };
   });
+}
+
+type Asked = ReturnType<typeof parse>;
+
+/** Parses all of a recall before anything is charged or read. */
+function parse(ports: RecallPorts, request: RecallRequest) {
+  const { texts, isList, likeId } = parseQuestion(request);
+  const scopes = scopesOf(request);
+  const topK = parseTopK(request.topK, ports.topKMax);
+  const maxTokens = parseMaxTokens(request.maxTokens);
+  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
+  const minScore = parseMinScore(request.minScore);
+  const minFit = parseMinFit(request.minFit, mode);
+  const recency = parseRecency(request.recency, ports.clock.wallMs());
+  const fields = parseFields(request.fields);
+  const neighbors = parseNeighbors(request.neighbors);
+  const given = narrowed(parseFilter(request.filter), request);
+  const filter = likeId === undefined ? given : without(given, likeId);
+  /** True if memories of the namespaces may be left out of the answer. */
+  const isNarrowed = [given, minScore, minFit].some((each) => each !== undefined);
+  const question = { texts, isList, likeId, scopes, filter, isNarrowed, mode, recency, includeSuperseded };
+  return { topK, minScore, minFit, maxTokens, fields, neighbors, explain, ...question };
 }
 
 /** A query, by the model of some logs. */
@@ -196,18 +190,10 @@ function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
   };
 }
 
+/** What the searches of one call share. */
 interface Searching {
-  readonly topK: number;
-  readonly mode: RecallMode;
-  readonly explain: boolean;
-  readonly minScore: number | undefined;
-  readonly recency: Recency | undefined;
-  readonly includeSuperseded: boolean;
-  readonly filter: Filter | undefined;
   readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
-  /** True if results say which of the queries they fit. */
-  readonly isList: boolean;
   readonly paid: Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -224,19 +210,18 @@ interface Searched {
 /** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
 async function searchAll(
   ports: RecallPorts,
-  scopes: readonly [Scope, ...Scope[]],
+  asked: Asked,
   searching: Searching,
 ): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
-  const [scope, ...others] = scopes;
-  if (others.length === 0) {
-    const one = await searchIn(ports, scope, searching);
+  const { scopes, topK } = asked;
+  if (scopes.length === 1) {
+    const one = await searchIn(ports, scopes[0], asked, searching);
     return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
   }
-  const { topK } = searching;
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
   const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
-    const one = await searchIn(ports, { accountId, namespace }, searching);
+    const one = await searchIn(ports, { accountId, namespace }, asked, searching);
     if (one === undefined) return [];
     found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
     return [one.log];
@@ -248,12 +233,12 @@ async function searchAll(
 function searchIn(
   ports: RecallPorts,
   scope: Scope,
-  { topK, mode, explain, minScore, recency, includeSuperseded, filter, timer, ...searching }: Searching,
+  { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList }: Asked,
+  { timer, queriesIn, paid, signal }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
-  const { paid, signal } = searching;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
-    const queries = searching.queriesIn(modelVersionOf(replica.logId));
+    const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
@@ -272,7 +257,7 @@ function searchIn(
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
       const [first = []] = found;
-      if (!searching.isList) return first;
+      if (!isList) return first;
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
       return bestOf(named, topK);
     });
@@ -287,22 +272,14 @@ function searchIn(
  */
 async function countConsidered(
   ports: RecallPorts,
-  {
-    logs,
-    isNarrowed,
-    ...counting
-  }: {
-    readonly logs: readonly Searched[];
-    readonly isNarrowed: boolean;
-    readonly includeSuperseded: boolean;
-    readonly signal: AbortSignal;
-  },
+  { isNarrowed, includeSuperseded }: Asked,
+  { logs, signal }: { readonly logs: readonly Searched[]; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
   if (logs.length === 0) return 0;
   if (!isNarrowed) return undefined;
   let considered = 0;
   for (const { logId, size } of logs) {
-    if (size > 0) considered += await countShown(ports, { logId, ...counting });
+    if (size > 0) considered += await countShown(ports, { logId, includeSuperseded, signal });
   }
   return considered > 0 ? considered : undefined;
 }
@@ -341,7 +318,7 @@ export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">):
 /** Leaves out the results that do not fit, and says which if reasons were asked for. */
 function fitting<F extends Candidate>(
   results: readonly F[],
-  { minFit, explain }: { minFit: number | undefined; explain: boolean },
+  { minFit, explain }: Asked,
 ): { results: readonly F[]; omitted?: readonly Omitted[] } {
   if (minFit === undefined) return { results };
   const fits = (each: F) => fitOf(each) >= minFit;

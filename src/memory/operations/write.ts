@@ -105,27 +105,8 @@ interface Write<A> extends Writing<A> {
   replay(answered: Answered): Promise<readonly Result<A>[]>;
 }
 
-interface WriteOne<A> extends Omit<Write<A>, "findStored" | "itemsFor" | "answerOf" | "replay"> {
-  itemFor(id: string): Item<A>;
-  answerOf(stored: A): Answered;
-  replay(answered: Answered): Promise<A>;
-}
-
-/** Writes one memory: a batch of one, whose error is thrown. */
-export async function writeOne<A extends { readonly tokens: number }>(
-  ports: WritePorts,
-  { itemFor, answerOf, replay, ...request }: WriteOne<A>,
-): Promise<{ stored: A; replayed: boolean }> {
-  const { results, replayed } = await write<A>(ports, {
-    ...request,
-    itemsFor: (id) => [itemFor(id)],
-    answerOf: (results) => answerOf(onlyOf(results)),
-    replay: async (answered) => [{ stored: await replay(answered) }],
-  });
-  return { stored: onlyOf(results), replayed };
-}
-
-function onlyOf<A>([result]: readonly Result<A>[]): A {
+/** The answer to a write of one memory, which is a batch of one. @throws MemoryError that of the memory */
+export function onlyOf<A>([result]: readonly Result<A>[]): A {
   if (result === undefined || "error" in result) throw result?.error;
   return result.stored;
 }

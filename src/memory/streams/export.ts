@@ -1,17 +1,15 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
 import { type LivingLog, livingLogOf } from "../log/living-log.js";
 import type { ModelVersions } from "../models/model-versions.js";
+import type { ReadingPorts } from "../operations/ports.js";
 import type { Filter } from "../ports/condition.js";
-import { type Entry, isMemory, type Log, type Stored } from "../ports/log.js";
+import { type Entry, isMemory, type Stored } from "../ports/log.js";
 import { baseOf, modelVersionOf } from "../ports/model-version.js";
-import type { Names } from "../ports/names.js";
-import type { Caller, Quota } from "../ports/quota.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Caller } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorizeFree } from "../requests/authorize.js";
 import type { JsonObject } from "../requests/metadata.js";
@@ -29,12 +27,7 @@ export const EXPORT_MS_MAX = 3_600_000;
 /** Entries read at a time. */
 const READ_MANY = 128;
 
-export interface ExportPorts {
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly quota: Quota;
-  readonly clock: Clock;
+export interface ExportPorts extends ReadingPorts {
   readonly modelVersions: ModelVersions;
   readonly streams: OpenStreams;
 }

@@ -4,7 +4,8 @@ import { Share } from "../../concurrency/share.js";
 import { unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../ports/bounds.js";
 import type { Projection } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { DomainPorts } from "../ports/ports.js";
+import type { Caller } from "../ports/quota.js";
 import type { LogReader, Slice } from "./log-reader.js";
 
 type StreamKind = "watch" | "export";
@@ -131,7 +132,7 @@ export class Proof {
 
   /** Made right after the key was proved. */
   constructor(
-    private readonly ports: { readonly quota: Quota; readonly clock: Clock },
+    private readonly ports: Pick<DomainPorts, "quota" | "clock">,
     private readonly caller: Caller,
   ) {
     this.#provedMs = ports.clock.nowMs();

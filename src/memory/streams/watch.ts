@@ -1,11 +1,10 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import { type LivingLog, livingLogOf } from "../log/living-log.js";
-import type { Entry, Log, Projected, Sequenced } from "../ports/log.js";
+import type { ReadingPorts } from "../operations/ports.js";
+import type { Entry, Projected, Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Names, Scope } from "../ports/names.js";
-import type { Caller, Quota } from "../ports/quota.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Scope } from "../ports/names.js";
+import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired } from "../versions/current-version.js";
@@ -21,12 +20,7 @@ const READ_MANY = 64;
 /** Age after which a slice is read again: what was deleted since has lost its text. */
 export const FRESH_MS = 1_000;
 
-export interface WatchPorts {
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly quota: Quota;
-  readonly clock: Clock;
+export interface WatchPorts extends ReadingPorts {
   readonly news: News;
   readonly streams: OpenStreams;
 }
@@ -279,7 +273,7 @@ async function changeOf(entry: Entry<"text">, { nowMs, idOf }: ChangeOptions): P
  * taken the place of the deleted one before.
  */
 async function idAt(
-  { log, secondaryIndexes }: { readonly log: Log; readonly secondaryIndexes: SecondaryIndexes },
+  { log, secondaryIndexes }: WatchPorts,
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
   const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });

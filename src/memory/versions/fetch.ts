@@ -2,7 +2,8 @@ import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
-import type { Names, Scope } from "../ports/names.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { isExpired, lastOf } from "./current-version.js";
 
@@ -11,10 +12,7 @@ export interface ShowPorts {
   readonly clock: Pick<Clock, "wallMs">;
 }
 
-export interface FindPorts extends ShowPorts {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-}
+export type FindPorts = ShowPorts & Pick<DomainPorts, "log" | "secondaryIndexes">;
 
 /** Which memories of a log are shown. */
 export interface Showing {
@@ -80,7 +78,7 @@ export async function* fetchShown<W extends Projection>(
 
 /** Finds the memory with this id, also a superseded one; undefined if this namespace has none. */
 export async function findMemory(
-  ports: FindPorts & { readonly names: Names },
+  ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
   id: string,
 ): Promise<Shown | undefined> {
