@@ -10,12 +10,6 @@ import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { newOperationId } from "../requests/id.js";
 
-interface Burial {
-  readonly scope: Scope;
-  readonly logId: string;
-  readonly tombstone: Deleted;
-}
-
 /** Memories of a dropped namespace erased at a time. */
 const ERASE_MANY = 256;
 
@@ -131,7 +125,10 @@ async function eraseEntries(log: Log, logId: string): Promise<void> {
  * Appends a tombstone to the log, or to the one it moved to, and answers which log has it. A dropped log
  * needs none, because no replica uses it any more.
  */
-async function bury(ports: ErasurePorts, { scope, logId, tombstone }: Burial): Promise<string> {
+async function bury(
+  ports: ErasurePorts,
+  { scope, logId, tombstone }: { scope: Scope; logId: string; tombstone: Deleted },
+): Promise<string> {
   const buried = await onLiving(ports, scope, async (living) => {
     if (baseOf(living.logId) !== baseOf(logId)) return logId;
     if (await appendHere(ports, { scope, living, tombstone })) return living.logId;

@@ -1,5 +1,5 @@
 import { isUnavailable, unavailable } from "../../errors.js";
-import { type Deleted, type Dropped, type Erased, isEnd, type Log } from "../ports/log.js";
+import { type Deleted, type Dropped, type Erased, entryAt, isEnd } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { completeEnd, type EndPort } from "./complete-end.js";
@@ -78,7 +78,7 @@ export async function appendDirect(
     try {
       const last = await log.last(logId);
       if (doubtful !== undefined && (last?.sequence ?? 0) >= doubtful) {
-        if (await isAt(log, { logId, sequence: doubtful, opId: entry.opId })) return true;
+        if ((await entryAt(log, logId, doubtful))?.opId === entry.opId) return true;
         doubtful = undefined;
       }
       if (last && isEnd(last.entry)) return false;
@@ -93,13 +93,4 @@ export async function appendDirect(
     await clock.sleep(clock.random() * PAUSE_MS_MAX);
   }
   throw unavailable("others store in this namespace without a pause; try again", failure);
-}
-
-async function isAt(
-  log: Log,
-  { logId, sequence, opId }: { logId: string; sequence: number; opId: string },
-): Promise<boolean> {
-  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
-  const [found] = entries;
-  return found?.sequence === sequence && found.entry.opId === opId;
 }

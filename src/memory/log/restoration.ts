@@ -1,7 +1,6 @@
-import type { Clock } from "../../concurrency/clock.js";
-import type { Gap, Index, IndexRow, Mark, RestoredIndex } from "../ports/index.js";
-import { isMemory, type Log } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Gap, Index, IndexRow, RestoredIndex } from "../ports/index.js";
+import { entryAt, isMemory } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchShown, shownOf } from "../versions/fetch.js";
@@ -9,12 +8,9 @@ import { fetchShown, shownOf } from "../versions/fetch.js";
 /** Entries read at a time. */
 const READ_MANY = 512;
 
-export interface RestorationOptions {
+interface RestorationOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "clock"> {
   readonly logId: string;
-  readonly log: Pick<Log, "read" | "fetch">;
-  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
-  readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill" | "fits">;
-  readonly clock: Clock;
+  readonly index: Index;
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Called with the number of entries of a gap before they are added; it throws if no more may be. */
   onRead(entries: number): void;
@@ -68,23 +64,17 @@ export class Restoration {
   }
 
   async #restore(): Promise<number> {
-    const { index, timer = NO_TIMINGS } = this.options;
+    const { log, logId, index, timer = NO_TIMINGS } = this.options;
     this.#restored ??= { stored: await timer.time("restore", () => index.restore()) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
-    for (const mark of stored.marks) {
-      if (await this.#isOurs(mark)) continue;
+    for (const { sequence, opId } of stored.marks) {
+      if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
       await index.reset();
       return 0;
     }
     for (const sequence of stored.removed) this.#unconfirmed.add(sequence);
     return stored.upto;
-  }
-
-  async #isOurs({ sequence, opId }: Mark): Promise<boolean> {
-    const { logId, log } = this.options;
-    const [at] = (await log.read({ logId, from: sequence, limit: 1, what: "head" })).entries;
-    return at?.sequence === sequence && at.entry.opId === opId;
   }
 
   /** Fills a gap with some of the memories that live in it. */

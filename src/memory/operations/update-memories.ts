@@ -116,7 +116,7 @@ function parse(
   const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
   parseMetadata(metadata);
-  const patch = onSecret === "store" ? metadata : (handleSecrets({ metadata }, onSecret).metadata ?? {});
+  const patch = handleSecrets({ metadata }, onSecret).metadata ?? {};
   const removed = parseRemoved(remove);
   if (Object.keys(patch).length === 0 && removed.length === 0) {
     throw invalid("metadata", "is missing, and so is remove: there is nothing to update");

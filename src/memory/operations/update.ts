@@ -111,8 +111,7 @@ function parseChanges(
     text: changesText ? parseText("text", request.text ?? "") : undefined,
     metadata: request.metadata,
   };
-  const { text, metadata, redacted } =
-    how === "store" ? { ...given, redacted: undefined } : handleSecrets(given, how);
+  const { text, metadata, redacted } = handleSecrets(given, how);
   const asked = [text, metadata, expiry, request.mask, merges, etag];
   const more = eventAtMs === undefined ? [] : [eventAtMs];
   return {

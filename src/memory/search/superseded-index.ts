@@ -1,8 +1,7 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { coalesce } from "../../concurrency/coalesce.js";
-import type { Index, Indexes } from "../ports/index.js";
-import type { Log, Sequenced, Stored } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Index } from "../ports/index.js";
+import type { Sequenced, Stored } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchShown } from "../versions/fetch.js";
 
@@ -19,12 +18,8 @@ export interface SupersededLayer {
   readonly index: Index;
 }
 
-export interface SupersededIndexOptions {
+interface SupersededIndexOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch">;
-  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements" | "listSupersedingAndExpiring">;
-  readonly clock: Clock;
-  readonly indexes: Pick<Indexes, "openUnsaved">;
   /** Returns the number of the last entry that the log's own index has applied. */
   applied(): number;
 }

@@ -7,8 +7,9 @@ import { type LivingLog, livingLogOf } from "../log/living-log.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { ReadingPorts } from "../operations/ports.js";
 import type { Filter } from "../ports/condition.js";
-import { type Entry, isMemory, type Stored } from "../ports/log.js";
+import { isMemory, type Projected, type Stored } from "../ports/log.js";
 import { baseOf, modelVersionOf } from "../ports/model-version.js";
+import type { Scope } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorizeFree } from "../requests/authorize.js";
@@ -60,111 +61,96 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
   const filter = parseFilter(request.filter);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const stream = ports.streams.open("export", caller, signal);
+  const hash = createHash("sha256");
+  const hashed = (line: string) => {
+    hash.update(line).update("\n");
+    return line;
+  };
   try {
     const living = await livingLogOf(ports, scope);
-    yield* new Exporting(ports, { ...request, filter, stream }).lines(living?.dropped ? undefined : living);
+    const exported = living?.dropped ? undefined : living;
+    yield hashed(JSON.stringify(headerOf(ports, scope, exported)));
+    let count = 0;
+    for await (const memory of exported ? memoriesOf(ports, request, { stream, filter, ...exported }) : []) {
+      count++;
+      yield hashed(lineOf(memory));
+    }
+    yield JSON.stringify({ count, sha256: hash.digest("hex") });
   } finally {
     stream.close();
   }
 }
 
-interface Exported extends Omit<ExportRequest, "filter"> {
+function headerOf(
+  { modelVersions, clock }: ExportPorts,
+  { namespace }: Scope,
+  living: LivingLog | undefined,
+) {
+  const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
+  const model = living && modelVersions.pins.modelOf(modelVersionOf(living.logId));
+  return {
+    format: EXPORT_FORMAT,
+    version: EXPORT_VERSION,
+    model: model?.id ?? null,
+    model_revision: model?.revision ?? null,
+    namespace,
+    position: positionToken(at),
+    exported_at: new Date(clock.wallMs()).toISOString(),
+  };
+}
+
+interface Exported extends Pick<LivingLog, "logId" | "last"> {
   readonly filter: Filter | undefined;
   readonly stream: OpenStream;
 }
 
-class Exporting {
-  readonly #hash = createHash("sha256");
-  readonly #untilMs: number;
-  readonly #proof: Proof;
-  #count = 0;
-
-  constructor(
-    private readonly ports: ExportPorts,
-    private readonly request: Exported,
-  ) {
-    this.#untilMs = ports.clock.nowMs() + EXPORT_MS_MAX;
-    this.#proof = new Proof(ports, request.caller);
-  }
-
-  async *lines(living: LivingLog | undefined): AsyncGenerator<string> {
-    yield this.#hashed(JSON.stringify(this.#header(living)));
-    if (living !== undefined) yield* this.#memories(living);
-    yield JSON.stringify({ count: this.#count, sha256: this.#hash.digest("hex") });
-  }
-
-  #header(living: LivingLog | undefined) {
-    const { namespace } = this.request;
-    const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
-    const model = living && this.ports.modelVersions.pins.modelOf(modelVersionOf(living.logId));
-    return {
-      format: EXPORT_FORMAT,
-      version: EXPORT_VERSION,
-      model: model?.id ?? null,
-      model_revision: model?.revision ?? null,
-      namespace,
-      position: positionToken(at),
-      exported_at: new Date(this.ports.clock.wallMs()).toISOString(),
-    };
-  }
-
-  async *#memories({ logId, last }: LivingLog): AsyncGenerator<string> {
-    const { includeVectors, filter } = this.request;
-    const what = includeVectors ? "all" : "text";
-    const reader = new LogReader(this.ports.log, { logId, after: 0, what });
-    while (reader.after < last) {
-      let timeSlice = new TimeSlice();
-      const entries = await this.#read(reader, Math.min(READ_MANY, last - reader.after));
-      const readMs = this.ports.clock.nowMs();
-      // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
-      const showing = { logId: reader.logId, upto: last };
-      const shown = await shownOf(this.ports, showing, entries.filter(isMemory));
-      const wanted = new Set(
-        shown.flatMap(({ sequence, entry }) =>
-          filter === undefined || matches(filter.condition, entry) ? [sequence] : [],
-        ),
-      );
-      for (const [i, { sequence, entry }] of entries.entries()) {
-        // It is read anew: what was deleted since has lost its text.
-        if (i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS) break;
-        reader.after = sequence;
-        if (entry.op !== "store" || !wanted.has(sequence)) continue;
-        this.#count++;
-        yield this.#hashed(lineOf(entry));
-        if (!timeSlice.isOver) continue;
-        await this.ports.clock.yield();
-        timeSlice = new TimeSlice();
-      }
-    }
-  }
-
-  async #read<W extends "text" | "all">(reader: LogReader<W>, limit: number) {
-    const { stream, signal, ending } = this.request;
+/** Reads the memories that a log shows, and that match, as of its last entry. */
+async function* memoriesOf(
+  ports: ExportPorts,
+  { caller, includeVectors, signal, ending }: ExportRequest,
+  { logId, last, filter, stream }: Exported,
+): AsyncGenerator<Projected["text"] | Stored> {
+  const { clock } = ports;
+  const untilMs = clock.nowMs() + EXPORT_MS_MAX;
+  const proof = new Proof(ports, caller);
+  const reader = new LogReader(ports.log, { logId, after: 0, what: includeVectors ? "all" : "text" });
+  while (reader.after < last) {
     signal.throwIfAborted();
     if (ending.aborted) throw unavailable("the server is shutting down");
-    if (this.ports.clock.nowMs() > this.#untilMs) throw unavailable("the export took longer than an hour");
-    await this.#proof.renew();
+    if (clock.nowMs() > untilMs) throw unavailable("the export took longer than an hour");
+    await proof.renew();
+    let timeSlice = new TimeSlice();
+    const limit = Math.min(READ_MANY, last - reader.after);
     const { entries, dropped } = await stream.read(reader, { limit, signal });
     if (dropped) {
       throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
         reason: "POSITION_GONE",
       });
     }
+    const end = entries.at(-1)?.sequence;
     // No log is shorter than it was.
-    if (entries.length === 0) throw new MemoryError("internal", `the log ends at ${reader.after}`);
-    return entries;
-  }
-
-  #hashed(line: string): string {
-    this.#hash.update(line).update("\n");
-    return line;
+    if (end === undefined) throw new MemoryError("internal", `the log ends at ${reader.after}`);
+    const readMs = clock.nowMs();
+    // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
+    const shown = await shownOf(ports, { logId: reader.logId, upto: last }, entries.filter(isMemory));
+    const matching = shown.filter(({ entry }) => filter === undefined || matches(filter.condition, entry));
+    let isOld = false;
+    for (const [i, { sequence, entry }] of matching.entries()) {
+      // It is read anew: what was deleted since has lost its text.
+      isOld = i > 0 && clock.nowMs() - readMs > FRESH_MS;
+      if (isOld) break;
+      reader.after = sequence;
+      yield entry;
+      if (!timeSlice.isOver) continue;
+      await clock.yield();
+      timeSlice = new TimeSlice();
+    }
+    if (!isOld) reader.after = end;
   }
 }
 
 /** Writes a memory. Its metadata is kept as it is, letter by letter. */
-function lineOf(
-  memory: Extract<Entry<"text">, { op: "store" }> & Partial<Pick<Stored, "vectors" | "windows">>,
-) {
+function lineOf(memory: Projected["text"] & Partial<Pick<Stored, "vectors" | "windows">>) {
   const { id, text, metadata, createdAtMs, updatedAtMs, externalId, expiresAtMs } = memory;
   const { eventAtMs, tokens, vectors, windows } = memory;
   const head = JSON.stringify({ id, text }).slice(0, -1);

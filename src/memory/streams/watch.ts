@@ -1,7 +1,7 @@
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import { type LivingLog, livingLogOf } from "../log/living-log.js";
 import type { ReadingPorts } from "../operations/ports.js";
-import type { Entry, Projected, Sequenced } from "../ports/log.js";
+import { type Entry, entryAt, type Projected, type Sequenced } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
@@ -276,8 +276,7 @@ async function idAt(
   { log, secondaryIndexes }: WatchPorts,
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
-  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
-  const entry = entries[0]?.entry;
+  const entry = await entryAt(log, logId, sequence);
   if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
   const { id } = entry;
   // What replaced a lost entry in a copy has no id.
