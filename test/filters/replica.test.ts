@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "../memory/domain.js";

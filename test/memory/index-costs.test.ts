@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";

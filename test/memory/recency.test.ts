@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import { parseRecency, type Recency } from "../../src/memory/requests/recall-options.js";
 import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";
 import type { Search } from "../../src/memory/search/search.js";

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Replica } from "../../src/memory/log/replica.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { Placement } from "../../src/memory/search/place.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";

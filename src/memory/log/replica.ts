@@ -14,12 +14,12 @@ import {
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
+import { type Change, RunningSearches } from "../search/changes-during.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
 import { SupersededIndex } from "../search/superseded-index.js";
-import { type Change, RunningSearches } from "../versions/changes-during.js";
-import { Expiries } from "../versions/expiries.js";
 import { fetchAll } from "../versions/fetch.js";
+import { Expiries } from "./expiries.js";
 import { Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */

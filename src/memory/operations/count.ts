@@ -1,7 +1,7 @@
-import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
 import { heldLogOf } from "../log/living-log.js";
 import { authorizeFree } from "../requests/authorize.js";
+import { parseFilter } from "../requests/filter.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { type MatchingPorts, selectIn } from "./matching.js";

@@ -1,6 +1,5 @@
 import { unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
-import { matches } from "../filter/matches.js";
 import { onLiving } from "../log/append-direct.js";
 import type { Filter } from "../ports/condition.js";
 import type { LogErasure } from "../ports/erasures.js";
@@ -8,6 +7,7 @@ import type { Projected } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
+import { matches } from "../requests/matches.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";

@@ -1,10 +1,10 @@
-import { parseFilter } from "../filter/parse.js";
 import { heldLogOf } from "../log/living-log.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
 import type { Happened } from "../ports/event-order.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
+import { parseFilter } from "../requests/filter.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import {

@@ -1,12 +1,12 @@
 import { invalid } from "../../errors.js";
-import { matches } from "../filter/matches.js";
-import { parseFilter } from "../filter/parse.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
 import type { Sequenced } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
+import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
+import { matches } from "../requests/matches.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { fetchAll, type Showing, type Shown, type ShowPorts, shownOf } from "../versions/fetch.js";
 import type { ReadingPorts } from "./ports.js";

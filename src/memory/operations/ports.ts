@@ -5,7 +5,7 @@ import type { ModelVersions } from "../models/model-versions.js";
 import type { DomainPorts } from "../ports/ports.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
-import type { OnSecret } from "../secrets/handle-secrets.js";
+import type { OnSecret } from "../requests/handle-secrets.js";
 
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";

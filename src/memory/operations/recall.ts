@@ -1,5 +1,4 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
@@ -8,6 +7,7 @@ import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
+import { parseFilter } from "../requests/filter.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
 import {

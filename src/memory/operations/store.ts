@@ -1,8 +1,8 @@
 import type { Outcome } from "../idempotency/idempotency.js";
 import { authorize } from "../requests/authorize.js";
+import type { Redacted } from "../requests/handle-secrets.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import type { Redacted } from "../secrets/handle-secrets.js";
 import type { PaidRequest } from "./ports.js";
 import { type MemoryRequest, parseMemory, storeItem } from "./store-item.js";
 import { onlyOf, type WritePorts, write } from "./write.js";

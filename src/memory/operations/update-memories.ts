@@ -1,15 +1,15 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { parseRemoved, without } from "../filter/path.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
+import { parseRemoved, without } from "../requests/filter-path.js";
+import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX, newMemoryId } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
-import { handleSecrets } from "../secrets/handle-secrets.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";

@@ -1,15 +1,15 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
-import { matches } from "../filter/matches.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import type { EventOrder, Happened } from "../ports/event-order.js";
 import { type Index, type Indexes, type Selection, shareOf } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
-import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
+import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
+import type { ChangesDuring, RunningSearches } from "./changes-during.js";
 import { findNearby, type NewVersions, type Query, type Searched } from "./nearby.js";
 import {
   candidatesInTime,

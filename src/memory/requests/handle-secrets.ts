@@ -1,7 +1,7 @@
 import { MemoryError } from "../../errors.js";
-import { isObject, type Json, type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { parseText } from "../requests/text.js";
 import { findSecrets, type SecretSpan } from "./find-secrets.js";
+import { isObject, type Json, type JsonObject, parseMetadata } from "./metadata.js";
+import { parseText } from "./text.js";
 
 /** Action if a text or its metadata has what looks like a secret. */
 export type OnSecret = "store" | "redact" | "refuse";

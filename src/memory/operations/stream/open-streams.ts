@@ -1,11 +1,11 @@
-import { Budget } from "../../concurrency/budget.js";
-import type { Clock } from "../../concurrency/clock.js";
-import { Share } from "../../concurrency/share.js";
-import { unavailable } from "../../errors.js";
-import { SLICE_BYTES_MAX, weightOf } from "../ports/bounds.js";
-import type { Projection } from "../ports/log.js";
-import type { DomainPorts } from "../ports/ports.js";
-import type { Caller } from "../ports/quota.js";
+import { Budget } from "../../../concurrency/budget.js";
+import type { Clock } from "../../../concurrency/clock.js";
+import { Share } from "../../../concurrency/share.js";
+import { unavailable } from "../../../errors.js";
+import { SLICE_BYTES_MAX, weightOf } from "../../ports/bounds.js";
+import type { Projection } from "../../ports/log.js";
+import type { DomainPorts } from "../../ports/ports.js";
+import type { Caller } from "../../ports/quota.js";
 import type { LogReader, Slice } from "./log-reader.js";
 
 type StreamKind = "watch" | "export";

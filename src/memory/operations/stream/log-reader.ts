@@ -1,6 +1,6 @@
-import { followMoves, MOVES_MAX, movesOnAndOn } from "../log/living-log.js";
-import type { Log, Projection, Tail } from "../ports/log.js";
-import { baseOf } from "../ports/model-version.js";
+import { followMoves, MOVES_MAX, movesOnAndOn } from "../../log/living-log.js";
+import type { Log, Projection, Tail } from "../../ports/log.js";
+import { baseOf } from "../../ports/model-version.js";
 import type { Position } from "./position.js";
 
 /** A slice of a log; empty if the log was dropped, whatever it still holds. */
