@@ -1,6 +1,6 @@
 import { heldLogOf } from "../log/living-log.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
-import type { Happened } from "../ports/event-order.js";
+import type { Happened } from "../ports/index.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";

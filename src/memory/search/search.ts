@@ -2,8 +2,14 @@ import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
-import type { EventOrder, Happened } from "../ports/event-order.js";
-import { type Index, type Indexes, type Selection, shareOf } from "../ports/index.js";
+import {
+  type EventOrder,
+  type Happened,
+  type Index,
+  type Indexes,
+  type Selection,
+  shareOf,
+} from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
