@@ -2,6 +2,7 @@ import type { Clock } from "../../concurrency/clock.js";
 import { appendDirect, type Living, onLiving } from "../log/append-direct.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
+import { allEntries } from "../log/walk.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Erasure, LogErasure } from "../ports/erasures.js";
 import type { Deleted, Log } from "../ports/log.js";
@@ -113,11 +114,8 @@ export async function endCopy(ports: Pick<DomainPorts, "log" | "clock">, logId: 
 }
 
 async function eraseEntries(log: Log, logId: string): Promise<void> {
-  for (let from = 1; ; ) {
-    const { entries, complete } = await log.read({ logId, from, limit: ERASE_MANY, what: "head" });
+  for await (const entries of allEntries(log, { logId, from: 1, limit: ERASE_MANY, what: "head" })) {
     await log.erase({ logId, sequences: entries.map(({ sequence }) => sequence) });
-    if (complete) return;
-    from += entries.length;
   }
 }
 

@@ -1,6 +1,7 @@
 import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
 import { LogEndedError } from "../log/replica.js";
+import { allEntries } from "../log/walk.js";
 import { forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
@@ -213,13 +214,13 @@ export class StoredFiles {
     const { log, indexes, clock } = this.ports;
     const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
     if (first === undefined) return;
-    for (let from = first + 1; from <= first + READ_MAX; ) {
-      const { entries, complete } = await log.read({ logId, from, limit: READ_MANY, what: "head" });
+    let upto = first;
+    for await (const entries of allEntries(log, { logId, from: first + 1, limit: READ_MANY, what: "head" })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
       if (targets.length > 0) await indexes.wipe(logId, targets);
-      from += entries.length;
-      this.#applied.set(logId, from - 1);
-      if (complete) return;
+      upto += entries.length;
+      this.#applied.set(logId, upto);
+      if (upto >= first + READ_MAX) return;
       await clock.yield();
     }
   }

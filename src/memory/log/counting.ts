@@ -1,9 +1,8 @@
 import type { DomainPorts } from "../ports/ports.js";
 import { isExpired } from "../versions/current-version.js";
 import { fetchAll } from "../versions/fetch.js";
+import { supersedingAndExpiring } from "../versions/superseding.js";
 
-/** Numbers read at a time. */
-const READ_MANY = 256;
 /** Maximum number of attempts to count a log that others change meanwhile. */
 const ATTEMPTS_MAX = 3;
 
@@ -35,23 +34,19 @@ export async function countShown(ports: CountingPorts, counting: Counting): Prom
 
 /** Counts the memories of a log that are not erased and that lists leave out: expired or superseded ones. */
 async function countHidden(
-  { log, secondaryIndexes, clock }: CountingPorts,
+  ports: CountingPorts,
   { logId, includeSuperseded = false, signal }: Counting,
 ): Promise<number> {
-  const nowMs = clock.wallMs();
+  const nowMs = ports.clock.wallMs();
   let hidden = 0;
-  for (let from = 1; ; ) {
-    const some = await secondaryIndexes.listSupersedingAndExpiring({ logId, from, limit: READ_MANY });
+  for await (const some of supersedingAndExpiring(ports, logId)) {
+    signal?.throwIfAborted();
     hidden += some.filter((each) => isExpired(each, nowMs)).length;
     const sequences = includeSuperseded ? [] : some.flatMap(({ supersedes = [] }) => [...supersedes]);
     // One that has expired counts already, and one that was erased does not count at all.
-    for await (const found of fetchAll(log, { logId, sequences, what: "head" })) {
+    for await (const found of fetchAll(ports.log, { logId, sequences, what: "head" })) {
       hidden += found.filter(({ entry }) => !isExpired(entry, nowMs)).length;
     }
-    const last = some.at(-1);
-    if (last === undefined || some.length < READ_MANY) return hidden;
-    from = last.sequence + 1;
-    await clock.yield();
-    signal?.throwIfAborted();
   }
+  return hidden;
 }

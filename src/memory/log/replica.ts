@@ -13,12 +13,13 @@ import {
 } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
-import { vectorsOf } from "../ports/windows.js";
+import { rowFor, vectorsOf } from "../ports/windows.js";
 import { type Change, RunningSearches } from "../search/changes-during.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
 import { SupersededIndex } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
+import { supersedingAndExpiring } from "../versions/superseding.js";
 import { Expiries } from "./expiries.js";
 import { Restoration } from "./restoration.js";
 
@@ -27,8 +28,6 @@ const READ_FEW = 16;
 const READ_MANY = 256;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
-/** Entries that supersede others, or expire, listed at a time. */
-const LISTED_MANY = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -265,21 +264,12 @@ export class Replica {
   /** Begins where the indexes' files end, if they were made of this log. */
   async #restore(): Promise<void> {
     this.#applied = await this.#restoration.begin();
-    const { secondaryIndexes, clock } = this.options;
-    for (let from = 1; from <= this.applied; ) {
-      const some = await secondaryIndexes.listSupersedingAndExpiring({
-        logId: this.logId,
-        from,
-        limit: LISTED_MANY,
-      });
+    for await (const some of supersedingAndExpiring(this.options, this.logId, this.applied)) {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
       // A process that died may not have taken them out of its files. No delete waits for that.
       this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
-      if (some.length < LISTED_MANY) break;
-      from = (some.at(-1)?.sequence ?? from) + 1;
-      await clock.yield();
     }
     this.#isRestored = true;
   }
@@ -301,10 +291,9 @@ export class Replica {
       // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && !this.#forgotten.delete(sequence)) {
         if (entry.expiresAtMs !== undefined) this.#expiries.add(sequence, entry.expiresAtMs);
-        const vectors = vectorsOf(entry);
-        const fits = this.#index.fits(vectors);
-        rows.push({ sequence, opId: entry.opId, memory: entry, vectors: fits ? vectors : undefined });
-        if (!fits) onLost?.(this.logId, { sequence, entry: UNFIT });
+        const row = rowFor(this.#index, { sequence, entry });
+        rows.push(row);
+        if (row.vectors === undefined) onLost?.(this.logId, { sequence, entry: UNFIT });
       } else if (isEnd(entry)) {
         this.hasEnded = true;
         this.end = entry;

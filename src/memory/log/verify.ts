@@ -3,7 +3,7 @@ import { type Entry, entryAt, forgottenBy, isEnd, type Sequenced, type Stored } 
 import { baseOf } from "../ports/model-version.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
-import { allLogIds, allNames } from "./walk.js";
+import { allEntries, allLogIds, allNames } from "./walk.js";
 
 const ENTRIES_MANY = 512;
 const ERASURES_MAX = 100_000;
@@ -86,12 +86,8 @@ class LogVerifier {
   async run({ pending, isNamed }: { pending: readonly Pending[]; isNamed: boolean }): Promise<void> {
     const { ports, logId, verified } = this;
     verified.logIds++;
-    for (let from = 1; ; ) {
-      const { entries, complete } = await ports.log.read({ logId, from, limit: ENTRIES_MANY, what: "all" });
-      for (const numbered of entries) this.#step(numbered);
-      if (complete) break;
-      from += entries.length;
-    }
+    const range = { logId, from: 1, limit: ENTRIES_MANY, what: "all" } as const;
+    for await (const entries of allEntries(ports.log, range)) for (const each of entries) this.#step(each);
     // Copies in other model versions are erased with the original.
     const erasing = pending.filter((each) => baseOf(each.logId) === baseOf(logId));
     const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);

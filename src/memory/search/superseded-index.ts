@@ -2,13 +2,12 @@ import { coalesce } from "../../concurrency/coalesce.js";
 import type { Index } from "../ports/index.js";
 import type { Sequenced, Stored } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
-import { vectorsOf } from "../ports/windows.js";
+import { rowFor } from "../ports/windows.js";
 import { fetchShown } from "../versions/fetch.js";
+import { supersedingAndExpiring } from "../versions/superseding.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
-/** Entries that supersede others listed at a time. */
-const LISTED_MANY = 1_000;
 /** Memory that a number takes in a set, about. */
 const NUMBER_BYTES = 40;
 
@@ -102,16 +101,9 @@ export class SupersededIndex {
 
   /** Lists what was superseded by the entries that have been applied. */
   async #list(pending: Set<number>): Promise<void> {
-    const { logId, secondaryIndexes, clock, applied } = this.options;
-    const upto = applied();
-    for (let from = 1; from <= upto; ) {
-      const some = await secondaryIndexes.listSupersedingAndExpiring({ logId, from, limit: LISTED_MANY });
-      for (const { sequence, supersedes = [] } of some) {
-        if (sequence <= upto) for (const target of supersedes) pending.add(target);
-      }
-      if (some.length < LISTED_MANY) break;
-      from = (some.at(-1)?.sequence ?? upto) + 1;
-      await clock.yield();
+    const { logId, applied } = this.options;
+    for await (const some of supersedingAndExpiring(this.options, logId, applied())) {
+      for (const target of some.flatMap(({ supersedes = [] }) => supersedes)) pending.add(target);
     }
     this.#isListed = true;
   }
@@ -124,16 +116,10 @@ export class SupersededIndex {
       const last = rows.at(-1);
       if (last === undefined) continue;
       const mark = { sequence: last.sequence, opId: last.entry.opId };
-      const added = rows.map(({ sequence, entry }) => {
-        const vectors = vectorsOf(entry);
-        return {
-          sequence,
-          opId: entry.opId,
-          memory: entry,
-          vectors: index.fits(vectors) ? vectors : undefined,
-        };
-      });
-      await index.add(added, mark);
+      await index.add(
+        rows.map((each) => rowFor(index, each)),
+        mark,
+      );
       await clock.yield();
     }
     return { sequences, index };
