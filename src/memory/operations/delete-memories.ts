@@ -59,7 +59,6 @@ export async function deleteMemories(
   }
   // A dry run changes nothing, but only a key that may delete has a use for it.
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const atOnce = await atOnceIn(ports, scope);
   let deleted = 0;
   const change = async (forgetting: Parameters<typeof forget>[1]) => {
     if (await forget(ports, forgetting)) deleted++;
@@ -67,6 +66,7 @@ export async function deleteMemories(
   };
   if (filter === undefined) {
     const read = async (some: readonly string[]) => some.map((id) => ({ scope, id }));
+    const atOnce = await atOnceIn(ports, scope);
     const left = await changeSome(ports.clock, { targets: ids, atOnce, read, change, signal });
     return { deleted, more: left > 0 };
   }
@@ -86,6 +86,7 @@ export async function deleteMemories(
       return { scope, id, filter, first: { ...newErasure(ports.clock, { scope, logId }), sequence } };
     });
   };
+  const atOnce = await atOnceIn(ports, scope);
   const left = await changeSome(ports.clock, { targets, atOnce, read, change, signal });
   return { deleted, more: left > 0 || selection.size > targets.length };
 }

@@ -68,7 +68,7 @@ export async function forget(
       } as const;
       const [version] = (await log.fetch(fetching)).found;
       if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
-      was ||= version !== undefined && !isExpired(version.entry, clock.wallMs());
+      was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
     }
     await erasures.begin(found);
     await finish(ports, found);

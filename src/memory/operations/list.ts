@@ -57,7 +57,7 @@ interface Listing {
 /** A log, and the way through what is listed of it. Places are the numbers that a page token has. */
 interface Listed {
   readonly logId: string;
-  readonly steps: AsyncIterable<Step<readonly number[]>>;
+  readonly steps: AsyncIterable<Step<number | readonly number[]>>;
 }
 
 /** Name of each order in page tokens, so that a token of one order is refused in another. */
@@ -105,7 +105,9 @@ export async function listMemories(
   if (listed === undefined) return noPage(token);
   const { items, next } = await fillPage(listed.steps, size);
   const nextPageToken =
-    next === undefined ? "" : pageToken([NAMES[order], baseOf(listed.logId), ...next.map(String), ...digest]);
+    next === undefined
+      ? ""
+      : pageToken([NAMES[order], baseOf(listed.logId), ...[next].flat().map(String), ...digest]);
   return { items, nextPageToken };
 }
 
@@ -121,11 +123,7 @@ async function listLog(
   const place = at === undefined ? undefined : Math.min(parsePlace(at), last + 1);
   const reads = { readFirst: size, readMany: READ_MANY, readsMax: READS_MAX };
   const walk = { logId, includeSuperseded, what: "text", last, place, ...reads } as const;
-  return { logId, steps: placed(order === "newest" ? newest(ports, walk) : oldest(ports, walk)) };
-}
-
-async function* placed(steps: AsyncIterable<Step<number>>): AsyncGenerator<Step<readonly number[]>> {
-  for await (const { entry, next } of steps) yield { entry, next: next === undefined ? undefined : [next] };
+  return { logId, steps: order === "newest" ? newest(ports, walk) : oldest(ports, walk) };
 }
 
 /** Lists what a filter selects by when it was stored; undefined without a namespace. */
@@ -142,11 +140,7 @@ async function listSelected(
     order === "newest"
       ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
       : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
-  const placeBehind = (examined: number) => {
-    const next = sequences[examined];
-    return next === undefined ? undefined : [next];
-  };
-  return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, placeBehind) };
+  return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, (behind) => sequences[behind]) };
 }
 
 /**
