@@ -132,7 +132,8 @@ function nearCandidates(
   const off = error + SCORE_ERROR;
   return Array.from(nearby, ([sequence, { similarity, pairs }]) => {
     const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
-    const [lowest, highest] = [clamp(similarity - off), clamp(similarity + off)];
+    const lowest = clamp(similarity - off);
+    const highest = clamp(similarity + off);
     const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
     return { sequence, isNear: true, pairs, lowest, highest, added, share, matched };
   });
@@ -193,7 +194,8 @@ function barOf(candidates: readonly Candidate[], { wanted, minScore = 0 }: Ranki
   for (const { lowest, share, added } of candidates) {
     if (lowest >= minScore) ranks.push(lowest + weight * share + added.lowest);
   }
-  return (ranks.sort((a, b) => b - a)[wanted - 1] ?? 0) - RANK_ERROR;
+  // With age there may be thousands, which this sorts several times as fast as an array of JavaScript.
+  return (Float64Array.from(ranks).sort().at(-wanted) ?? 0) - RANK_ERROR;
 }
 
 /**
