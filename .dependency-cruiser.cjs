@@ -16,7 +16,7 @@ const layers = {
   "src/config": ["src/accounts"],
   "src/client-metadata": ["src/accounts/oauth"],
   "src/storage": ["src/memory/(ports|format)", "src/accounts"],
-  "src/index": ["src/memory/(ports|filter|requests)"],
+  "src/index": ["src/memory/(ports|requests)"],
   "src/embedding": ["src/memory/ports"],
   "src/observability": ["src/memory/(ports|log)"],
   "src/admin": ["src/memory", "src/accounts"],

@@ -9,9 +9,8 @@ import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
 import { type OpenIndex, openUsearch } from "../dist/src/index/vectors/usearch.js";
-import { parseFilter } from "../dist/src/memory/filter/parse.js";
 import { Replica } from "../dist/src/memory/log/replica.js";
-import { rank } from "../dist/src/memory/search/score.js";
+import { parseFilter } from "../dist/src/memory/requests/filter.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { seeded } from "../test/simulation/time.js";
 import { pythonEnvironment } from "./compare/python-environment.js";
@@ -30,8 +29,6 @@ const DIMENSIONS = 384;
 const SENTENCES = 5_000;
 const QUERIES = 200;
 const TOP_K = 10;
-/** Candidates beyond those, as a recall asks for. */
-const SPARE = 8;
 const BATCH = 512;
 const NOISE = 0.5;
 /** Values of the filtered field are below this, evenly. */
@@ -172,11 +169,11 @@ function filterBelow(bound: number) {
 
 async function recall(replica: Replica, query: Float32Array, bound: number): Promise<number[]> {
   await replica.current();
-  const scored = await replica.searching(async (search) => {
+  const { placed } = await replica.searching(async (search) => {
     const among = await search.select(filterBelow(bound));
-    return search.nearest({ vectors: [query], wanted: TOP_K, limit: TOP_K + SPARE, among });
+    return search.best({ vectors: [query], wanted: TOP_K, among });
   });
-  return rank(scored, TOP_K).map(({ sequence }) => sequence);
+  return placed.map(({ sequence }) => sequence);
 }
 
 /** Finds the truly nearest of those below a bound, by comparing all. */

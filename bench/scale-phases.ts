@@ -10,8 +10,6 @@ import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { ModelVersions } from "../dist/src/memory/models/model-versions.js";
 import { deleteMemory } from "../dist/src/memory/operations/delete-memory.js";
-import { SPARE_CANDIDATES } from "../dist/src/memory/operations/recall.js";
-import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { Pins } from "../src/memory/models/pin.js";
 import type { Index } from "../src/memory/ports/index.js";
@@ -253,7 +251,7 @@ async function searches(queries: readonly Float32Array[]): Promise<void> {
   let hits = 0;
   for (let round = 0; round < 5; round++) {
     for (const [i, query] of queries.entries()) {
-      const found = await timed(() => searchIn(scopeOf(0), query, 10 + SPARE_CANDIDATES));
+      const found = await timed(() => searchIn(scopeOf(0), query, 10));
       ms.push(found.ms);
       if (round > 0) continue;
       const ranked = found.value.slice(0, 10);
@@ -269,22 +267,22 @@ async function searches(queries: readonly Float32Array[]): Promise<void> {
 async function searchIn(
   scope: { accountId: string; namespace: string },
   vector: Float32Array,
-  limit: number,
+  wanted: number,
 ): Promise<number[]> {
   const found = await namespaces.reading(scope, ({ replica }) =>
-    replica.searching((search) => search.nearest({ vectors: [vector], limit })),
+    replica.searching((search) => search.best({ vectors: [vector], wanted })),
   );
-  return rank(found ?? [], limit).map(({ sequence }) => sequence);
+  return (found?.placed ?? []).map(({ sequence }) => sequence);
 }
 
 async function recallFrom(
   scope: { accountId: string; namespace: string },
   vector: Float32Array,
-  limit: number,
+  wanted: number,
 ): Promise<void> {
   await namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
-    await replica.searching((search) => search.nearest({ vectors: [vector], limit }));
+    await replica.searching((search) => search.best({ vectors: [vector], wanted }));
   });
 }
 

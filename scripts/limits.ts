@@ -9,27 +9,27 @@ import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
 import { count } from "../src/errors.js";
+import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
+import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/fill.js";
+import { NEIGHBORS_MAX } from "../src/memory/operations/recall/neighbors.js";
+import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
+import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
+import { EXPORT_MS_MAX } from "../src/memory/operations/stream/export.js";
+import { STREAM_LIMITS } from "../src/memory/operations/stream/open-streams.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,
   FILTER_DEPTH_MAX,
   FILTER_LIST_MAX,
   FILTER_STRING_BYTES_MAX,
-} from "../src/memory/filter/parse.js";
-import { FILTER_PATH_BYTES_MAX } from "../src/memory/filter/path.js";
-import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
-import { RECALL_BYTES_MAX } from "../src/memory/operations/recall/fill.js";
-import { NEIGHBORS_MAX } from "../src/memory/operations/recall/neighbors.js";
-import { QUERIES_MAX } from "../src/memory/operations/recall/question.js";
-import { BATCH_MAX } from "../src/memory/operations/store-batch.js";
+} from "../src/memory/requests/filter.js";
+import { FILTER_PATH_BYTES_MAX } from "../src/memory/requests/filter-path.js";
 import { IDS_MAX, SUPERSEDES_MAX } from "../src/memory/requests/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../src/memory/requests/metadata.js";
 import { ALSO_IN_MAX, EXTERNAL_ID_BYTES_MAX, NAMESPACE_BYTES_MAX } from "../src/memory/requests/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../src/memory/requests/text.js";
-import { EXPORT_MS_MAX } from "../src/memory/streams/export.js";
-import { STREAM_LIMITS } from "../src/memory/streams/open-streams.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/app.js";
 import {
   CALL_TIMEOUT_MS,

@@ -1,7 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Namespaces } from "../../dist/src/memory/log/namespaces.js";
-import { SPARE_CANDIDATES } from "../../dist/src/memory/operations/recall.js";
-import { rank } from "../../dist/src/memory/search/score.js";
 import { HOSTILE_QUERIES } from "../../test/index/words/hostile.js";
 import { percentile, timed } from "../machine.js";
 
@@ -23,15 +21,14 @@ export async function measureWords({ namespaces, scope, queries, bytes, report }
     meaning: ({ vector }: Query) =>
       namespaces.reading(scope, async ({ replica }) => {
         await replica.current();
-        const query = { vectors: [vector], limit: WANTED + SPARE_CANDIDATES };
-        return rank(await replica.searching((search) => search.nearest(query)), WANTED);
+        return replica.searching((search) => search.best({ vectors: [vector], wanted: WANTED }));
       }),
     both: ({ text, vector }: Query) =>
       namespaces.reading(scope, async ({ replica }) => {
         await replica.current();
         return replica.searching(async (search) => {
           const wordMatches = search.matchWords({ text });
-          return search.placed({ vectors: [vector], wanted: WANTED, wordMatches });
+          return search.best({ vectors: [vector], wanted: WANTED, wordMatches });
         });
       }),
   };

@@ -52,7 +52,7 @@ const SCHEMA = {
   EMBED_WORKERS: whole(1, 256).default(Math.max(1, availableParallelism() - 1)),
   /** Order of a recall that asks for none, the same as in `src/memory/operations/ports.ts`. */
   RECALL_MODE: choice(["cosine", "hybrid"]).default("cosine"),
-  /** Action of a store that names none, the same as in `src/memory/secrets/handle-secrets.ts`. */
+  /** Action of a store that names none, the same as in `src/memory/requests/handle-secrets.ts`. */
   ON_SECRET: choice(["store", "redact", "refuse"]).default("store"),
   /** The same numbers as in `src/memory/requests/recall-options.ts`. */
   TOP_K_MAX: whole(20, 200).default(20),

@@ -4,8 +4,9 @@ import type { Clock } from "../concurrency/clock.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
 import type { Among } from "../memory/ports/among.js";
-import { type EventOrder, firstByEventTime, type Happened } from "../memory/ports/event-order.js";
 import type {
+  EventOrder,
+  Happened,
   Index,
   Indexes,
   IndexFiles,
@@ -18,6 +19,7 @@ import type {
   WordHit,
   WordsFound,
 } from "../memory/ports/index.js";
+import { firstByEventTime } from "./event-order.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogFiles } from "./log-files.js";
 import { LogIndex } from "./log-index.js";

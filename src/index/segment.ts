@@ -1,5 +1,5 @@
-import type { Times } from "../memory/ports/event-order.js";
 import type { IndexRow } from "../memory/ports/index.js";
+import type { Times } from "./event-order.js";
 import { FieldPart } from "./fields/field-part.js";
 import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput, Overwritten } from "./flat.js";

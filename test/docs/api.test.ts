@@ -10,14 +10,14 @@ import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
 import { count } from "../../src/errors.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../../src/memory/idempotency/idempotency.js";
 import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
+import { STREAM_LIMITS } from "../../src/memory/operations/stream/open-streams.js";
+import { HEARTBEAT_MS } from "../../src/memory/operations/stream/watch.js";
 import { IDS_MAX } from "../../src/memory/requests/id.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../../src/memory/requests/metadata.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/requests/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/requests/page.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
-import { STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
-import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/app.js";
 import { quoted, read, rows, section, unquoted } from "../support/documents.js";
 

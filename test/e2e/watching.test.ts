@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
+import { STREAM_LIMITS } from "../../src/memory/operations/stream/open-streams.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { MONGO_DATABASE } from "../support/databases.js";

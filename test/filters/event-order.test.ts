@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { firstByEventTime, type Times } from "../../src/index/event-order.js";
 import { Selection } from "../../src/index/fields/selection.js";
 import { Bits } from "../../src/index/rows/bits.js";
-import {
-  type EventOrder,
-  firstByEventTime,
-  type Happened,
-  type Times,
-} from "../../src/memory/ports/event-order.js";
+import type { EventOrder, Happened } from "../../src/memory/ports/index.js";
 import { chanceOf } from "../support/chance.js";
 
 /** Runs to its end; `between` is called whenever other work may run. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { matches } from "../../src/memory/filter/matches.js";
-import { FILTER_LIST_MAX, FILTER_STRING_BYTES_MAX, parseFilter } from "../../src/memory/filter/parse.js";
-import { FILTER_PATH_BYTES_MAX } from "../../src/memory/filter/path.js";
 import { narrowed } from "../../src/memory/ports/condition.js";
+import { FILTER_LIST_MAX, FILTER_STRING_BYTES_MAX, parseFilter } from "../../src/memory/requests/filter.js";
+import { FILTER_PATH_BYTES_MAX } from "../../src/memory/requests/filter-path.js";
+import { matches } from "../../src/memory/requests/matches.js";
 import type { Json, JsonObject } from "../../src/memory/requests/metadata.js";
 import { instantOf, parseInstant } from "../../src/memory/requests/times.js";
 import { chanceOf } from "../support/chance.js";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "../memory/domain.js";
@@ -33,9 +33,13 @@ function recall(filter: JsonObject) {
     await replica.current();
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
-      const found = await search.nearest({ vectors: [query], limit: 8, among });
+      const { placed } = await search.best({ vectors: [query], wanted: 8, among });
       const wordMatches = await search.matchWords({ text: "word", among });
-      return { found: found.map(({ sequence }) => sequence), matches: wordMatches.matches, size: among.size };
+      return {
+        found: placed.map(({ sequence }) => sequence),
+        matches: wordMatches.matches,
+        size: among.size,
+      };
     });
   });
 }

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
-import { findNearby, type Searched, scoreBest } from "../../src/memory/search/nearby.js";
-import { rank } from "../../src/memory/search/score.js";
+import { findNearby } from "../../src/memory/search/nearby.js";
+import { placeBest } from "../../src/memory/search/place.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -58,19 +58,21 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
     const asked = sequences.filter((each) => !missing.includes(each));
     return { found: asked.map((each) => memories[each - 1]) as never, rest: [] };
   };
-  const searched: Searched = {
+  const searched = {
     logId: "log",
     log: { fetch },
     clock: systemClock,
     index: { size: memories.length, bytes: 1 },
-    search: async ({ vector, limit }) => hitsOf(vector, { memories, error }).slice(0, limit),
+    fits: () => true,
+    search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
+      hitsOf(vector, { memories, error }).slice(0, limit),
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: LIMIT });
   const newVersions = { numbers: [], accepts: () => true };
   const found = { vectors: queries, nearby, error, newVersions };
-  const all = rank(await scoreBest(searched, found), WANTED);
+  const all = (await placeBest(searched, { ...found, wanted: MEMORIES })).placed.slice(0, WANTED);
   read.length = 0;
-  const best = rank(await scoreBest(searched, { ...found, wanted: WANTED }), WANTED);
+  const { placed: best } = await placeBest(searched, { ...found, wanted: WANTED });
   return { all, best, read: read.length };
 }
 

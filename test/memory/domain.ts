@@ -14,7 +14,6 @@ import type { Appended, Log, Lost, Sequenced, Stored } from "../../src/memory/po
 import type { Names, Scope } from "../../src/memory/ports/names.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
-import { rank } from "../../src/memory/search/score.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { aMemory } from "../contract/samples.js";
@@ -169,9 +168,9 @@ export class Domain {
   recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
     return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
-      const query = { vectors: [vector], limit: limit + 8 };
-      const found = rank(await replica.searching((search) => search.nearest(query)), limit);
-      return found.map(({ entry }) => entry.id);
+      const query = { vectors: [vector], wanted: limit };
+      const { placed } = await replica.searching((search) => search.best(query));
+      return placed.map(({ entry }) => entry.id);
     });
   }
 

@@ -119,7 +119,7 @@ describe("a store whose owner died", () => {
         const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
         const memoryIn = () => confirm().then(() => entry);
         await appendTo(stalled.namespaces, "a", { memoryIn, idempotent: true });
-        return entry;
+        return { id, tokens: entry.tokens, createdAtMs: entry.createdAtMs };
       },
       undo: async () => {},
     };

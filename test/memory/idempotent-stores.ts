@@ -63,7 +63,7 @@ export const writing = (
     await appendTo(domain.namespaces, "a", { memoryIn, idempotent: true });
     written.push(text);
     await after?.();
-    return entry;
+    return { id, tokens: entry.tokens, createdAtMs: entry.createdAtMs };
   },
   undo: async () => void undone++,
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
@@ -110,8 +110,8 @@ describe("4,000 superseded versions of one fact", () => {
     expect(then).not.toContain(700);
     const both = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
       replica.searching(async (search) => {
-        const query = { vectors: [fact], limit: 20, includeSuperseded: true };
-        const near = await search.nearest(query);
+        const query = { vectors: [fact], wanted: 20, includeSuperseded: true };
+        const { placed: near } = await search.best(query);
         const { matches } = await search.matchWords({ text: "version 100", includeSuperseded: true });
         return { near: near.map(({ score }) => score), matches };
       }),

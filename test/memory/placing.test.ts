@@ -2,9 +2,8 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
-import { NEAR_CANDIDATES, placeBest, WORD_CANDIDATES } from "../../src/memory/search/hybrid.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
-import { NO_WORDS } from "../../src/memory/search/word-matches.js";
+import { NEAR_CANDIDATES, NO_WORDS, placeBest, WORD_CANDIDATES } from "../../src/memory/search/place.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import { parseRecency, type Recency } from "../../src/memory/requests/recall-options.js";
 import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";
-import { rankInTime } from "../../src/memory/search/score.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { chanceOf } from "../support/chance.js";
@@ -48,11 +48,19 @@ const RECENCIES: readonly Recency[] = [0.02, 0.1, 0.5].flatMap((weight) =>
   [7, 365].map((days) => ({ halfLifeMs: days * DAY_MS, weight, referenceAtMs: NOW_MS })),
 );
 
+/** Numbers of the records that were read. */
+const fetched: number[] = [];
+
 async function openedWith(tailRowsMax: number) {
   const service = await TestService.open({ tailRowsMax });
   onTestFinished(() => service.close());
   const logId = await service.write("n", memories);
-  const domain = service.domain();
+  const { log } = service.storage;
+  const fetch: typeof log.fetch = (request) => {
+    fetched.push(...request.sequences);
+    return log.fetch(request);
+  };
+  const domain = service.domain({ log: withChanges(log, { fetch }) });
   const searching = <T>(work: (search: Search) => Promise<T>) =>
     domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
       await replica.current();
@@ -65,9 +73,10 @@ async function openedWith(tailRowsMax: number) {
 /** The best by score and age, as a recall has them. */
 async function best(search: Search, query: Float32Array, recency: Recency, more: object = {}) {
   const options = { vectors: [query], wanted: 10, minScore: 0, recency, ...more };
-  const scored = await search.nearestInTime(options);
-  expect(scored.length).toBeLessThanOrEqual(RECENCY_CANDIDATES);
-  return rankInTime(scored, { recency, limit: options.wanted, minScore: options.minScore });
+  fetched.length = 0;
+  const { placed } = await search.best(options);
+  expect(fetched.length).toBeLessThanOrEqual(RECENCY_CANDIDATES);
+  return placed;
 }
 
 const sequencesOf = (some: readonly { sequence: number }[]) => some.map(({ sequence }) => sequence);
@@ -126,7 +135,7 @@ describe("where a search is exact", () => {
           const wordMatches = search.matchWords({ text: "a sailing trip", wanted: RECENCY_CANDIDATES });
           const options = { vectors: [query], wanted: 10, wordMatches, recency };
           const all = memories.map((_, i) => i + 1);
-          return { placement: await search.placed(options), judged: await (await wordMatches).judge(all) };
+          return { placement: await search.best(options), judged: await (await wordMatches).judge(all) };
         });
         const ranked = bruteForce(query, recency).map(({ sequence, score, recency: added }) => {
           return { sequence, rank: score + placement.weight * (judged.get(sequence)?.share ?? 0) + added };
@@ -152,7 +161,8 @@ test("where it is not, age orders the 200 nearest", async () => {
   for (const query of queries) {
     // Rows are still being sealed and searches still widened, so two searches may see two states of the index.
     const found = await vi.waitFor(async () => {
-      const nearest = await searching((search) => search.nearest({ vectors: [query], limit: 200 }));
+      const byMeaning = { vectors: [query], wanted: 200, recency: { ...recency, weight: 0 } };
+      const { placed: nearest } = await searching((search) => search.best(byMeaning));
       const found = await searching((search) => best(search, query, recency));
       const ranked = nearest.map(({ sequence, score, entry }) => {
         return { sequence, rank: score + recencyOf(recency, entry.eventAtMs ?? entry.createdAtMs) };

@@ -78,9 +78,9 @@ describe("a replica", () => {
     await replica.current();
     expect(lost.map(({ sequence }) => sequence)).toEqual([2, 4]);
     expect([...index.rows.keys()]).toEqual([1, 3, 5]);
-    const query = { vectors: [new Float32Array(8)], limit: 10 };
-    const found = await replica.searching((search) => search.nearest(query));
-    expect(found.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
+    const query = { vectors: [new Float32Array(8)], wanted: 10 };
+    const found = await replica.searching((search) => search.best(query));
+    expect(found.placed.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
   });
 
   it("serves the rest when a vector does not fit the index", async () => {
@@ -135,8 +135,8 @@ describe("a replica", () => {
     });
     log.add(aMemory());
     await replica.current();
-    const query = { vectors: [new Float32Array(8)], limit: 1 };
-    await expect(replica.searching((search) => search.nearest(query))).rejects.toMatchObject({
+    const query = { vectors: [new Float32Array(8)], wanted: 1 };
+    await expect(replica.searching((search) => search.best(query))).rejects.toMatchObject({
       code: "unavailable",
       cause: { message: "the index thread ended" },
     });
@@ -155,8 +155,8 @@ describe("a replica", () => {
       },
     });
     const applied = replica.apply([{ sequence: 1, entry: aMemory() }]).catch(() => "failed");
-    const query = { vectors: [new Float32Array(8)], limit: 1 };
-    await expect(replica.searching((search) => search.nearest(query))).rejects.toMatchObject({
+    const query = { vectors: [new Float32Array(8)], wanted: 1 };
+    await expect(replica.searching((search) => search.best(query))).rejects.toMatchObject({
       code: "unavailable",
     });
     expect(await applied).toBe("failed");

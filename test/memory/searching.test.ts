@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { Replica } from "../../src/memory/log/replica.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/with-changes.js";
-import type { Scored } from "../../src/memory/search/score.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
+import type { Placement } from "../../src/memory/search/place.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { DIMENSIONS, type Domain, memoryOf, plainVectors, scopeOf, TestService } from "./domain.js";
@@ -13,7 +13,7 @@ import { hit } from "./plain-index.js";
 const MEMORIES = 20;
 const points = cloud(MEMORIES, { dimensions: DIMENSIONS });
 const query = points[0]?.vector as Float32Array;
-const nearest = { vectors: [query], limit: 8, wanted: 8 };
+const nearest = { vectors: [query], wanted: 8 };
 const inGroup = parseFilter({ group: 1 }) as Filter;
 
 let service: TestService;
@@ -62,9 +62,7 @@ async function append(entry: Parameters<Log["append"]>[0]["entries"][number]): P
 }
 
 /** Searches; counts how often, and answers the numbers of what was found. */
-async function search(
-  work: (search: Search, replica: Replica) => Promise<readonly Pick<Scored, "sequence">[]>,
-) {
+async function search(work: (search: Search, replica: Replica) => Promise<Placement>) {
   let searches = 0;
   const found = await domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
     await replica.current();
@@ -73,7 +71,7 @@ async function search(
       return work(search, replica);
     });
   });
-  return { searches, numbers: found?.map(({ sequence }) => sequence) ?? [] };
+  return { searches, numbers: found?.placed.map(({ sequence }) => sequence) ?? [] };
 }
 
 /** Makes something that is done the first time only. */
@@ -89,7 +87,7 @@ function once<A>(work: (request: A) => Promise<void>): (request: A) => Promise<v
 describe("a memory that is replaced during a search", () => {
   it("is found in its new version, if it was before its entry was read", async () => {
     beforeFetch = once(() => replace(1));
-    const { numbers, searches } = await search((search) => search.nearest(nearest));
+    const { numbers, searches } = await search((search) => search.best(nearest));
     expect(numbers).toContain(21);
     expect(numbers).not.toContain(1);
     expect(searches).toBe(2);
@@ -98,7 +96,7 @@ describe("a memory that is replaced during a search", () => {
   it("is found with a filter", async () => {
     beforeFetch = once(() => replace(1));
     const { numbers } = await search(async (search) => {
-      return search.nearest({ ...nearest, among: await search.select(inGroup) });
+      return search.best({ ...nearest, among: await search.select(inGroup) });
     });
     expect(numbers).toContain(21);
     expect(numbers.length).toBe(8);
@@ -115,7 +113,7 @@ describe("a memory that is replaced during a search", () => {
     const { numbers } = await search(async (search, replica) => {
       const among = await search.select(inGroup);
       await change(replica);
-      return search.nearest({ ...nearest, among });
+      return search.best({ ...nearest, among });
     });
     expect(numbers.filter((number) => number === 1 || number === 21)).toEqual(found);
   });
@@ -133,7 +131,7 @@ describe("a memory that is replaced during a search", () => {
       await domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
     });
     domain = service.domain({ vectors });
-    const { numbers } = await search((search) => search.nearest(nearest));
+    const { numbers } = await search((search) => search.best(nearest));
     expect(numbers).toContain(21);
   });
 
@@ -147,9 +145,9 @@ describe("a memory that is replaced during a search", () => {
       const wordMatches = search.matchWords({ text: "word new" });
       await wordMatches;
       await change(replica);
-      const { placed } = await search.placed({ vectors: [query], wanted: MEMORIES, wordMatches });
-      shares.push(placed.find(({ sequence }) => sequence === 21)?.share ?? 0);
-      return placed;
+      const best = await search.best({ vectors: [query], wanted: MEMORIES, wordMatches });
+      shares.push(best.placed.find(({ sequence }) => sequence === 21)?.share ?? 0);
+      return best;
     });
     expect(numbers).toContain(21);
     expect(numbers.length).toBe(MEMORIES);
@@ -179,7 +177,7 @@ describe("a memory that is replaced during a search", () => {
         await change(replica);
         return search.matchWords({ text: "word new" });
       };
-      return (await search.placed({ vectors: [query], wanted: MEMORIES, wordMatches: matchWords() })).placed;
+      return search.best({ vectors: [query], wanted: MEMORIES, wordMatches: matchWords() });
     });
     expect(numbers).toContain(21);
   });
@@ -190,7 +188,7 @@ describe("a memory that is replaced during a search", () => {
       const target = targets.shift();
       if (target !== undefined) await replace(target);
     };
-    const { numbers } = await search((search) => search.nearest({ ...nearest, limit: 28, wanted: 28 }));
+    const { numbers } = await search((search) => search.best({ ...nearest, wanted: 28 }));
     expect(numbers.length).toBe(MEMORIES);
     expect(numbers).toEqual(expect.arrayContaining([21, 22, 23, 24, 25]));
   });
@@ -206,7 +204,7 @@ it("a search during which more is deleted than it notes is done again", async ()
   });
   const { searches } = await search(async (search, replica) => {
     await change(replica);
-    return search.nearest(nearest);
+    return search.best(nearest);
   });
   expect(searches).toBe(2);
 });
@@ -214,7 +212,7 @@ it("a search during which more is deleted than it notes is done again", async ()
 describe("a search in which others change something every time", () => {
   it("says so rather than leave a memory out", async () => {
     beforeFetch = ([found]) => replace(found as number);
-    await expect(search((search) => search.nearest(nearest))).rejects.toMatchObject({
+    await expect(search((search) => search.best(nearest))).rejects.toMatchObject({
       code: "unavailable",
       message: "memories of this namespace are replaced faster than they are found; try again",
     });
@@ -222,7 +220,7 @@ describe("a search in which others change something every time", () => {
 
   it("answers what is left when others delete what it finds", async () => {
     beforeFetch = ([found]) => remove(found as number);
-    const { numbers, searches } = await search((search) => search.nearest({ ...nearest, wanted: 3 }));
+    const { numbers, searches } = await search((search) => search.best({ ...nearest, wanted: 3 }));
     expect(numbers.length).toBeGreaterThanOrEqual(3);
     expect(searches).toBe(10);
   });
@@ -230,7 +228,7 @@ describe("a search in which others change something every time", () => {
   it("does not wait for a damaged memory, whatever others write", async () => {
     await log.erase({ logId, sequences: [1] });
     beforeFetch = () => append(memoryOf({ sequence: last + 1, vector: query }));
-    const { searches } = await search((search) => search.nearest(nearest));
+    const { searches } = await search((search) => search.best(nearest));
     expect(searches).toBe(1);
   });
 });

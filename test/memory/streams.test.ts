@@ -3,24 +3,33 @@ import { afterEach, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { MemoryError } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
-import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
-import type { Appended, Log } from "../../src/memory/ports/log.js";
-import { inModelVersion } from "../../src/memory/ports/model-version.js";
-import type { Quota } from "../../src/memory/ports/quota.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
-import { newMemoryId } from "../../src/memory/requests/id.js";
-import { type ExportPorts, exportMemories, Numbers } from "../../src/memory/streams/export.js";
-import type { LogReader } from "../../src/memory/streams/log-reader.js";
-import { announcedLog, announcedNames, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
-import { HELD_BYTES_MAX, OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
-import { BEFORE_ALL, positionToken } from "../../src/memory/streams/position.js";
+import { type ExportPorts, exportMemories } from "../../src/memory/operations/stream/export.js";
+import type { LogReader } from "../../src/memory/operations/stream/log-reader.js";
+import {
+  announcedLog,
+  announcedNames,
+  LOOK_EVERY_MS,
+  News,
+} from "../../src/memory/operations/stream/news.js";
+import {
+  HELD_BYTES_MAX,
+  OpenStreams,
+  STREAM_LIMITS,
+} from "../../src/memory/operations/stream/open-streams.js";
+import { BEFORE_ALL, positionToken } from "../../src/memory/operations/stream/position.js";
 import {
   FRESH_MS,
   HEARTBEAT_MS,
   type WatchEvent,
   type WatchPorts,
   watch,
-} from "../../src/memory/streams/watch.js";
+} from "../../src/memory/operations/stream/watch.js";
+import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
+import type { Appended, Log } from "../../src/memory/ports/log.js";
+import { inModelVersion } from "../../src/memory/ports/model-version.js";
+import type { Quota } from "../../src/memory/ports/quota.js";
+import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, scopeOf, TestService } from "./domain.js";
 
@@ -532,10 +541,4 @@ it("an export of many memories is complete, in order, and pauses for other work"
   expect(last).toEqual({ count: 5_000, sha256: hash.digest("hex") });
   // A hundred times less than the export takes; machines that are busy with others pause longer.
   expect(longestMs).toBeLessThan(200);
-});
-
-it("a set of numbers holds what was added, and nothing else", () => {
-  const numbers = new Numbers(20);
-  for (const number of [1, 8, 20, 21, 400]) numbers.add(number);
-  expect(Array.from({ length: 500 }, (_, i) => i).filter((i) => numbers.has(i))).toEqual([1, 8, 20, 21]);
 });

@@ -1,5 +1,4 @@
 import { afterEach, expect, it } from "vitest";
-import { rank } from "../../src/memory/search/score.js";
 import { aMemory } from "../contract/samples.js";
 import { DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
 
@@ -29,7 +28,7 @@ const windows = (count: number) =>
 async function recall(domain: Domain, vectors: Float32Array[], limit = 5) {
   const found = await domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
     await replica.current();
-    return rank(await replica.searching((search) => search.nearest({ vectors, limit: limit + 8 })), limit);
+    return (await replica.searching((search) => search.best({ vectors, wanted: limit }))).placed;
   });
   return (found ?? []).map(({ entry: { id }, score, match }) => ({ id, score, match }));
 }

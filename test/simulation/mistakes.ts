@@ -117,8 +117,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/write.ts",
-        "modelVersion === of.modelVersion ? of.embedded : await this.#embed(group, { modelVersion, signal })",
-        "of.embedded",
+        "modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion)",
+        "guessed",
       ],
     ],
   },

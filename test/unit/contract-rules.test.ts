@@ -6,9 +6,9 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { REMOVED_MAX } from "../../src/memory/filter/path.js";
 import { QUERIES_MAX } from "../../src/memory/operations/recall/question.js";
 import { BATCH_MAX } from "../../src/memory/operations/store-batch.js";
+import { REMOVED_MAX } from "../../src/memory/requests/filter-path.js";
 import { IDS_MAX } from "../../src/memory/requests/id.js";
 import {
   ALSO_IN_MAX,

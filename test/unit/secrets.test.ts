@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
+import { findSecrets, SECRET_RULES } from "../../src/memory/requests/find-secrets.js";
+import { handleSecrets, REDACTED } from "../../src/memory/requests/handle-secrets.js";
 import { METADATA_BYTES_MAX } from "../../src/memory/requests/metadata.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
-import { findSecrets, SECRET_RULES } from "../../src/memory/secrets/find-secrets.js";
-import { handleSecrets, REDACTED } from "../../src/memory/secrets/handle-secrets.js";
 import { CARD, JWT, SECRETS } from "../support/secrets.js";
 
 /** Time in which any text must be searched: some 15 ms here, and machines may be busy. */

@@ -1,6 +1,6 @@
-import { compareText } from "../../memory/filter/matches.js";
-import { objectsIn, show } from "../../memory/filter/path.js";
 import { CONTAINER, type Value } from "../../memory/ports/condition.js";
+import { objectsIn, show } from "../../memory/requests/filter-path.js";
+import { compareText } from "../../memory/requests/matches.js";
 import type { Json, JsonObject } from "../../memory/requests/metadata.js";
 import { constantOf, KIND, kindOf, writeNumber } from "./keys.js";
 

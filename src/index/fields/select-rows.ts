@@ -1,5 +1,5 @@
-import { testerOf } from "../../memory/filter/matches.js";
 import type { Condition, Field, SystemField, Test } from "../../memory/ports/condition.js";
+import { testerOf } from "../../memory/requests/matches.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { isRemoved, rowIn } from "../rows/postings.js";

@@ -1,44 +1,23 @@
 import type { Clock } from "../../concurrency/clock.js";
-import {
-  appendDirect,
-  type DirectPorts,
-  type Living,
-  type LivingPorts,
-  onLiving,
-} from "../log/append-direct.js";
+import { appendDirect, type Living, onLiving } from "../log/append-direct.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
+import { allEntries } from "../log/walk.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
-import type { Indexes } from "../ports/index.js";
+import type { Erasure, LogErasure } from "../ports/erasures.js";
 import type { Deleted, Log } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Names, Scope } from "../ports/names.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { newOperationId } from "../requests/id.js";
-
-interface BurialPorts extends LivingPorts {
-  readonly namespaces: Namespaces;
-}
-
-interface Burial {
-  readonly scope: Scope;
-  readonly logId: string;
-  readonly tombstone: Deleted;
-}
 
 /** Memories of a dropped namespace erased at a time. */
 const ERASE_MANY = 256;
 
-export interface ErasurePorts {
-  readonly indexes: Indexes;
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly erasures: Erasures;
+export interface ErasurePorts
+  extends Pick<DomainPorts, "indexes" | "log" | "names" | "secondaryIndexes" | "erasures" | "clock"> {
   readonly namespaces: Namespaces;
   readonly modelVersions: ModelVersions;
-  readonly clock: Clock;
   /** Erases the records of calls in a namespace that began at this time or before. */
   eraseCalls(scope: Scope, untilMs: number): Promise<void>;
 }
@@ -72,11 +51,9 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-export type EntryErasurePorts = Pick<ErasurePorts, "log" | "indexes" | "modelVersions">;
-
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
 export async function eraseEntry(
-  { log, indexes, modelVersions }: EntryErasurePorts,
+  { log, indexes, modelVersions }: Pick<ErasurePorts, "log" | "indexes" | "modelVersions">,
   { logIds, sequence }: { logIds: readonly string[]; sequence: number },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
@@ -130,18 +107,15 @@ function eraseCalls(ports: ErasurePorts, { scope, begunAtMs }: Pick<Erasure, "sc
  *
  * @throws MemoryError `unavailable` if others write to it without a pause; nothing is erased then.
  */
-export async function endCopy(ports: DirectPorts, logId: string): Promise<void> {
+export async function endCopy(ports: Pick<DomainPorts, "log" | "clock">, logId: string): Promise<void> {
   // The answer does not matter: another process may have ended the copy already.
   await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
   await eraseEntries(ports.log, logId);
 }
 
 async function eraseEntries(log: Log, logId: string): Promise<void> {
-  for (let from = 1; ; ) {
-    const { entries, complete } = await log.read({ logId, from, limit: ERASE_MANY, what: "head" });
+  for await (const entries of allEntries(log, { logId, from: 1, limit: ERASE_MANY, what: "head" })) {
     await log.erase({ logId, sequences: entries.map(({ sequence }) => sequence) });
-    if (complete) return;
-    from += entries.length;
   }
 }
 
@@ -149,7 +123,10 @@ async function eraseEntries(log: Log, logId: string): Promise<void> {
  * Appends a tombstone to the log, or to the one it moved to, and answers which log has it. A dropped log
  * needs none, because no replica uses it any more.
  */
-async function bury(ports: BurialPorts, { scope, logId, tombstone }: Burial): Promise<string> {
+async function bury(
+  ports: ErasurePorts,
+  { scope, logId, tombstone }: { scope: Scope; logId: string; tombstone: Deleted },
+): Promise<string> {
   const buried = await onLiving(ports, scope, async (living) => {
     if (baseOf(living.logId) !== baseOf(logId)) return logId;
     if (await appendHere(ports, { scope, living, tombstone })) return living.logId;
@@ -162,7 +139,7 @@ async function bury(ports: BurialPorts, { scope, logId, tombstone }: Burial): Pr
 
 /** Appends through the open namespace, which avoids races with its stores; false if it is not ready. */
 async function appendHere(
-  { namespaces }: BurialPorts,
+  { namespaces }: ErasurePorts,
   { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
 ): Promise<boolean> {
   const appended = await namespaces.ifOpen(scope, async ({ replica, appender }) => {

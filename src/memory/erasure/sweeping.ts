@@ -1,10 +1,8 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { every } from "../../concurrency/every.js";
 import { completeEnd } from "../log/complete-end.js";
-import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
-import type { Indexes } from "../ports/index.js";
-import { forgottenBy, isEnd, type Log } from "../ports/log.js";
+import { allEntries } from "../log/walk.js";
+import { forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
@@ -183,12 +181,7 @@ export class Leftovers {
 const READ_MANY = 512;
 const READ_MAX = 20_480;
 
-interface StoredFilesPorts {
-  readonly log: Log;
-  readonly indexes: Indexes;
-  readonly namespaces: Namespaces;
-  readonly clock: Clock;
-}
+type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "clock">;
 
 /**
  * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody
@@ -221,13 +214,13 @@ export class StoredFiles {
     const { log, indexes, clock } = this.ports;
     const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
     if (first === undefined) return;
-    for (let from = first + 1; from <= first + READ_MAX; ) {
-      const { entries, complete } = await log.read({ logId, from, limit: READ_MANY, what: "head" });
+    let upto = first;
+    for await (const entries of allEntries(log, { logId, from: first + 1, limit: READ_MANY, what: "head" })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
       if (targets.length > 0) await indexes.wipe(logId, targets);
-      from += entries.length;
-      this.#applied.set(logId, from - 1);
-      if (complete) return;
+      upto += entries.length;
+      this.#applied.set(logId, upto);
+      if (upto >= first + READ_MAX) return;
       await clock.yield();
     }
   }

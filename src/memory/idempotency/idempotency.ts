@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { Clock } from "../../concurrency/clock.js";
 import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
-import type { Log, Stored } from "../ports/log.js";
-import type { Names, Scope } from "../ports/names.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Claim, ClaimAnswer } from "../ports/claims.js";
+import type { Stored } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { newMemoryId } from "../requests/id.js";
 import { findMemory } from "../versions/fetch.js";
 
@@ -36,16 +35,10 @@ const ANSWER_ATTEMPTS_MAX = 3;
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
 
-interface OncePorts {
-  readonly claims: Claims;
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly clock: Clock;
+interface IdempotencyPorts
+  extends Pick<DomainPorts, "claims" | "log" | "names" | "secondaryIndexes" | "clock"> {
   /** True if no other process can use this database. */
   readonly exclusive: boolean;
-  /** Called with failures that no caller is told. */
-  onTrouble?(error: unknown): void;
 }
 
 /** One attempt to store the memory of an idempotency key. */
@@ -120,7 +113,7 @@ export class Idempotency {
   /** Owners that are running attempts of this process. */
   readonly #running = new Set<string>();
 
-  constructor(private readonly ports: OncePorts) {}
+  constructor(private readonly ports: IdempotencyPorts) {}
 
   /**
    * @throws MemoryError `already_exists` when the key was used for another request,
@@ -171,7 +164,7 @@ export class Idempotency {
     try {
       const { memoryId, stored = [] } = claim;
       const attempt = { memoryId, isFirst: isNew, stored, confirm };
-      const answered = onlyAnswer(await write(attempt));
+      const answered = await write(attempt);
       let isFirst = false;
       try {
         isFirst = await this.#storeAnswer(claim, answered);
@@ -228,12 +221,13 @@ export class Idempotency {
 
   /** Frees the key for the next call. The caller is told why the store failed, not an error of this step. */
   async #letGo({ id, owner }: Claim, { isNew }: { isNew: boolean }): Promise<void> {
-    const { claims, onTrouble } = this.ports;
+    const { claims } = this.ports;
     // An earlier owner may still append its memory, so the id must stay the same.
     const letGo = isNew
       ? claims.release({ id, owner })
       : claims.takeOver({ id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS });
-    await letGo.catch((error) => onTrouble?.(error));
+    // A key that was not freed is taken over by the next call once its owner counts as dead.
+    await letGo.catch(() => {});
   }
 
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
@@ -267,19 +261,6 @@ export class Idempotency {
     if (!ended) return false;
     return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
   }
-}
-
-/** Leaves out all that is no part of an answer. */
-function onlyAnswer({ id, tokens, createdAtMs, outcome, etag, similar, kept }: Answered): Answered {
-  return {
-    id,
-    tokens,
-    createdAtMs,
-    ...(outcome !== undefined && { outcome }),
-    ...(etag !== undefined && { etag }),
-    ...(similar !== undefined && { similar }),
-    ...(kept !== undefined && { kept }),
-  };
 }
 
 /** Makes what a claim keeps of an answer: no texts, which may be erased before the claim. */

@@ -1,8 +1,8 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { isUnavailable, unavailable } from "../../errors.js";
-import { type Deleted, type Dropped, type Erased, isEnd, type Log } from "../ports/log.js";
+import { type Deleted, type Dropped, type Erased, entryAt, isEnd } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
-import { completeEnd, type EndPorts } from "./complete-end.js";
+import type { DomainPorts } from "../ports/ports.js";
+import { completeEnd, type EndPort } from "./complete-end.js";
 
 /** Maximum number of attempts to become the log's next entry while others store, and their time limit. */
 const ATTEMPTS_MAX = 50;
@@ -10,15 +10,6 @@ const APPEND_TIMEOUT_MS = 10_000;
 const PAUSE_MS_MAX = 50;
 /** Maximum number of times that a name is followed to a new log. */
 const LOG_IDS_MAX = 5;
-
-export interface DirectPorts {
-  readonly log: Log;
-  readonly clock: Clock;
-}
-
-export interface LivingPorts extends EndPorts {
-  readonly log: Log;
-}
 
 /** A log that has not ended, and the number of its last entry. */
 export interface Living {
@@ -31,7 +22,7 @@ export interface Living {
  * undefined has met the log's end, and runs again on the name's next log.
  */
 export async function onLiving<T>(
-  ports: LivingPorts,
+  ports: Pick<DomainPorts, "log" | EndPort>,
   scope: Scope,
   work: (living: Living) => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -48,7 +39,10 @@ export async function onLiving<T>(
  * Finds the living log of a name. If its log has ended, this completes what the log's last writer left
  * undone.
  */
-async function livingLog(ports: LivingPorts, scope: Scope): Promise<Living | "ended" | undefined> {
+async function livingLog(
+  ports: Pick<DomainPorts, "log" | EndPort>,
+  scope: Scope,
+): Promise<Living | "ended" | undefined> {
   const { log, names } = ports;
   const logId = await names.find(scope);
   if (logId === undefined) return undefined;
@@ -72,7 +66,7 @@ export interface DirectAppend {
  * @throws MemoryError `unavailable` if others write without a pause, or if the outcome is unknown.
  */
 export async function appendDirect(
-  { log, clock }: DirectPorts,
+  { log, clock }: Pick<DomainPorts, "log" | "clock">,
   { logId, entry, check }: DirectAppend,
 ): Promise<boolean> {
   const deadlineMs = clock.nowMs() + APPEND_TIMEOUT_MS;
@@ -84,7 +78,7 @@ export async function appendDirect(
     try {
       const last = await log.last(logId);
       if (doubtful !== undefined && (last?.sequence ?? 0) >= doubtful) {
-        if (await isAt(log, { logId, sequence: doubtful, opId: entry.opId })) return true;
+        if ((await entryAt(log, logId, doubtful))?.opId === entry.opId) return true;
         doubtful = undefined;
       }
       if (last && isEnd(last.entry)) return false;
@@ -99,13 +93,4 @@ export async function appendDirect(
     await clock.sleep(clock.random() * PAUSE_MS_MAX);
   }
   throw unavailable("others store in this namespace without a pause; try again", failure);
-}
-
-async function isAt(
-  log: Log,
-  { logId, sequence, opId }: { logId: string; sequence: number; opId: string },
-): Promise<boolean> {
-  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
-  const [found] = entries;
-  return found?.sequence === sequence && found.entry.opId === opId;
 }

@@ -1,8 +1,7 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { isNotWritable, isUnavailable, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../ports/bounds.js";
-import type { Appended, Entry, Log } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import { type Appended, type Entry, entryAt } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
 import { LogEndedError, type Replica } from "./replica.js";
@@ -33,10 +32,7 @@ interface PendingAppend {
   reject(error: unknown): void;
 }
 
-interface AppenderOptions {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly clock: Clock;
+interface AppenderOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "clock"> {
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Counter that all appenders of a process share. */
   readonly allWaiting?: WaitingBytes | undefined;
@@ -129,11 +125,10 @@ export class Appender {
         opIds: operations.map(({ opId }) => opId),
       });
       for (const { opId } of operations) {
-        const from = numbers.get(opId);
-        const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
-        const [found] = range === undefined ? [] : (await log.read(range)).entries;
+        const sequence = numbers.get(opId);
+        const found = sequence === undefined ? undefined : await entryAt(log, logId, sequence);
         const waiting = this.#waiting.get(opId);
-        if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
+        if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found));
         else if (waiting !== undefined) this.#waiting.set(opId, { ...waiting, ready: true });
       }
     } catch (error) {

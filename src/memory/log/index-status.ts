@@ -1,12 +1,10 @@
 import { isUnavailable } from "../../errors.js";
-import type { Indexes, IndexFiles } from "../ports/index.js";
+import type { IndexFiles } from "../ports/index.js";
 import type { Log } from "../ports/log.js";
-import type { Names, Scope } from "../ports/names.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 
-export interface IndexStatusPorts {
-  readonly log: Log;
-  readonly names: Names;
-  readonly indexes: Indexes;
+export interface IndexStatusPorts extends Pick<DomainPorts, "log" | "names" | "indexes"> {
   /** Logs that this process holds open. */
   readonly namespaces: { readonly logIds: readonly string[] };
 }

@@ -1,27 +1,15 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { unavailable } from "../../errors.js";
-import type { Indexes } from "../ports/index.js";
 import type { Scope } from "../ports/names.js";
-import type { Recent } from "../ports/recent.js";
+import type { DomainPorts } from "../ports/ports.js";
+import type { Open } from "./open-namespaces.js";
 import type { Replica } from "./replica.js";
 
 /** Interval of recording that a namespace is in use. */
 const TOUCH_MS = 600_000;
 
-export interface MaintenanceOptions {
-  readonly indexes: Indexes;
-  readonly recent: Recent;
-  readonly clock: Clock;
+export interface MaintenanceOptions extends Pick<DomainPorts, "indexes" | "recent" | "clock"> {
   /** Called with failures; the work is tried again when it is next due. */
   onTrouble?(error: unknown): void;
-}
-
-/** A namespace under maintenance. */
-export interface Tended {
-  readonly scope: Scope;
-  readonly replica: Replica;
-  /** Time when its use was last recorded, by the monotonic clock. */
-  touchedMs: number;
 }
 
 /** Work for open namespaces beside the calls: no call waits for it, but the end of the program does. */
@@ -33,7 +21,7 @@ export class Maintenance {
   constructor(private readonly options: MaintenanceOptions) {}
 
   /** Records a use. */
-  tend(open: Tended): void {
+  tend(open: Open): void {
     const { recent, clock } = this.options;
     if (open.replica.broken || open.replica.hasEnded || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
     open.touchedMs = clock.nowMs();
@@ -44,7 +32,7 @@ export class Maintenance {
     const { logId } = replica;
     const closed = this.#run(async () => {
       await replica.close();
-      if (replica.hasEnded) await this.#discardFiles(logId);
+      if (replica.hasEnded) await this.options.indexes.discard(logId);
     });
     this.#await(logId, closed);
   }
@@ -55,13 +43,10 @@ export class Maintenance {
    * @throws MemoryError `unavailable`
    */
   async erase(logId: string, replica: Replica | undefined): Promise<void> {
-    const erasing = Promise.all([this.#closing.get(logId), replica?.closed]).then(() =>
-      this.#discardFiles(logId),
-    );
-    this.#await(
-      logId,
-      this.#run(() => erasing),
-    );
+    const closed = Promise.all([this.#closing.get(logId), replica?.closed]);
+    const erasing = closed.then(() => this.options.indexes.discard(logId));
+    const running = this.#run(() => erasing);
+    this.#await(logId, running);
     await erasing.catch((error) => {
       throw unavailable("the index files of this namespace could not be erased", error);
     });
@@ -80,7 +65,7 @@ export class Maintenance {
   discard(logId: string): void {
     this.#run(async () => {
       await this.closed(logId);
-      await this.#discardFiles(logId);
+      await this.options.indexes.discard(logId);
     });
   }
 
@@ -99,10 +84,6 @@ export class Maintenance {
       if (this.#closing.get(logId) === all) this.#closing.delete(logId);
     });
     this.#closing.set(logId, all);
-  }
-
-  async #discardFiles(logId: string): Promise<void> {
-    await this.options.indexes.discard(logId);
   }
 
   #run(work: () => Promise<void>): Promise<void> {

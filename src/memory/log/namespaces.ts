@@ -1,11 +1,10 @@
 import { unavailable } from "../../errors.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import { WaitingBytes } from "../ports/bounds.js";
-import type { Erasures } from "../ports/erasures.js";
-import type { Entry, Log, Lost, Sequenced, Stored } from "../ports/log.js";
+import type { Entry, Lost, Sequenced, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
-import type { Names, Scope } from "../ports/names.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
@@ -19,12 +18,10 @@ const LOG_IDS_MAX = 5;
 /** Share of the budget that one index may take while it is built: what is not sealed yet takes more. */
 const BUILDING_SHARE = 1.5;
 
-export interface NamespacesOptions extends MaintenanceOptions {
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
+export interface NamespacesOptions
+  extends MaintenanceOptions,
+    Pick<DomainPorts, "log" | "names" | "secondaryIndexes" | "erasures"> {
   readonly modelVersions: ModelVersions;
-  readonly erasures: Erasures;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
   /** True if no other process can use this database. */
@@ -69,10 +66,9 @@ export class Namespaces {
   constructor(options: NamespacesOptions) {
     this.#options = options;
     this.#maintenance = new Maintenance(options);
-    this.#open = new OpenNamespaces({
-      bytesMax: options.indexMemoryBytesMax,
-      close: (replica) => this.#maintenance.close(replica),
-    });
+    this.#open = new OpenNamespaces(options.indexMemoryBytesMax, (replica) =>
+      this.#maintenance.close(replica),
+    );
   }
 
   /**

@@ -1,7 +1,6 @@
 import type { RowCounts } from "../ports/index.js";
 import type { Scope } from "../ports/names.js";
 import type { Appender } from "./appender.js";
-import type { Tended } from "./maintenance.js";
 import type { Replica } from "./replica.js";
 
 const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
@@ -9,8 +8,12 @@ const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 const OPEN_MAX = 10_000;
 
 /** An open namespace. */
-export interface Open extends Tended {
+export interface Open {
+  readonly scope: Scope;
+  readonly replica: Replica;
   readonly appender: Appender;
+  /** Time when its use was last recorded, by the monotonic clock. */
+  touchedMs: number;
   /** True if it is no longer handed out, and closed when the last call that uses it ends. */
   gone: boolean;
 }
@@ -28,18 +31,16 @@ export interface Held {
   readonly indexing: number;
 }
 
-export interface OpenNamespacesOptions {
-  /** Bytes of open indexes beyond which the least recently used ones are closed. */
-  readonly bytesMax: number;
-  close(replica: Replica): void;
-}
-
 /** The namespaces that a process holds open, within a memory budget. */
 export class OpenNamespaces {
   /** Open namespaces by scope, least recently used first. */
   readonly #open = new Map<string, Open>();
 
-  constructor(private readonly options: OpenNamespacesOptions) {}
+  /** @param bytesMax bytes of open indexes beyond which the least recently used ones are closed */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly close: (replica: Replica) => void,
+  ) {}
 
   get all(): Open[] {
     return [...this.#open.values()];
@@ -68,7 +69,7 @@ export class OpenNamespaces {
     const key = keyOf(open.scope);
     if (this.#open.get(key) === open) this.#open.delete(key);
     open.gone = true;
-    if (open.replica.users === 0) this.options.close(open.replica);
+    if (open.replica.users === 0) this.close(open.replica);
   }
 
   /** Measures the open namespaces; for each kind of queue, the length of the longest. */
@@ -84,7 +85,7 @@ export class OpenNamespaces {
     };
     for (const { replica, appender } of this.#open.values()) {
       held.memories += replica.size;
-      if (replica.bytes > this.options.bytesMax) held.tooLarge++;
+      if (replica.bytes > this.bytesMax) held.tooLarge++;
       const { vectors, words } = replica.rowCounts;
       for (const [sum, rows] of [
         [held.rows.vectors, vectors],
@@ -102,7 +103,7 @@ export class OpenNamespaces {
 
   /** True if another namespace needs one to be closed. */
   get isFull(): boolean {
-    return this.#open.size >= OPEN_MAX || this.#bytes() >= this.options.bytesMax;
+    return this.#open.size >= OPEN_MAX || this.#bytes() >= this.bytesMax;
   }
 
   #bytes(): number {
@@ -117,9 +118,8 @@ export class OpenNamespaces {
    * otherwise a single namespace above the budget would be built again for every call.
    */
   evict(): void {
-    const { bytesMax } = this.options;
     let bytes = this.#bytes();
-    while (bytes > bytesMax || this.#open.size > OPEN_MAX) {
+    while (bytes > this.bytesMax || this.#open.size > OPEN_MAX) {
       const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
       const heavy = this.#heaviest();
       const first = unused.find(({ scope }) => scope.accountId === heavy) ?? unused[0];
@@ -135,7 +135,7 @@ export class OpenNamespaces {
     for (const { scope, replica } of this.#open.values()) {
       byAccount.set(scope.accountId, (byAccount.get(scope.accountId) ?? 0) + replica.bytes);
     }
-    const half = this.options.bytesMax / 2;
+    const half = this.bytesMax / 2;
     return [...byAccount].sort(([, a], [, b]) => b - a).find(([, bytes]) => bytes > half)?.[0];
   }
 }

@@ -1,26 +1,26 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { coalesce } from "../../concurrency/coalesce.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import type { Index, Indexes, IndexRow } from "../ports/index.js";
+import type { Index, IndexRow } from "../ports/index.js";
 import {
   type Dropped,
   type Entry,
   forgottenBy,
   isEnd,
-  type Log,
   type Lost,
   type Moved,
   type Sequenced,
   type Stored,
 } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
-import { vectorsOf } from "../ports/windows.js";
+import { rowFor, vectorsOf } from "../ports/windows.js";
+import { type Change, RunningSearches } from "../search/changes-during.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
 import { SupersededIndex } from "../search/superseded-index.js";
-import { type Change, RunningSearches } from "../versions/changes-during.js";
-import { Expiries } from "../versions/expiries.js";
+import { fetchAll } from "../versions/fetch.js";
+import { supersedingAndExpiring } from "../versions/superseding.js";
+import { Expiries } from "./expiries.js";
 import { Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
@@ -28,8 +28,6 @@ const READ_FEW = 16;
 const READ_MANY = 256;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
-/** Entries that supersede others, or expire, listed at a time. */
-const LISTED_MANY = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -43,11 +41,7 @@ export class LogEndedError extends Error {
   }
 }
 
-export interface ReplicaOptions {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly indexes: Indexes;
-  readonly clock: Clock;
+export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
   readonly timer?: StepTimer<SharedStep> | undefined;
   /**
    * Called with the number of entries read from the log: at the start, or because another process wrote them.
@@ -81,8 +75,8 @@ export class Replica {
 
   readonly #index: Index;
   readonly #superseded: SupersededIndex;
-  readonly #mean: SampledMean;
-  readonly #meanOfAll: SampledMean;
+  readonly #mean = new SampledMean((sequences) => this.#readVectors(sequences));
+  readonly #meanOfAll = new SampledMean((sequences) => this.#readVectors(sequences));
   readonly #expiries = new Expiries();
   readonly #searches = new RunningSearches();
   readonly #searchable: Searchable;
@@ -132,9 +126,6 @@ export class Replica {
       indexes,
       applied: () => this.applied,
     });
-    const sampling = { logId, log, clock, fits: (some: readonly Float32Array[]) => this.#index.fits(some) };
-    this.#mean = new SampledMean(sampling);
-    this.#meanOfAll = new SampledMean(sampling);
     this.#searchable = {
       logId,
       log,
@@ -249,6 +240,15 @@ export class Replica {
     return mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes)));
   }
 
+  async *#readVectors(sequences: readonly number[]) {
+    const { log, clock } = this.options;
+    for await (const found of fetchAll(log, { logId: this.logId, sequences, what: "vectors" })) {
+      const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
+      yield some.filter(({ vectors }) => this.#index.fits(vectors));
+      await clock.yield();
+    }
+  }
+
   /** Returns what was found, unless a memory that was answered as stored just before an index failed may be missing. */
   #whole<T>(found: T): T {
     if (this.broken) throw failed();
@@ -264,21 +264,12 @@ export class Replica {
   /** Begins where the indexes' files end, if they were made of this log. */
   async #restore(): Promise<void> {
     this.#applied = await this.#restoration.begin();
-    const { secondaryIndexes, clock } = this.options;
-    for (let from = 1; from <= this.applied; ) {
-      const some = await secondaryIndexes.listSupersedingAndExpiring({
-        logId: this.logId,
-        from,
-        limit: LISTED_MANY,
-      });
+    for await (const some of supersedingAndExpiring(this.options, this.logId, this.applied)) {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
       // A process that died may not have taken them out of its files. No delete waits for that.
       this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
-      if (some.length < LISTED_MANY) break;
-      from = (some.at(-1)?.sequence ?? from) + 1;
-      await clock.yield();
     }
     this.#isRestored = true;
   }
@@ -300,10 +291,9 @@ export class Replica {
       // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && !this.#forgotten.delete(sequence)) {
         if (entry.expiresAtMs !== undefined) this.#expiries.add(sequence, entry.expiresAtMs);
-        const vectors = vectorsOf(entry);
-        const fits = this.#index.fits(vectors);
-        rows.push({ sequence, opId: entry.opId, memory: entry, vectors: fits ? vectors : undefined });
-        if (!fits) onLost?.(this.logId, { sequence, entry: UNFIT });
+        const row = rowFor(this.#index, { sequence, entry });
+        rows.push(row);
+        if (row.vectors === undefined) onLost?.(this.logId, { sequence, entry: UNFIT });
       } else if (isEnd(entry)) {
         this.hasEnded = true;
         this.end = entry;

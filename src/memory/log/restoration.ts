@@ -1,20 +1,16 @@
-import type { Clock } from "../../concurrency/clock.js";
-import type { Gap, Index, Mark, RestoredIndex } from "../ports/index.js";
-import { isMemory, type Log, type Projected, type Sequenced } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Gap, Index, IndexRow, RestoredIndex } from "../ports/index.js";
+import { entryAt, isMemory } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
-import { shownOf } from "../versions/fetch.js";
+import { fetchShown, shownOf } from "../versions/fetch.js";
 
 /** Entries read at a time. */
 const READ_MANY = 512;
 
-export interface RestorationOptions {
+interface RestorationOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "clock"> {
   readonly logId: string;
-  readonly log: Pick<Log, "read" | "fetch">;
-  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
-  readonly index: Pick<Index, "restore" | "reset" | "gap" | "fill" | "fits">;
-  readonly clock: Clock;
+  readonly index: Index;
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Called with the number of entries of a gap before they are added; it throws if no more may be. */
   onRead(entries: number): void;
@@ -55,13 +51,12 @@ export class Restoration {
    * the database is an older copy of itself. The index is emptied then, and must be filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, log, secondaryIndexes, clock, index } = this.options;
-    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false };
+    const { logId, index } = this.options;
+    const sequences = [...this.#unconfirmed];
     let isOlder = false;
-    for (let rest = [...this.#unconfirmed]; rest.length > 0 && !isOlder; ) {
-      const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
-      rest = [...fetched.rest];
-      isOlder = (await shownOf(showing, fetched.found)).length > 0;
+    for await (const shown of fetchShown(this.options, { logId, sequences, what: "head" })) {
+      isOlder = shown.length > 0;
+      if (isOlder) break;
     }
     if (isOlder) await index.reset();
     this.#unconfirmed.clear();
@@ -69,12 +64,12 @@ export class Restoration {
   }
 
   async #restore(): Promise<number> {
-    const { index, timer = NO_TIMINGS } = this.options;
+    const { log, logId, index, timer = NO_TIMINGS } = this.options;
     this.#restored ??= { stored: await timer.time("restore", () => index.restore()) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
-    for (const mark of stored.marks) {
-      if (await this.#isOurs(mark)) continue;
+    for (const { sequence, opId } of stored.marks) {
+      if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
       await index.reset();
       return 0;
     }
@@ -82,42 +77,24 @@ export class Restoration {
     return stored.upto;
   }
 
-  async #isOurs({ sequence, opId }: Mark): Promise<boolean> {
-    const { logId, log } = this.options;
-    const [at] = (await log.read({ logId, from: sequence, limit: 1, what: "head" })).entries;
-    return at?.sequence === sequence && at.entry.opId === opId;
-  }
-
-  /** Reads some of the memories that live in a gap between files. */
+  /** Fills a gap with some of the memories that live in it. */
   async #fill({ part, after, upto }: Gap): Promise<void> {
     const { index, onRead } = this.options;
-    const at = { from: after + 1, limit: Math.min(READ_MANY, upto - after) };
-    const read = await (part === "words" ? this.#readText(at) : this.#readVectors(at));
-    onRead(read.entries);
-    await index.fill(read.rows, read.last ?? upto);
+    const range = { from: after + 1, limit: Math.min(READ_MANY, upto - after) };
+    const rows: IndexRow[] = [];
+    const read = part === "words" ? await this.#read(range, "text") : await this.#read(range, "vectors");
+    for (const { sequence, entry } of read.living) {
+      const row = { sequence, opId: entry.opId };
+      if (!("vectors" in entry)) rows.push({ ...row, memory: entry });
+      else if (index.fits(vectorsOf(entry))) rows.push({ ...row, vectors: vectorsOf(entry) });
+    }
+    onRead(read.entries.length);
+    await index.fill(rows, read.entries.at(-1)?.sequence ?? upto);
   }
 
-  async #readText(at: { from: number; limit: number }) {
+  async #read<W extends "text" | "vectors">(range: { from: number; limit: number }, what: W) {
     const { logId, log } = this.options;
-    const { entries } = await log.read({ logId, ...at, what: "text" });
-    const living = await this.#living(entries.filter(isMemory));
-    const rows = living.map(({ sequence, entry }) => ({ sequence, opId: entry.opId, memory: entry }));
-    return { entries: entries.length, rows, last: entries.at(-1)?.sequence };
-  }
-
-  async #readVectors(at: { from: number; limit: number }) {
-    const { logId, log, index } = this.options;
-    const { entries } = await log.read({ logId, ...at, what: "vectors" });
-    const living = await this.#living(entries.filter(isMemory));
-    const rows = living.map(({ sequence, entry }) => {
-      return { sequence, opId: entry.opId, vectors: vectorsOf(entry) };
-    });
-    const fitting = rows.filter(({ vectors }) => index.fits(vectors));
-    return { entries: entries.length, rows: fitting, last: entries.at(-1)?.sequence };
-  }
-
-  #living<E extends Projected["head"]>(memories: readonly Sequenced<E>[]) {
-    const { logId, secondaryIndexes, clock } = this.options;
-    return shownOf({ secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: false }, memories);
+    const { entries } = await log.read({ logId, ...range, what });
+    return { entries, living: await shownOf(this.options, { logId }, entries.filter(isMemory)) };
   }
 }

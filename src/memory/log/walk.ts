@@ -1,4 +1,4 @@
-import type { Log } from "../ports/log.js";
+import type { Entry, Log, Projection, Range, Sequenced } from "../ports/log.js";
 import type { Named, Names, Scope } from "../ports/names.js";
 
 /** Names or logs read at a time. */
@@ -11,6 +11,19 @@ export async function* allNames(names: Names, begin?: Scope): AsyncGenerator<Nam
     yield* some;
     after = some.at(-1)?.scope;
     if (some.length < LIST_MANY) return;
+  }
+}
+
+/** Walks along a log, some entries at a time, up to its end. */
+export async function* allEntries<W extends Projection>(
+  log: Log,
+  { from: first, ...range }: Range<W>,
+): AsyncGenerator<Sequenced<Entry<W>>[]> {
+  for (let from = first; ; ) {
+    const { entries, complete } = await log.read({ ...range, from });
+    yield entries;
+    if (complete) return;
+    from += entries.length;
   }
 }
 

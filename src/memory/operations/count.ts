@@ -1,9 +1,9 @@
-import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
+import { heldLogOf } from "../log/living-log.js";
 import { authorizeFree } from "../requests/authorize.js";
+import { parseFilter } from "../requests/filter.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import { endOf } from "./end-of.js";
 import { type MatchingPorts, selectIn } from "./matching.js";
 import type { NamespaceRequest } from "./ports.js";
 
@@ -27,7 +27,6 @@ export async function countMemories(
     const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
     return matching?.selection.size ?? 0;
   }
-  const end = await endOf(ports, scope);
-  if (end === undefined) return 0;
-  return countShown(ports, { logId: end.logId, includeSuperseded, signal });
+  const held = await heldLogOf(ports, scope);
+  return held === undefined ? 0 : countShown(ports, { logId: held.logId, includeSuperseded, signal });
 }

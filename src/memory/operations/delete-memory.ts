@@ -1,16 +1,20 @@
 import { unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import { onLiving } from "../log/append-direct.js";
+import type { Filter } from "../ports/condition.js";
+import type { LogErasure } from "../ports/erasures.js";
+import type { Projected } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
+import { matches } from "../requests/matches.js";
 import { scopeOf } from "../requests/namespace.js";
 import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";
 import type { ErasingPorts } from "./ports.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
-export const VERSIONS_MAX = 20;
+const VERSIONS_MAX = 20;
 
 /**
  * Deletes one memory. When this resolves, its text, metadata and vector are gone from the database and from
@@ -29,36 +33,56 @@ export async function deleteMemory(
   if (!(await forget(ports, { scope, id }))) throw noSuchMemory();
 }
 
+type MemoryErasure = LogErasure & { readonly sequence: number };
+
+interface Forgetting {
+  readonly scope: Scope;
+  readonly id: string;
+  /** The erasure to begin with; that of the memory's present version if left out. */
+  readonly first?: MemoryErasure | undefined;
+  /** Filter that the versions made meanwhile must match; any will do if left out. */
+  readonly filter?: Filter | undefined;
+}
+
 /**
- * Erases one memory, without asking who the caller is; true if there was one with this id. One that has
- * expired is erased, too, and counts as none.
+ * Erases a memory, and the versions that others make of it meanwhile, without asking who the caller is. True if there
+ * was one; false if others have made one that the filter does not match, which stays. One that has expired is erased,
+ * too, and counts as none.
  *
  * @throws MemoryError `unavailable`
  */
-export async function forget(ports: ErasurePorts, target: { scope: Scope; id: string }): Promise<boolean> {
-  let found = await locate(ports, target);
-  let was = false;
+export async function forget(
+  ports: ErasurePorts,
+  { first, filter, ...target }: Forgetting,
+): Promise<boolean> {
+  const { log, erasures, clock } = ports;
+  let was = first !== undefined;
+  let found = first ?? (await locate(ports, target));
   // An update may have made another version before the tombstone; after it, none is made.
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
-    was ||= !(await hasExpired(ports, found));
-    await ports.erasures.begin(found);
+    if (found !== first) {
+      const fetching = {
+        logId: found.logId,
+        sequences: [found.sequence],
+        what: filter ? "text" : "head",
+      } as const;
+      const [version] = (await log.fetch(fetching)).found;
+      if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
+      was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
+    }
+    await erasures.begin(found);
     await finish(ports, found);
     found = await locate(ports, target);
   }
-  if (found) throw unavailable("the memory is updated again and again");
+  if (found) throw unavailable(`${filter ? "a" : "the"} memory is updated again and again`);
   return was;
 }
 
-async function hasExpired(
-  { log, clock }: ErasurePorts,
-  { logId, sequence }: { logId: string; sequence: number },
-): Promise<boolean> {
-  const [found] = (await log.fetch({ logId, sequences: [sequence], what: "head" })).found;
-  return found !== undefined && isExpired(found.entry, clock.wallMs());
-}
-
-/** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
-export async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
+/** Finds a memory's present version, to erase it. This needs no index: the log knows the number of each memory. */
+async function locate(
+  ports: ErasurePorts,
+  { scope, id }: { scope: Scope; id: string },
+): Promise<MemoryErasure | undefined> {
   const located = await onLiving(ports, scope, async ({ logId }) => {
     return { logId, sequence: await ports.secondaryIndexes.locate({ logId, id }) };
   });

@@ -1,10 +1,10 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
+import { heldLogOf, measureNamespace, type NamedLogs } from "../log/living-log.js";
 import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
-import { type EndOfPorts, endOf, measureLiving } from "./end-of.js";
-import { type ErasedSome, eraseSome } from "./erase-some.js";
+import { changeSome } from "./change-some.js";
 import type { ErasingPorts } from "./ports.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */
@@ -23,7 +23,10 @@ export interface DeleteNamespacesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface DeletedNamespaces extends ErasedSome {
+export interface DeletedNamespaces {
+  readonly deleted: number;
+  /** True if others are left. */
+  readonly more: boolean;
   /** Names of those that were deleted or, of a dry run, of those that the next call would delete. */
   readonly namespaces: readonly string[];
   /** Number of memories that these held. */
@@ -66,26 +69,23 @@ export async function deleteNamespaces(
   if (dryRun === true) {
     const matched = hasMore ? await countNames(ports, meant, signal) : found.length;
     const held = await mapSome(names, DROPPING_MAX, (namespace) =>
-      measureLiving(ports, { accountId, namespace }),
+      measureNamespace(ports, { accountId, namespace }),
     );
     const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
     return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
   }
   const dropped = new Map<string, number>();
-  const erase = async (namespace: string) => {
+  const change = async (namespace: string) => {
     const held = await drop(ports, { accountId, namespace }, { force: true });
     if (held !== undefined) dropped.set(namespace, held);
-    return held !== undefined;
+    return true;
   };
-  const { deleted, more } = await eraseSome(ports.clock, {
-    targets: names,
-    atOnce: DROPPING_MAX,
-    erase,
-    signal,
-  });
+  const read = async (some: readonly string[]) => some;
+  const changing = { targets: names, atOnce: DROPPING_MAX, read, change, signal };
+  const left = await changeSome(ports.clock, changing);
   return {
-    deleted,
-    more: more || hasMore,
+    deleted: dropped.size,
+    more: left > 0 || hasMore,
     namespaces: names.filter((name) => dropped.has(name)),
     memories: [...dropped.values()].reduce((sum, each) => sum + each, 0),
   };
@@ -93,18 +93,18 @@ export async function deleteNamespaces(
 
 /** Lists names after the given one. */
 async function namesOf(
-  ports: EndOfPorts,
+  ports: NamedLogs,
   { accountId, prefix, own }: Meant,
   page: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   if (own !== undefined)
-    return (await endOf(ports, { accountId, namespace: own })) === undefined ? [] : [own];
+    return (await heldLogOf(ports, { accountId, namespace: own })) === undefined ? [] : [own];
   const heads = await ports.names.list({ accountId, prefix, ...page });
   return heads.map(({ namespace }) => namespace);
 }
 
 /** Counts all names, some at a time. */
-async function countNames(ports: EndOfPorts, meant: Meant, signal: AbortSignal | undefined): Promise<number> {
+async function countNames(ports: NamedLogs, meant: Meant, signal: AbortSignal | undefined): Promise<number> {
   for (let [count, after] = [0, ""]; ; ) {
     signal?.throwIfAborted();
     const names = await namesOf(ports, meant, { after, limit: COUNT_MANY });

@@ -1,10 +1,9 @@
-import { byteLengthOf } from "../ports/bounds.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
+import { fillPage, type Step } from "./page-of-memories.js";
 import type { NamespaceRequest, ReadingPorts } from "./ports.js";
-import { PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the answer may have no room for them. */
 const READ_MANY = 16;
@@ -32,19 +31,18 @@ export async function getMemories(
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const logId = await ports.names.find(scope);
   if (logId === undefined) return { memories: [], missing: ids, remaining: [] };
-  const memories: Shown[] = [];
   const missing: string[] = [];
-  let bytes = 0;
-  for (let at = 0; at < ids.length; at += READ_MANY) {
-    const some = ids.slice(at, at + READ_MANY);
-    const found = await findMemories(ports, { logId, ids: some, what: "text" });
-    for (const [i, id] of some.entries()) {
-      if (bytes >= PAGE_BYTES_MAX) return { memories, missing, remaining: ids.slice(at + i) };
-      const memory = found.get(id);
-      if (memory === undefined) missing.push(id);
-      else memories.push(memory);
-      bytes += memory === undefined ? 0 : byteLengthOf(memory);
+  const steps = async function* (): AsyncGenerator<Step<number>> {
+    for (let at = 0; at < ids.length; at += READ_MANY) {
+      const some = ids.slice(at, at + READ_MANY);
+      const found = await findMemories(ports, { logId, ids: some, what: "text" });
+      for (const [i, id] of some.entries()) {
+        const entry = found.get(id);
+        if (entry === undefined) missing.push(id);
+        yield { entry, next: at + i + 1 };
+      }
     }
-  }
-  return { memories, missing, remaining: [] };
+  };
+  const { items, next } = await fillPage(steps(), ids.length);
+  return { memories: items, missing, remaining: ids.slice(next) };
 }

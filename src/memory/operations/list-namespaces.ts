@@ -1,10 +1,10 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { isEnd, type Measured } from "../ports/log.js";
-import type { NamespaceHead, Scope } from "../ports/names.js";
+import { followMoves, heldLogOf, measureNamespace, type NamedLogs } from "../log/living-log.js";
+import type { Measured } from "../ports/log.js";
+import type { NamespaceHead } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../requests/page.js";
-import { type EndOfPorts, endOf, measureLiving } from "./end-of.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -30,7 +30,7 @@ export interface Namespace extends Measured {
  * @throws MemoryError `invalid_argument` also for the token of another prefix.
  */
 export async function listNamespaces(
-  { quota, ...ports }: EndOfPorts & { readonly quota: Quota },
+  { quota, ...ports }: NamedLogs & { readonly quota: Quota },
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
@@ -65,26 +65,20 @@ function placeIn(prefix: string, token: string): string {
 }
 
 /** Lists the one namespace that the caller's key is for. */
-async function only(ports: EndOfPorts, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
-  const measured = await measureLiving(ports, { accountId, namespace });
+async function only(ports: NamedLogs, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
+  const measured = await measureNamespace(ports, { accountId, namespace });
   return measured === undefined ? [] : [{ namespace, ...measured }];
 }
 
 async function measureAll(
-  ports: EndOfPorts,
+  ports: NamedLogs,
   { accountId, heads }: { accountId: string; heads: readonly NamespaceHead[] },
 ): Promise<Namespace[]> {
   const measured = await mapSome(heads, MEASURING_MAX, async ({ namespace, logId }) => {
-    const living = await livingOf(ports, { accountId, namespace }, logId);
-    return living === undefined ? undefined : { namespace, ...(await ports.log.measure({ logId: living })) };
+    const listed = await followMoves(ports.log, logId);
+    // After a drop, the name may belong to another log by now.
+    const held = listed.dropped ? await heldLogOf(ports, { accountId, namespace }) : listed;
+    return held && held.last > 0 ? { namespace, ...(await ports.log.measure(held)) } : undefined;
   });
   return measured.filter((each) => each !== undefined);
-}
-
-/** Finds the log to measure for a name; undefined if it holds nothing yet, or is being dropped. */
-async function livingOf(ports: EndOfPorts, scope: Scope, listed: string): Promise<string | undefined> {
-  const end = (await ports.log.last(listed))?.entry;
-  if (end === undefined || !isEnd(end)) return end && listed;
-  // The log has ended, and its name may belong to another log by now.
-  return (await endOf(ports, scope))?.logId;
 }

@@ -1,9 +1,10 @@
-import { parseFilter } from "../filter/parse.js";
+import { heldLogOf } from "../log/living-log.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
-import type { Happened } from "../ports/event-order.js";
+import type { Happened } from "../ports/index.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
+import { parseFilter } from "../requests/filter.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import {
@@ -18,10 +19,13 @@ import {
   parseTimePlace,
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
-import { endOf } from "./end-of.js";
 import { type MatchingPorts, selectIn } from "./matching.js";
+import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
 import type { NamespaceRequest } from "./ports.js";
-import { newest, oldest, readSome } from "./read-page.js";
+
+/** Entries per read, and reads per page: there may be many deleted entries between two memories. */
+const READ_MANY = 128;
+const READS_MAX = 50;
 
 /** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */
 export type Order = "newest" | "oldest" | "event-newest" | "event-oldest";
@@ -45,22 +49,15 @@ interface Listing {
   readonly filter: Filter;
   readonly includeSuperseded: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Words of the page token behind the list's name; undefined for the first page. */
-  readonly token: string[] | undefined;
   readonly size: number;
+  /** The place in a log at which the page begins, as its token has it; undefined for the first page. */
+  placeIn(logId: string): readonly string[] | undefined;
 }
 
-/** A page, and the words of the next one's token; undefined if nothing is left. */
+/** A log, and the way through what is listed of it. Places are the numbers that a page token has. */
 interface Listed {
-  readonly items: readonly Shown[];
-  readonly next: readonly string[] | undefined;
-}
-
-/** A way to list memories: undefined if the namespace does not exist. */
-interface List {
-  /** Number of words in its page tokens. */
-  readonly words: number;
-  read(ports: MatchingPorts, listing: Listing): Promise<Listed | undefined>;
+  readonly logId: string;
+  readonly steps: AsyncIterable<Step<number | readonly number[]>>;
 }
 
 /** Name of each order in page tokens, so that a token of one order is refused in another. */
@@ -86,98 +83,90 @@ export async function listMemories(
   { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
 ): Promise<Page<Shown>> {
   const filter = parseFilter(request.filter);
-  const list =
-    order === "event-newest" || order === "event-oldest"
-      ? BY_EVENT_TIME
-      : filter === undefined
-        ? LOG
-        : SELECTED;
+  const isByEvent = order === "event-newest" || order === "event-oldest";
+  const list = isByEvent ? listByEventTime : filter === undefined ? listLog : listSelected;
   const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
-  const token = parsePageToken(request.pageToken, [NAMES[order], list.words]);
+  // A token has the log, the place and, but for a list of the log itself, the filter.
+  const digest = list === listLog ? [] : [digestOf(filter?.key ?? "")];
+  const words = 1 + (isByEvent ? 2 : 1) + digest.length;
+  const token = parsePageToken(request.pageToken, [NAMES[order], words]);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
-  const listing = { scope, order, filter: filter ?? ALL, includeSuperseded, signal, token, size };
-  const page = await list.read(ports, listing);
-  if (page === undefined) return noPage(token);
-  const nextPageToken = page.next === undefined ? "" : pageToken([NAMES[order], ...page.next]);
-  return { items: page.items, nextPageToken };
+  const placeIn = (logId: string) => {
+    if (token === undefined) return undefined;
+    // A copy in another model version has the same numbers.
+    const [base, ...rest] = token;
+    const place = rest.slice(0, rest.length - digest.length);
+    if (base !== baseOf(logId) || rest[place.length] !== digest[0]) throw badToken();
+    return place;
+  };
+  const listing = { scope, order, filter: filter ?? ALL, includeSuperseded, signal, size, placeIn };
+  const listed = await list(ports, listing);
+  if (listed === undefined) return noPage(token);
+  const { items, next } = await fillPage(listed.steps, size);
+  const nextPageToken =
+    next === undefined
+      ? ""
+      : pageToken([NAMES[order], baseOf(listed.logId), ...[next].flat().map(String), ...digest]);
+  return { items, nextPageToken };
 }
 
-/** Lists all memories by when they were stored, as the log has them. */
-const LOG: List = {
-  words: 2,
-  read: async (ports, { scope, order, token, size, includeSuperseded }) => {
-    const end = await endOf(ports, scope);
-    if (end === undefined) return undefined;
-    const [base, at] = token ?? [];
-    // A copy in another model version has the same numbers.
-    if (token !== undefined && base !== baseOf(end.logId)) throw badToken();
-    const place = token && Math.min(parsePlace(at), end.last + 1);
-    const read = order === "newest" ? newest : oldest;
-    const showing = { nowMs: ports.clock.wallMs(), includeSuperseded };
-    const { items, next } = await read(ports, { ...end, ...showing, place, size });
-    return { items, next: next === undefined ? undefined : [baseOf(end.logId), String(next)] };
-  },
-};
+/** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */
+async function listLog(
+  ports: MatchingPorts,
+  { scope, order, size, includeSuperseded, placeIn }: Listing,
+): Promise<Listed | undefined> {
+  const held = await heldLogOf(ports, scope);
+  if (held === undefined) return undefined;
+  const { logId, last } = held;
+  const [at] = placeIn(logId) ?? [];
+  const place = at === undefined ? undefined : Math.min(parsePlace(at), last + 1);
+  const reads = { readFirst: size, readMany: READ_MANY, readsMax: READS_MAX };
+  const walk = { logId, includeSuperseded, what: "text", last, place, ...reads } as const;
+  return { logId, steps: order === "newest" ? newest(ports, walk) : oldest(ports, walk) };
+}
 
-/** Lists what a filter selects by when it was stored. */
-const SELECTED: List = {
-  words: 3,
-  read: async (ports, { scope, order, token, size, ...selecting }) => {
-    const matching = await selectIn(ports, scope, selecting);
-    if (matching === undefined) return undefined;
-    const { logId, selection } = matching;
-    const list = listOf(logId, selecting.filter);
-    const [base, at, digest] = token ?? [];
-    if (token !== undefined) list.expect(base, digest);
-    const place = token && parsePlace(at);
-    const sequences =
-      order === "newest"
-        ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
-        : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
-    const { items, examined } = await readSome(ports, { logId, sequences, size, ...selecting });
-    const next = sequences[examined];
-    return { items, next: next === undefined ? undefined : [list.base, String(next), list.digest] };
-  },
-};
+/** Lists what a filter selects by when it was stored; undefined without a namespace. */
+async function listSelected(
+  ports: MatchingPorts,
+  { scope, order, placeIn, size: _, ...selecting }: Listing,
+): Promise<Listed | undefined> {
+  const matching = await selectIn(ports, scope, selecting);
+  if (matching === undefined) return undefined;
+  const { logId, selection } = matching;
+  const [at] = placeIn(logId) ?? [];
+  const place = at === undefined ? undefined : parsePlace(at);
+  const sequences =
+    order === "newest"
+      ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
+      : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
+  return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, (behind) => sequences[behind]) };
+}
 
 /**
- * Lists memories by when they happened. Each page looks at the times of all of them, which the index of fields holds,
- * and keeps only those that the page needs.
+ * Lists memories by when they happened; undefined without a namespace. Each page looks at the times of all of them,
+ * which the index of fields holds, and keeps only those that the page needs.
  */
-const BY_EVENT_TIME: List = {
-  words: 4,
-  read: async (ports, { scope, order, token, size, ...selecting }) => {
-    const found = await ports.namespaces.reading(scope, async ({ replica }) => {
-      const { logId } = replica;
-      const list = listOf(logId, selecting.filter);
-      const [base, atMs, sequence, digest] = token ?? [];
-      if (token !== undefined) list.expect(base, digest);
-      const behind = token && { atMs: parseTimePlace(atMs), sequence: parsePlace(sequence) };
-      await replica.current();
-      const places = await replica.searching(async (search) => {
-        const selection = await search.select(selecting.filter, selecting);
-        // One more than the page, to know whether others follow.
-        const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
-        return search.inEventOrder(selection, event, selecting);
-      });
-      return { logId, list, places };
+function listByEventTime(
+  ports: MatchingPorts,
+  { scope, order, size, placeIn, ...selecting }: Listing,
+): Promise<Listed | undefined> {
+  return ports.namespaces.reading(scope, async ({ replica }) => {
+    const { logId } = replica;
+    const [atMs, at] = placeIn(logId) ?? [];
+    const behind = atMs === undefined ? undefined : { atMs: parseTimePlace(atMs), sequence: parsePlace(at) };
+    await replica.current();
+    const places = await replica.searching(async (search) => {
+      const selection = await search.select(selecting.filter, selecting);
+      // One more than the page, to know whether others follow.
+      const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
+      return search.inEventOrder(selection, event, selecting);
     });
-    if (found === undefined) return undefined;
-    const { logId, list, places } = found;
     const sequences = Float64Array.from(places.slice(0, size), ({ sequence }) => sequence);
-    const { items, examined } = await readSome(ports, { logId, sequences, size, ...selecting });
-    const last: Happened | undefined = places[examined - 1];
-    if (last === undefined || examined === places.length) return { items, next: undefined };
-    return { items, next: [list.base, String(last.atMs), String(last.sequence), list.digest] };
-  },
-};
-
-/** The list that a filter makes of a log, by which page tokens are told apart. */
-function listOf(logId: string, filter: Filter) {
-  const [base, digest] = [baseOf(logId), digestOf(filter.key)];
-  const expect = (itsBase: string | undefined, itsDigest: string | undefined) => {
-    if (itsBase !== base || itsDigest !== digest) throw badToken();
-  };
-  return { base, digest, expect };
+    const placeBehind = (examined: number) => {
+      const last: Happened | undefined = places[examined - 1];
+      return last === undefined || examined === places.length ? undefined : [last.atMs, last.sequence];
+    };
+    return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, placeBehind) };
+  });
 }

@@ -1,14 +1,14 @@
 import { invalid } from "../../errors.js";
-import { matches } from "../filter/matches.js";
-import { parseFilter } from "../filter/parse.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
 import type { Sequenced } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
+import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
+import { matches } from "../requests/matches.js";
 import type { JsonObject } from "../requests/metadata.js";
-import { fetchAll, type ShowingOptions, type Shown, shownOf } from "../versions/fetch.js";
+import { fetchAll, type Showing, type Shown, type ShowPorts, shownOf } from "../versions/fetch.js";
 import type { ReadingPorts } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
@@ -76,8 +76,7 @@ export async function dryRun(
   if (matching === undefined) return { matched: 0, samples: [] };
   const { logId, selection } = matching;
   const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
-  const reading = { ...selecting, logId, sequences, nowMs: ports.clock.wallMs() };
-  const samples = await readMatching(ports, reading);
+  const samples = await readMatching(ports, { ...selecting, logId, sequences });
   return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
 }
 
@@ -94,21 +93,20 @@ export function selectIn(
   });
 }
 
-export interface Reading extends Omit<ShowingOptions, "secondaryIndexes"> {
-  readonly sequences: Float64Array;
+export interface Reading extends Showing {
+  readonly sequences: Iterable<number>;
   readonly filter: Filter;
 }
 
 /** Reads those of some memories that are still shown and match, in the order of their numbers. */
 export async function readMatching(
-  { log, secondaryIndexes }: Pick<ReadingPorts, "log" | "secondaryIndexes">,
-  { sequences, filter, ...showing }: Reading,
+  ports: ShowPorts & Pick<ReadingPorts, "log">,
+  { logId, sequences, filter, includeSuperseded }: Reading,
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
-  const { logId } = showing;
-  for await (const some of fetchAll(log, { logId, sequences: [...sequences], what: "text" })) {
+  for await (const some of fetchAll(ports.log, { logId, sequences: [...sequences], what: "text" })) {
     const matching = some.filter(({ entry }) => matches(filter.condition, entry));
-    all.push(...(await shownOf({ secondaryIndexes, ...showing }, matching)));
+    all.push(...(await shownOf(ports, { logId, includeSuperseded }, matching)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);
 }

@@ -1,24 +1,19 @@
-import type { Clock } from "../../concurrency/clock.js";
 import type { ErasurePorts } from "../erasure/erase.js";
 import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import type { Log } from "../ports/log.js";
-import type { Names } from "../ports/names.js";
-import type { Caller, Quota } from "../ports/quota.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { DomainPorts } from "../ports/ports.js";
+import type { Caller } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
-import type { OnSecret } from "../secrets/handle-secrets.js";
+import type { OnSecret } from "../requests/handle-secrets.js";
 
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
 
-export interface Ports {
+export interface Ports extends Pick<DomainPorts, "quota" | "clock"> {
   readonly modelVersions: ModelVersions;
-  readonly quota: Quota;
   readonly namespaces: Namespaces;
   readonly idempotency: Idempotency;
-  readonly clock: Clock;
   /** Order of a recall that asks for none; by meaning alone if left out. */
   readonly recallMode?: RecallMode | undefined;
   /** Action of a store or an update that names none; it stores what looks like a secret if left out. */
@@ -28,16 +23,10 @@ export interface Ports {
 }
 
 /** Ports of the calls that read a namespace without its index. */
-export interface ReadingPorts {
-  readonly quota: Quota;
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly clock: Clock;
-}
+export type ReadingPorts = Pick<DomainPorts, "quota" | "log" | "names" | "secondaryIndexes" | "clock">;
 
 /** Ports of the calls that delete or change memories and cost nothing. */
-export type ErasingPorts = ErasurePorts & { readonly quota: Quota };
+export type ErasingPorts = ErasurePorts & Pick<DomainPorts, "quota">;
 
 /** Request about one namespace of the caller's account. */
 export interface NamespaceRequest {

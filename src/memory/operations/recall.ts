@@ -1,13 +1,13 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { parseFilter } from "../filter/parse.js";
 import { countShown } from "../log/counting.js";
-import { type Filter, narrowed } from "../ports/condition.js";
+import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
+import { parseFilter } from "../requests/filter.js";
 import type { JsonObject } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
 import {
@@ -17,14 +17,12 @@ import {
   parseMinScore,
   parseRecency,
   parseTopK,
-  type Recency,
   type RecencyRequest,
   type ResultField,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
+import type { Placed } from "../search/place.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
-import { rank, rankInTime } from "../search/score.js";
-import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, ReadingPorts, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
@@ -47,9 +45,6 @@ interface Candidate {
   /** Share of the query's words; undefined in an order by meaning alone. */
   readonly words?: number | undefined;
 }
-
-/** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
-export const SPARE_CANDIDATES = 8;
 
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
@@ -109,26 +104,18 @@ type RecallPorts = Ports & ReadingPorts;
  */
 export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
   const { caller, timer = NO_TIMINGS } = request;
-  const { texts, isList, likeId } = parseQuestion(request);
-  const [scope, ...others] = scopesOf(request);
-  const topK = parseTopK(request.topK, ports.topKMax);
-  const maxTokens = parseMaxTokens(request.maxTokens);
-  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
-  const minScore = parseMinScore(request.minScore);
-  const minFit = parseMinFit(request.minFit, mode);
-  const recency = parseRecency(request.recency, ports.clock.wallMs());
-  const fields = parseFields(request.fields);
-  const neighbors = parseNeighbors(request.neighbors);
-  const filter = narrowed(parseFilter(request.filter), request);
+  const asked = parse(ports, request);
+  const { texts, scopes, likeId, topK, maxTokens, neighbors, includeSuperseded } = asked;
   // All of them before anything else: what the caller may not read leaves no trace.
-  for (const { namespace } of [scope, ...others]) {
+  for (const { namespace } of scopes) {
     await authorize(ports.quota, caller, { writes: false, namespace });
   }
 
   const calls = Math.max(1, texts.length);
   const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
   return withinQuota(charging, async ({ paid, signal }) => {
-    const like = likeId === undefined ? undefined : await findLike(ports, scope, likeId);
+    const [{ namespace }] = scopes;
+    const like = likeId === undefined ? undefined : await findLike(ports, scopes[0], likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>
       timer.time("embed", (onBegin) => {
         const { accountId: owner } = caller;
@@ -142,42 +129,45 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const isStored = modelVersion === like.modelVersion;
       return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
-    const searching = {
-      topK,
-      mode,
-      explain,
-      minScore,
-      recency,
-      includeSuperseded,
-      timer,
-      queriesIn,
-      isList,
-      paid,
-      signal,
-      filter: likeId === undefined ? filter : without(filter, likeId),
-    };
-    const { found, logs } = await searchAll(ports, [scope, ...others], searching);
+    const { found, logs } = await searchAll(ports, asked, { timer, queriesIn, paid, signal });
     const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
-    const { results: fit, omitted } = fitting(found, { minFit, explain });
+    const { results: fit, omitted } = fitting(found, asked);
     // A plain answer always has room.
     const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
     const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
-    const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
-    const considered =
-      fit.length > 0
-        ? undefined
-        : await countConsidered(ports, { logs, isNarrowed, includeSuperseded, signal });
+    const considered = fit.length > 0 ? undefined : await countConsidered(ports, asked, { logs, signal });
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
-    const { namespace } = scope;
     for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
-    return { queryTokens, fields, omitted, considered, ...filled };
+    return { queryTokens, fields: asked.fields, omitted, considered, ...filled };
   });
+}
+
+type Asked = ReturnType<typeof parse>;
+
+/** Parses all of a recall before anything is charged or read. */
+function parse(ports: RecallPorts, request: RecallRequest) {
+  const { texts, isList, likeId } = parseQuestion(request);
+  const scopes = scopesOf(request);
+  const topK = parseTopK(request.topK, ports.topKMax);
+  const maxTokens = parseMaxTokens(request.maxTokens);
+  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
+  const minScore = parseMinScore(request.minScore);
+  const minFit = parseMinFit(request.minFit, mode);
+  const recency = parseRecency(request.recency, ports.clock.wallMs());
+  const fields = parseFields(request.fields);
+  const neighbors = parseNeighbors(request.neighbors);
+  const given = narrowed(parseFilter(request.filter), request);
+  const filter = likeId === undefined ? given : without(given, likeId);
+  /** True if memories of the namespaces may be left out of the answer. */
+  const isNarrowed = [given, minScore, minFit].some((each) => each !== undefined);
+  const question = { texts, isList, likeId, scopes, filter, isNarrowed, mode, recency, includeSuperseded };
+  return { topK, minScore, minFit, maxTokens, fields, neighbors, explain, ...question };
 }
 
 /** A query, by the model of some logs. */
@@ -200,18 +190,10 @@ function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
   };
 }
 
+/** What the searches of one call share. */
 interface Searching {
-  readonly topK: number;
-  readonly mode: RecallMode;
-  readonly explain: boolean;
-  readonly minScore: number | undefined;
-  readonly recency: Recency | undefined;
-  readonly includeSuperseded: boolean;
-  readonly filter: Filter | undefined;
   readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
-  /** True if results say which of the queries they fit. */
-  readonly isList: boolean;
   readonly paid: Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -228,19 +210,18 @@ interface Searched {
 /** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
 async function searchAll(
   ports: RecallPorts,
-  scopes: readonly [Scope, ...Scope[]],
+  asked: Asked,
   searching: Searching,
 ): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
-  const [scope, ...others] = scopes;
-  if (others.length === 0) {
-    const one = await searchIn(ports, scope, searching);
+  const { scopes, topK } = asked;
+  if (scopes.length === 1) {
+    const one = await searchIn(ports, scopes[0], asked, searching);
     return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
   }
-  const { topK } = searching;
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
   const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
-    const one = await searchIn(ports, { accountId, namespace }, searching);
+    const one = await searchIn(ports, { accountId, namespace }, asked, searching);
     if (one === undefined) return [];
     found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
     return [one.log];
@@ -252,12 +233,12 @@ async function searchAll(
 function searchIn(
   ports: RecallPorts,
   scope: Scope,
-  { topK, mode, explain, minScore, recency, includeSuperseded, filter, timer, ...searching }: Searching,
+  { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList }: Asked,
+  { timer, queriesIn, paid, signal }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
-  const { paid, signal } = searching;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
-    const queries = searching.queriesIn(modelVersionOf(replica.logId));
+    const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
@@ -271,13 +252,12 @@ function searchIn(
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { vectors, wanted: topK, explain, minScore, recency, signal, ...asked };
-        found.push(
-          await (wordMatches ? byBoth(search, { wordMatches, ...query }) : byMeaning(search, query)),
-        );
+        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...asked };
+        const { weight, placed } = await search.best(query);
+        found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
       const [first = []] = found;
-      if (!searching.isList) return first;
+      if (!isList) return first;
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
       return bestOf(named, topK);
     });
@@ -292,64 +272,35 @@ function searchIn(
  */
 async function countConsidered(
   ports: RecallPorts,
-  {
-    logs,
-    isNarrowed,
-    ...counting
-  }: {
-    readonly logs: readonly Searched[];
-    readonly isNarrowed: boolean;
-    readonly includeSuperseded: boolean;
-    readonly signal: AbortSignal;
-  },
+  { isNarrowed, includeSuperseded }: Asked,
+  { logs, signal }: { readonly logs: readonly Searched[]; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
   if (logs.length === 0) return 0;
   if (!isNarrowed) return undefined;
   let considered = 0;
   for (const { logId, size } of logs) {
-    if (size > 0) considered += await countShown(ports, { logId, ...counting });
+    if (size > 0) considered += await countShown(ports, { logId, includeSuperseded, signal });
   }
   return considered > 0 ? considered : undefined;
 }
 
-interface Ordering extends PlacedOptions {
-  readonly explain: boolean;
-}
-
-async function byMeaning(
-  search: Search,
-  { explain, wanted, minScore = 0, recency, ...query }: Omit<Ordering, "wordMatches">,
-): Promise<Found[]> {
-  if (recency !== undefined) {
-    const scored = await search.nearestInTime({ ...query, wanted, minScore, recency });
-    return rankInTime(scored, { recency, limit: wanted, minScore }).map(({ recency, ...each }) => {
-      const explanation = { rank: each.score + recency, weight: 0, matched: [], recency };
-      return { ...each, rank: explanation.rank, ...(explain && { explanation }) };
-    });
-  }
-  const scored = await search.nearest({ wanted, limit: wanted + SPARE_CANDIDATES, ...query });
-  const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
-  if (!explain) return ranked;
-  return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
-}
-
-async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<Found[]> {
-  const { weight, placed } = await search.placed(query);
-  return placed.map(({ share, matched, rank, recency, ...each }) => {
-    const fit = fitOf({ score: each.score, words: share });
-    const explanation = { rank, weight, matched, fit, ...(recency !== undefined && { recency }) };
-    return { ...each, rank, words: share, ...(explain && { explanation }) };
-  });
+function foundOf(
+  { sequence, entry, score, match, rank, share, matched, recency }: Placed,
+  { weight, explain, isByWords }: { weight: number; explain: boolean; isByWords: boolean },
+): Found {
+  const words = isByWords ? share : undefined;
+  const fit = isByWords ? fitOf({ score, words }) : undefined;
+  const explanation = explain ? { rank, weight, matched, fit, recency } : undefined;
+  return { sequence, entry, score, match, rank, words, explanation };
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
 async function withSuccessors(
-  { secondaryIndexes, clock }: RecallPorts,
+  ports: RecallPorts,
   logId: string,
   results: readonly Found[],
 ): Promise<Found[]> {
-  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
-  const shown = await shownOf(showing, results);
+  const shown = await shownOf(ports, { logId, includeSuperseded: true }, results);
   const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
   return results
     .filter(({ sequence }) => bySequence.has(sequence))
@@ -367,7 +318,7 @@ export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">):
 /** Leaves out the results that do not fit, and says which if reasons were asked for. */
 function fitting<F extends Candidate>(
   results: readonly F[],
-  { minFit, explain }: { minFit: number | undefined; explain: boolean },
+  { minFit, explain }: Asked,
 ): { results: readonly F[]; omitted?: readonly Omitted[] } {
   if (minFit === undefined) return { results };
   const fits = (each: F) => fitOf(each) >= minFit;

@@ -3,10 +3,9 @@ import type { Replica } from "../log/replica.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
-import { likeness, rank, scoreOf } from "../search/score.js";
+import { likeness, scoreOf } from "../search/score.js";
 import { LogAdvancedError, type LogView } from "../versions/condition.js";
 import { type CurrentVersion, currentVersionOf } from "../versions/current-version.js";
-import { SPARE_CANDIDATES } from "./recall.js";
 
 /** Maximum number of similar memories that a store lists. */
 const LISTED_MAX = 3;
@@ -100,9 +99,8 @@ export class SimilarMemories {
     // Before the search, which may see more: what is compared twice does no harm.
     this.#until = this.replica.applied;
     const vectors = vectorsOf(memory);
-    const query = { vectors, wanted, limit: wanted + SPARE_CANDIDATES, timer, signal };
-    const ranked = rank(await this.replica.searching((search) => search.nearest(query)), wanted);
-    const near = ranked.filter(({ score }) => score >= above);
+    const query = { vectors, wanted, minScore: above, timer, signal };
+    const { placed: near } = await this.replica.searching((search) => search.best(query));
     this.#isCut = near.length === wanted;
     this.#found = near.map(({ sequence, entry: { id, text }, score }) => {
       return { id, text, score, sequence, likeness: 0 };

@@ -8,6 +8,7 @@ import {
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
 import type { Kept } from "../ports/claims.js";
+import { entryAt } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
 import { memoryIdsLike } from "../requests/id.js";
@@ -170,10 +171,9 @@ async function findWritten(
     const from = numbers.get(id);
     if (storeOptions === undefined || from === undefined) return;
     // It may be the next version of another memory.
-    const [written] = (await ports.log.read({ logId, from, limit: 1, what: "head" })).entries;
+    const written = await entryAt(ports.log, logId, from);
     // The last version of a memory that it stored may be another operation's.
-    if (written !== undefined)
-      answers.set(id, answerByOptions({ ...asMemory(written.entry), opId: id }, { id }));
+    if (written !== undefined) answers.set(id, answerByOptions({ ...asMemory(written), opId: id }, { id }));
   });
   const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
   for (const { id } of kept) ids.add(id);

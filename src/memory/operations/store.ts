@@ -1,11 +1,11 @@
 import type { Outcome } from "../idempotency/idempotency.js";
 import { authorize } from "../requests/authorize.js";
+import type { Redacted } from "../requests/handle-secrets.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import type { Redacted } from "../secrets/handle-secrets.js";
 import type { PaidRequest } from "./ports.js";
 import { type MemoryRequest, parseMemory, storeItem } from "./store-item.js";
-import { type WritePorts, writeOne } from "./write.js";
+import { onlyOf, type WritePorts, write } from "./write.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
@@ -35,7 +35,7 @@ export async function store(ports: WritePorts, request: StoreRequest): Promise<S
   const scope = scopeOf(request);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { text, metadata, eventAtMs, storeOptions, unreadShare, redacted } = memory;
-  const { stored, replayed } = await writeOne(ports, {
+  const { results, replayed } = await write(ports, {
     scope,
     creates: true,
     content: () => [
@@ -44,11 +44,11 @@ export async function store(ports: WritePorts, request: StoreRequest): Promise<S
       ...(storeOptions === undefined ? [] : [storeOptions.asked]),
       ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
     ],
-    itemFor: (id) => storeItem(ports, { ...memory, id }),
-    answerOf: (answered) => answered,
-    replay: async (answered) => answered,
+    itemsFor: (id) => [storeItem(ports, { ...memory, id })],
+    answerOf: onlyOf,
+    replay: async (answered) => [{ stored: answered }],
     // Last: behind a spread, each property takes microseconds.
     ...request,
   });
-  return { answered: stored, replayed, unreadShare, redacted };
+  return { answered: onlyOf(results), replayed, unreadShare, redacted };
 }

@@ -1,18 +1,18 @@
-import { mapSome } from "../../concurrency/map-some.js";
 import { invalid, MemoryError } from "../../errors.js";
-import { parseRemoved, without } from "../filter/path.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
+import { parseRemoved, without } from "../requests/filter-path.js";
+import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX, newMemoryId } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
-import { handleSecrets } from "../secrets/handle-secrets.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
+import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
 import type { ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
@@ -20,12 +20,8 @@ import { writeItems } from "./write.js";
 
 /** Memories that one call changes or fails to change at most. */
 const UPDATED_MAX = IDS_MAX;
-/** Memories read at a time, with their texts. */
-const READ_MANY = 32;
 /** Versions appended at a time: they share writes. */
 const WRITING_MAX = 8;
-/** Time after which no further memories are read; a call may take 30 seconds. */
-const BEGIN_MS_MAX = 15_000;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
 
@@ -120,7 +116,7 @@ function parse(
   const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
   parseMetadata(metadata);
-  const patch = onSecret === "store" ? metadata : (handleSecrets({ metadata }, onSecret).metadata ?? {});
+  const patch = handleSecrets({ metadata }, onSecret).metadata ?? {};
   const removed = parseRemoved(remove);
   if (Object.keys(patch).length === 0 && removed.length === 0) {
     throw invalid("metadata", "is missing, and so is remove: there is nothing to update");
@@ -160,7 +156,6 @@ class Update {
     const next = await (this.request.filter === undefined
       ? this.#runIds()
       : this.#runFilter(this.request.filter));
-    this.request.signal?.throwIfAborted();
     if (this.#refused !== undefined && this.#updated === 0) throw this.#refused;
     const nextPageToken =
       next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
@@ -180,54 +175,41 @@ class Update {
       for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     };
-    const left = await this.#inParts(ids.slice(place - 1), read);
+    const left = await this.#updateAll(ids.slice(place - 1), read);
     return left === 0 ? undefined : ids.length - left + 1;
   }
 
   /** Returns the number of the first match that is left. */
   async #runFilter(filter: Filter): Promise<number | undefined> {
     const { scope, signal, place } = this.request;
-    const shown = { filter, includeSuperseded: false };
-    const matching = await selectIn(this.ports, scope, { ...shown, signal });
+    const matching = await selectIn(this.ports, scope, { filter, includeSuperseded: false, signal });
     if (matching === undefined) return undefined;
     const { logId, selection } = matching;
     const sequences = selection.between(place, Number.MAX_SAFE_INTEGER);
     const read = async (some: readonly number[]) => {
-      const reading = { ...shown, logId, sequences: Float64Array.from(some) };
-      const found = await readMatching(this.ports, { ...reading, nowMs: this.ports.clock.wallMs() });
+      const found = await readMatching(this.ports, { logId, sequences: some, filter });
       // Since the search, another may have made a version of it that matches, too.
       if (found.length < some.length) this.#missed = true;
       return found.map(({ entry }) => entry);
     };
-    const left = await this.#inParts([...sequences], read);
+    const left = await this.#updateAll([...sequences], read);
     if (left > 0) return sequences[sequences.length - left];
     return this.#missed ? (sequences.at(-1) ?? 0) + 1 : undefined;
   }
 
-  /** Updates what is meant, part by part; returns how many of the last are left. */
-  async #inParts<T>(all: readonly T[], read: (some: readonly T[]) => Promise<Shown[]>): Promise<number> {
-    const { clock } = this.ports;
-    const endMs = clock.nowMs() + BEGIN_MS_MAX;
-    for (let at = 0; at < all.length; ) {
-      const free = UPDATED_MAX - this.#updated - this.#failed.length;
-      if (free <= 0 || clock.nowMs() > endMs || this.request.signal?.aborted) return all.length - at;
-      const some = all.slice(at, at + Math.min(READ_MANY, free));
-      await this.#updateAll(await read(some));
-      // Those of the part that were changed are found unchanged by the next call.
-      if (this.#refused !== undefined) return all.length - at;
-      at += some.length;
-    }
-    return 0;
-  }
-
-  async #updateAll(memories: readonly Shown[]): Promise<void> {
-    const errors: unknown[] = [];
-    await mapSome(memories, WRITING_MAX, async (memory) => {
-      if (errors.length > 0 || this.#refused !== undefined || this.request.signal?.aborted) return;
-      await this.#update(memory).catch((error) => errors.push(error));
+  /** Returns how many are left. Those of them that were changed are found unchanged by the next call. */
+  #updateAll<T>(targets: readonly T[], read: (some: readonly T[]) => Promise<Shown[]>): Promise<number> {
+    return changeSome(this.ports.clock, {
+      targets,
+      atOnce: WRITING_MAX,
+      signal: this.request.signal,
+      read,
+      change: async (memory) => {
+        await this.#update(memory);
+        return this.#refused === undefined;
+      },
+      room: () => UPDATED_MAX - this.#updated - this.#failed.length,
     });
-    // Those that had begun have ended.
-    if (errors.length > 0) throw errors[0];
   }
 
   async #update(memory: Shown): Promise<void> {

@@ -4,18 +4,19 @@ import { weightOf } from "../ports/bounds.js";
 import type { Stored } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
+import { handleSecrets, type OnSecret, type Redacted } from "../requests/handle-secrets.js";
 import { parseMemoryId } from "../requests/id.js";
 import { type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { parseText } from "../requests/text.js";
 import { type Expiry, parseExpiry, parseTimeOfYears } from "../requests/times.js";
 import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.js";
-import { handleSecrets, type OnSecret, type Redacted } from "../secrets/handle-secrets.js";
+import type { LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { type Changes, decideUpdate, updatable } from "../versions/deciding.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
+import { type Changes, decideUpdate, updatable } from "./deciding.js";
 import type { PaidRequest } from "./ports.js";
-import { type Item, type WritePorts, writeOne } from "./write.js";
+import { type Item, onlyOf, type WritePorts, write } from "./write.js";
 
 export interface UpdateRequest extends PaidRequest {
   readonly id: string;
@@ -65,24 +66,27 @@ export async function updateMemory(ports: WritePorts, request: UpdateRequest): P
   const id = parseMemoryId(request.id);
   const { redacted, ...wanted } = parseChanges(request, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
-  const { stored, replayed } = await writeOne<Shown>(ports, {
+  const { results, replayed } = await write<Shown>(ports, {
     scope,
     creates: false,
     content: () => ["UpdateMemory", id, wanted.asked, "", ""],
-    itemFor: (opId) => ({
-      ...updateItem(ports, { opId, scope, id, etag, wanted }),
-      look: async (view) => {
+    itemsFor: (opId) => {
+      const look = async (view: LogView) => {
         const { entry } = await updatable(view, { id, etag: etag || undefined });
         if (wanted.text === undefined) onFreeWrite?.(entry.tokens * BYTES_PER_TOKEN);
         return undefined;
-      },
-    }),
-    answerOf: ({ tokens, createdAtMs }) => ({ id, tokens, createdAtMs }),
-    replay: () => expectMemory(ports, scope, id),
+      };
+      return [{ ...updateItem(ports, { opId, scope, id, etag, wanted }), look }];
+    },
+    answerOf: (results) => {
+      const { tokens, createdAtMs } = onlyOf(results);
+      return { id, tokens, createdAtMs };
+    },
+    replay: async () => [{ stored: await expectMemory(ports, scope, id) }],
     // Last: behind a spread, each property takes microseconds.
     ...request,
   });
-  return { memory: stored, replayed, redacted };
+  return { memory: onlyOf(results), replayed, redacted };
 }
 
 interface Wanted extends Omit<Changes, "text"> {
@@ -107,8 +111,7 @@ function parseChanges(
     text: changesText ? parseText("text", request.text ?? "") : undefined,
     metadata: request.metadata,
   };
-  const { text, metadata, redacted } =
-    how === "store" ? { ...given, redacted: undefined } : handleSecrets(given, how);
+  const { text, metadata, redacted } = handleSecrets(given, how);
   const asked = [text, metadata, expiry, request.mask, merges, etag];
   const more = eventAtMs === undefined ? [] : [eventAtMs];
   return {

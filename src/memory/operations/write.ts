@@ -105,27 +105,8 @@ interface Write<A> extends Writing<A> {
   replay(answered: Answered): Promise<readonly Result<A>[]>;
 }
 
-interface WriteOne<A> extends Omit<Write<A>, "findStored" | "itemsFor" | "answerOf" | "replay"> {
-  itemFor(id: string): Item<A>;
-  answerOf(stored: A): Answered;
-  replay(answered: Answered): Promise<A>;
-}
-
-/** Writes one memory: a batch of one, whose error is thrown. */
-export async function writeOne<A extends { readonly tokens: number }>(
-  ports: WritePorts,
-  { itemFor, answerOf, replay, ...request }: WriteOne<A>,
-): Promise<{ stored: A; replayed: boolean }> {
-  const { results, replayed } = await write<A>(ports, {
-    ...request,
-    itemsFor: (id) => [itemFor(id)],
-    answerOf: (results) => answerOf(onlyOf(results)),
-    replay: async (answered) => [{ stored: await replay(answered) }],
-  });
-  return { stored: onlyOf(results), replayed };
-}
-
-function onlyOf<A>([result]: readonly Result<A>[]): A {
+/** The answer to a write of one memory, which is a batch of one. @throws MemoryError that of the memory */
+export function onlyOf<A>([result]: readonly Result<A>[]): A {
   if (result === undefined || "error" in result) throw result?.error;
   return result.stored;
 }
@@ -187,119 +168,125 @@ export async function write<A extends { readonly tokens: number }>(
  *
  * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
  */
-export async function writeItems<A>(ports: ErasingPorts, batch: Items<A>): Promise<Written<A>> {
-  const { caller, items, attempt, signal, timer = NO_TIMINGS, findStored } = batch;
-  const { quota } = ports;
-  const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
-  const existing = new Map(stored);
-  await lookUp(ports, batch, existing);
-  const left = items.filter(({ id }) => !existing.has(id));
-  const writer = new Writer(ports, { ...batch, items: left });
-  const results = () => items.map(({ id }) => existing.get(id) ?? writer.resultOf(id));
-  const run = async (charge: { paid?: Promise<void>; signal: AbortSignal | undefined }) => {
-    await writer.run(charge.paid, charge.signal);
-    const [first, ...others] = results();
-    if (stored?.size || first === undefined || !("error" in first)) return;
-    if (others.some((other) => "stored" in other)) return;
-    throw findStored === undefined ? first.error : errorOfItem("memories[0]", first.error);
-  };
-  const calls = left.filter(({ text }) => text !== undefined).length;
-  if (calls === 0) await run({ signal });
-  else {
-    await withinQuota({ quota, caller, timer, signal, calls, kept: () => writer.paid.length }, run);
-    const unpaid = calls - writer.paid.length;
-    if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
-  }
-  return { results: results(), paid: writer.paid };
+export function writeItems<A>(ports: ErasingPorts, batch: Items<A>): Promise<Written<A>> {
+  return new Writer(ports, batch).run();
 }
 
-/** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
-async function lookUp<A>(
-  { quota, log, names, secondaryIndexes, clock }: ErasingPorts,
-  { caller, scope, items, attempt, creates }: Items<A>,
-  results: Map<string, Result<A>>,
-): Promise<void> {
-  const looking = items.filter(({ id, look }) => look !== undefined && !results.has(id));
-  if (looking.length === 0) return;
-  const logId = await names.find(scope);
-  if (logId === undefined && creates) return;
-  // No charge has proved that the key lives.
-  await quota.verify(caller);
-  if (logId === undefined) throw noSuchMemory();
-  const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
-  // Asked after a look: an entry that it has found is written by then.
-  const isOurs = async (id: string) =>
-    attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
-  const lookAt = async ({ id, look }: Item<A>) => {
-    try {
-      const stored = await look?.(view);
-      return stored !== undefined && (await isOurs(id)) ? undefined : stored;
-    } catch (error) {
-      if (await isOurs(id)) return undefined;
-      throw error;
-    }
-  };
-  await mapSome(looking, LOOKING_MAX, async (item) => {
-    try {
-      const stored = await lookAt(item);
-      if (stored !== undefined) results.set(item.id, { stored });
-    } catch (error) {
-      results.set(item.id, { error: itemError(error) });
-    }
-  });
+/** Charges the caller beside the work, as `withinQuota` does; nothing is charged if the work costs nothing. */
+interface Charge {
+  readonly paid?: Promise<void>;
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Embeds items group by group; each group is appended while the next one is embedded. */
+/** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
+interface Embedded {
+  readonly modelVersion: ModelVersion;
+  readonly embeddings: readonly (Embedding | undefined)[];
+}
+
+/** Writes the items of one attempt. */
 class Writer<A> {
   /** Answers that this attempt has to pay for. */
-  readonly paid: A[] = [];
+  readonly #paid: A[] = [];
   readonly #results = new Map<string, Result<A>>();
   /** Entries that this attempt has written or tried to write, by their items' ids. */
   readonly #made = new Map<string, Stored>();
   readonly #timer: StepTimer<CallStep>;
+  #signal: AbortSignal | undefined;
   /** Times by `Clock.nowMs` at which the last text may begin, and must be done. */
-  readonly #beginUntilMs: number;
-  readonly #embedUntilMs: number;
+  #beginUntilMs = Number.POSITIVE_INFINITY;
+  #embedUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly ports: ErasingPorts,
     private readonly batch: Items<A>,
   ) {
-    const { items, deadlineMs = Number.POSITIVE_INFINITY, timer = NO_TIMINGS } = batch;
-    const nowMs = ports.clock.nowMs();
+    this.#timer = batch.timer ?? NO_TIMINGS;
+  }
+
+  async run(): Promise<Written<A>> {
+    const { caller, items, attempt, signal, findStored } = this.batch;
+    const { quota } = this.ports;
+    const timer = this.#timer;
+    const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
+    for (const [id, result] of stored ?? []) this.#results.set(id, result);
+    await this.#lookUp();
+    const left = items.filter(({ id }) => !this.#results.has(id));
+    const results = () => items.map(({ id }) => this.#results.get(id) as Result<A>);
+    const work = async (charge: Charge) => {
+      await this.#write(left, charge);
+      const [first, ...others] = results();
+      if (stored?.size || first === undefined || !("error" in first)) return;
+      if (others.some((other) => "stored" in other)) return;
+      throw findStored === undefined ? first.error : errorOfItem("memories[0]", first.error);
+    };
+    const calls = left.filter(({ text }) => text !== undefined).length;
+    if (calls === 0) await work({ signal });
+    else {
+      await withinQuota({ quota, caller, timer, signal, calls, kept: () => this.#paid.length }, work);
+      const unpaid = calls - this.#paid.length;
+      if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
+    }
+    return { results: results(), paid: this.#paid };
+  }
+
+  /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
+  async #lookUp(): Promise<void> {
+    const { quota, log, names, secondaryIndexes, clock } = this.ports;
+    const { caller, scope, items, attempt, creates } = this.batch;
+    const looking = items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
+    if (looking.length === 0) return;
+    const logId = await names.find(scope);
+    if (logId === undefined && creates) return;
+    // No charge has proved that the key lives.
+    await quota.verify(caller);
+    if (logId === undefined) throw noSuchMemory();
+    const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+    // Asked after a look: an entry that it has found is written by then.
+    const isOurs = async (id: string) =>
+      attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
+    await mapSome(looking, LOOKING_MAX, async ({ id, look }) => {
+      try {
+        const stored = await look?.(view);
+        if (stored !== undefined && !(await isOurs(id))) this.#results.set(id, { stored });
+      } catch (error) {
+        if (!(await isOurs(id))) this.#results.set(id, { error: itemError(error) });
+      }
+    });
+  }
+
+  /**
+   * Embeds items group by group; each group is appended while the next one is embedded. An error is that of the items
+   * it leaves out, or is thrown if none was stored before it.
+   */
+  async #write(items: readonly Item<A>[], { paid, signal }: Charge): Promise<void> {
+    this.#signal = signal;
+    const { deadlineMs = Number.POSITIVE_INFINITY } = this.batch;
+    const nowMs = this.ports.clock.nowMs();
     const untilMs = (share: number) => (items.length > 1 ? nowMs + (deadlineMs - nowMs) * share : deadlineMs);
     this.#beginUntilMs = untilMs(BEGIN_SHARE);
     this.#embedUntilMs = untilMs(EMBED_SHARE);
-    this.#timer = timer;
-  }
-
-  /** The result of one of them, after the run. */
-  resultOf(id: string): Result<A> {
-    return this.#results.get(id) as Result<A>;
-  }
-
-  /** Writes all of them. An error is that of those it leaves out, or is thrown if none was stored before it. */
-  async run(paid: Promise<void> | undefined, signal: AbortSignal | undefined): Promise<void> {
     try {
-      await this.#runAll(paid, signal);
+      await this.#writeGroups(items, paid);
     } catch (error) {
-      if (![...this.#results.values()].some((result) => "stored" in result)) throw error;
-      const left = this.batch.items.filter(({ id }) => !this.#results.has(id));
-      for (const { id } of left) this.#results.set(id, { error: itemError(error) });
+      const isStored = ({ id }: Item<A>) => "stored" in (this.#results.get(id) ?? {});
+      if (!items.some(isStored)) throw error;
+      for (const { id } of items)
+        if (!this.#results.has(id)) this.#results.set(id, { error: itemError(error) });
     }
   }
 
-  async #runAll(paid: Promise<void> | undefined, signal: AbortSignal | undefined): Promise<void> {
+  async #writeGroups(items: readonly Item<A>[], paid: Promise<void> | undefined): Promise<void> {
     let appending: Promise<void> = Promise.resolve();
     try {
-      for (const group of inGroups(this.batch.items)) {
+      for (const group of inGroups(items)) {
         const modelVersion = this.ports.namespaces.modelVersionOf(this.batch.scope);
-        const embedded = await this.#embed(group, { modelVersion, signal });
+        const embedded = await this.#embed(group, modelVersion);
         await appending;
         await paid;
         // If it is too late for the caller, it is too late for the log.
-        signal?.throwIfAborted();
-        appending = this.#append(group, { embedded, modelVersion, signal });
+        this.#signal?.throwIfAborted();
+        appending = this.#append(group, embedded);
         // It is awaited below, when the next group is embedded.
         appending.catch(() => {});
       }
@@ -309,21 +296,18 @@ class Writer<A> {
     }
   }
 
-  /** Embeds the texts of a group; undefined for those without a text, and for those that have an error now. */
-  async #embed(
-    group: readonly Item<A>[],
-    { modelVersion, signal }: { modelVersion: ModelVersion; signal: AbortSignal | undefined },
-  ): Promise<(Embedding | undefined)[]> {
-    if (group.every(({ text }) => text === undefined)) return [];
+  /** Embeds the texts of a group. */
+  async #embed(group: readonly Item<A>[], modelVersion: ModelVersion): Promise<Embedded> {
+    if (group.every(({ text }) => text === undefined)) return { modelVersion, embeddings: [] };
     const { caller, deadlineMs } = this.batch;
-    const untilMs = deadlineMs === undefined ? undefined : this.#embedUntilMs;
+    const signal = this.#signal;
     const asked = {
       field: "text",
       owner: caller.accountId,
-      deadlineMs: untilMs,
+      deadlineMs: deadlineMs === undefined ? undefined : this.#embedUntilMs,
       ...(signal && { signal }),
     } as const;
-    return this.#timer.time("embed", (onBegin) =>
+    const embeddings = await this.#timer.time("embed", (onBegin) =>
       mapSome(group, EMBEDDING_MAX, async ({ id, text }) => {
         if (text === undefined) return undefined;
         try {
@@ -335,36 +319,29 @@ class Writer<A> {
         }
       }),
     );
+    return { modelVersion, embeddings };
   }
 
-  async #append(
-    group: readonly Item<A>[],
-    of: {
-      embedded: (Embedding | undefined)[];
-      modelVersion: ModelVersion;
-      signal: AbortSignal | undefined;
-    },
-  ): Promise<void> {
+  async #append(group: readonly Item<A>[], guessed: Embedded): Promise<void> {
     const { caller, scope, attempt, creates } = this.batch;
     const { namespaces, quota, clock } = this.ports;
-    const { signal } = of;
     const isReady = ({ text }: Item<A>, embedding: Embedding | undefined) =>
       text === undefined || embedding !== undefined;
     // A namespace comes into being with a memory only.
-    if (!group.some((item, i) => isReady(item, of.embedded[i]))) return;
+    if (!group.some((item, i) => isReady(item, guessed.embeddings[i]))) return;
     const settled = new Map<string, PromiseSettledResult<Changed>>();
     const nowMs = clock.wallMs();
     const entriesIn = async (replica: Replica) => {
       const modelVersion = modelVersionOf(replica.logId);
       // The namespace may have moved to another model meanwhile.
-      const embedded =
-        modelVersion === of.modelVersion ? of.embedded : await this.#embed(group, { modelVersion, signal });
+      const { embeddings } =
+        modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion);
       await attempt?.confirm();
       const entries: (Stored | Conditional)[] = [];
       for (const [i, item] of group.entries()) {
-        const embedding = embedded[i];
+        const embedding = embeddings[i];
         if (!isReady(item, embedding)) continue;
-        const context = { replica, embedding, nowMs, timer: this.#timer, signal };
+        const context = { replica, embedding, nowMs, timer: this.#timer, signal: this.#signal };
         entries.push(this.#noting(item, await item.entryIn(context)));
       }
       return entries;
@@ -403,7 +380,7 @@ class Writer<A> {
       this.#results.set(id, { stored });
       const isBatch = this.batch.findStored !== undefined;
       if (text === undefined || !item.isPaid(stored)) return;
-      if (!isBatch || isSame(outcome.value.existing, made)) this.paid.push(stored);
+      if (!isBatch || isSame(outcome.value.existing, made)) this.#paid.push(stored);
     } catch (error) {
       this.#results.set(id, { error: itemError(error) });
     }

@@ -1,6 +1,5 @@
 import type { Among } from "./among.js";
 import type { Condition } from "./condition.js";
-import type { EventOrder, Happened } from "./event-order.js";
 import type { Projected } from "./log.js";
 
 /** Maximum number of an index's vectors that one recall examines, for all windows of its query together. */
@@ -165,6 +164,20 @@ export interface Selection extends Among {
   readonly last: number | undefined;
   /** A selection with other memories as well, of which none is in it already. */
   with(sequences: readonly number[]): Selection;
+}
+
+/** A memory, and when it happened in milliseconds since 1970. */
+export interface Happened {
+  readonly sequence: number;
+  readonly atMs: number;
+}
+
+/** Which memories are wanted in the order of their event times; of equal times, log numbers decide in the same way. */
+export interface EventOrder {
+  readonly isNewestFirst: boolean;
+  /** The memory behind which they begin; the first of all if left out. */
+  readonly behind?: Happened | undefined;
+  readonly limit: number;
 }
 
 /** A memory that has words of a query. */

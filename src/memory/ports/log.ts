@@ -172,6 +172,16 @@ export interface Log {
   logIds(request: { after: string; limit: number }): Promise<string[]>;
 }
 
+/** Reads the entry with a number; undefined if the log is shorter. */
+export async function entryAt(
+  log: Pick<Log, "read">,
+  logId: string,
+  sequence: number,
+): Promise<Entry<"head"> | undefined> {
+  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
+  return entries[0]?.entry;
+}
+
 export interface Sequences {
   readonly logId: string;
   readonly sequences: readonly number[];

@@ -4,10 +4,10 @@ import { count, failedPrecondition, isUnavailable } from "../../errors.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import { isEnd, type Log } from "../ports/log.js";
+import { isEnd } from "../ports/log.js";
 import { inModelVersion, type ModelVersion, modelVersionOf } from "../ports/model-version.js";
-import type { Names } from "../ports/names.js";
-import type { Pinned, SystemRecords } from "../ports/system-records.js";
+import type { DomainPorts } from "../ports/ports.js";
+import type { Pinned } from "../ports/system-records.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
@@ -16,11 +16,7 @@ const LOOK_SHARE = 10;
 /** Maximum number of times that a database is pinned to a model. */
 const PINS_MAX = 1_000;
 
-interface ChangePorts {
-  readonly systemRecords: SystemRecords;
-  readonly log: Log;
-  readonly names: Names;
-}
+type ChangePorts = Pick<DomainPorts, "systemRecords" | "log" | "names">;
 
 /**
  * Pins a database to a model; the services that use it move its namespaces there. Returns the model version, also if it

@@ -1,4 +1,3 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { endCopy, newErasure } from "../erasure/erase.js";
@@ -7,7 +6,6 @@ import { completeEnd } from "../log/complete-end.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Pins } from "../models/pin.js";
 import { isRemote, SERVICE } from "../ports/embedder.js";
-import type { Erasures } from "../ports/erasures.js";
 import {
   type Appended,
   type Entry,
@@ -18,7 +16,8 @@ import {
   type Sequenced,
 } from "../ports/log.js";
 import { inModelVersion, modelVersionOf } from "../ports/model-version.js";
-import type { Named, Names } from "../ports/names.js";
+import type { Named } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { newOperationId } from "../requests/id.js";
 
 /** Entries copied at a time. */
@@ -26,12 +25,6 @@ const COPY_MANY = 64;
 /** Texts embedded at a time: few, because calls come first. A remote model has more of them in one request. */
 const EMBEDDING_MAX = 4;
 const EMBEDDING_REMOTE_MAX = 32;
-
-interface CopyPorts {
-  readonly log: Log;
-  readonly modelVersions: ModelVersions;
-  readonly clock: Clock;
-}
 
 /** A log and its copy in another model version. */
 interface Copying {
@@ -47,9 +40,8 @@ export const NOTHING = { op: "erased", id: "", tokens: 0, createdAtMs: 0 } as co
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS_MAX = 20;
 
-export interface MovePorts extends CopyPorts {
-  readonly names: Names;
-  readonly erasures: Erasures;
+export interface MovePorts extends Pick<DomainPorts, "log" | "names" | "erasures" | "clock"> {
+  readonly modelVersions: ModelVersions;
 }
 
 /**
@@ -131,7 +123,7 @@ async function endOf(log: Log, logId: string) {
  * Only a tombstone, or a later version, tells that a memory is forgotten. A missing text in the original does not: an original
  * that has moved is erased, while its copy is the living log.
  */
-async function copyTail(ports: CopyPorts, { from, to, signal }: Copying): Promise<number | undefined> {
+async function copyTail(ports: MovePorts, { from, to, signal }: Copying): Promise<number | undefined> {
   const { log, clock } = ports;
   for (;;) {
     signal.throwIfAborted();
@@ -149,7 +141,7 @@ async function copyTail(ports: CopyPorts, { from, to, signal }: Copying): Promis
 }
 
 async function copyEntries(
-  { log, modelVersions }: CopyPorts,
+  { log, modelVersions }: MovePorts,
   { to, news, signal }: Omit<Copying, "from"> & { news: readonly Sequenced<Entry<"text">>[] },
 ): Promise<void> {
   const forgotten = news.flatMap(({ entry }) => forgottenBy(entry) ?? []);

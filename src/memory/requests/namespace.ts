@@ -49,11 +49,9 @@ export function parseNamespace(value: string, field = "namespace"): string {
   return value;
 }
 
-function checkCharacters(field: string, value: string): void {
+function checkCharacters(field: string, value: string, bytesMax = NAMESPACE_BYTES_MAX): void {
   const bytes = Buffer.byteLength(value);
-  if (bytes > NAMESPACE_BYTES_MAX) {
-    throw invalid(field, `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);
-  }
+  if (bytes > bytesMax) throw invalid(field, `is ${count(bytes)} bytes; the limit is ${bytesMax}`);
   if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
   if (/\p{Cc}/u.test(value)) throw invalid(field, "has a control character");
 }
@@ -62,12 +60,7 @@ export const EXTERNAL_ID_BYTES_MAX = 256;
 
 /** Parses a caller's own id: 1–256 bytes of UTF-8, no control characters; undefined if it is empty. */
 export function parseExternalId(value: string): string | undefined {
-  const bytes = new TextEncoder().encode(value).length;
-  if (bytes === 0) return undefined;
-  if (bytes > EXTERNAL_ID_BYTES_MAX) {
-    throw invalid("external_id", `is ${count(bytes)} bytes; the limit is ${EXTERNAL_ID_BYTES_MAX}`);
-  }
-  if (!value.isWellFormed()) throw invalid("external_id", "is not well-formed Unicode (a lone surrogate)");
-  if (/\p{Cc}/u.test(value)) throw invalid("external_id", "has a control character");
+  if (value === "") return undefined;
+  checkCharacters("external_id", value, EXTERNAL_ID_BYTES_MAX);
   return value;
 }

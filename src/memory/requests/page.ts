@@ -14,9 +14,7 @@ type PagePosition = readonly [list: List, ...where: string[]];
 type List = "memories" | "oldest" | "event-newest" | "event-oldest" | "namespaces" | "updates";
 
 /** Makes a page token, which only this program reads. */
-export function pageToken(place: PagePosition): string {
-  return tokenOf(place);
-}
+export const pageToken: (place: PagePosition) => string = tokenOf;
 
 /** Reads the words of a token of this list, which must be as many as stated; undefined without a token. */
 export function parsePageToken(

@@ -1,14 +1,6 @@
 import type { Window } from "../ports/embedder.js";
 import type { Projected, Sequenced, Stored } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
-import type { Recency } from "../requests/recall-options.js";
-import { recencyOfMemory } from "./recency.js";
-
-/** A memory that an index found. */
-export interface Candidate extends Sequenced<Stored> {
-  /** The pairs of its vectors and the query's that are near; all are compared when left out. */
-  readonly pairs?: readonly Pair[] | undefined;
-}
 
 /** Number of a query's vector and number of a memory's vector. */
 export interface Pair {
@@ -23,17 +15,19 @@ export interface Scored extends Sequenced<Projected["text"]> {
   readonly part: Window | undefined;
 }
 
-/** A scored memory with the part that it was found by. */
-export interface Ranked extends Omit<Scored, "part"> {
-  /** The part of the text that has this score. */
-  readonly match: Window;
-}
-
-/** Scores a candidate by its stored vectors, and releases them. */
-export function score(query: readonly Float32Array[], candidate: Candidate): Scored {
-  const { score, window } = nearest(query, candidate);
-  const { vectors, windows, ...entry } = candidate.entry;
-  return { sequence: candidate.sequence, entry, score, part: windows?.[window] };
+/**
+ * Scores a memory by its stored vectors, and releases them.
+ *
+ * @param pairs those of its vectors and the query's that are near; all are compared when left out
+ */
+export function score(
+  query: readonly Float32Array[],
+  { sequence, entry: stored }: Sequenced<Stored>,
+  pairs?: readonly Pair[],
+): Scored {
+  const { score, window } = nearest(query, stored, pairs);
+  const { vectors, windows, ...entry } = stored;
+  return { sequence, entry, score, part: windows?.[window] };
 }
 
 /**
@@ -51,35 +45,13 @@ export function latestOf<T>(some: readonly T[], numbered: (each: T) => Sequenced
   });
 }
 
-/** Returns the `limit` best, best first; of equals, the older comes first. */
-export function rank(scored: readonly Scored[], limit: number): Ranked[] {
-  const living = latestOf(scored, (each) => each);
-  const best = living.sort((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
-  return best.map(withMatch);
+/** The part that has a memory's score: the whole text if there is no other. */
+export function partOf({ part, entry }: Scored): Window {
+  return part ?? wholeOf(entry);
 }
 
-interface RankingInTime {
-  readonly recency: Recency;
-  readonly limit: number;
-  /** Lowest score that they may have, which age does not count for. */
-  readonly minScore: number;
-}
-
-/** Returns the `limit` best by their scores and what their ages add to these, as `rank` does. */
-export function rankInTime(scored: readonly Scored[], { recency, limit, minScore }: RankingInTime) {
-  const high = latestOf(scored, (each) => each).filter(({ score }) => score >= minScore);
-  const ranked = high.map((each) => ({ ...each, recency: recencyOfMemory(recency, each.entry) }));
-  ranked.sort((a, b) => b.score + b.recency - a.score - a.recency || a.sequence - b.sequence);
-  return ranked.slice(0, limit).map(({ recency, ...each }) => ({ ...withMatch(each), recency }));
-}
-
-/** Names the part of a scored memory, the whole text if there is no other. */
-export function withMatch({ part, ...scored }: Scored): Ranked {
-  return { match: part ?? wholeOf(scored.entry), ...scored };
-}
-
-function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {
-  const vectors = vectorsOf(entry);
+function nearest(query: readonly Float32Array[], memory: Stored, pairs?: readonly Pair[]) {
+  const vectors = vectorsOf(memory);
   let best = { score: 0, window: 0 };
   for (const { query: number, window } of pairs ?? allPairs(query.length, vectors.length)) {
     const score = cosine(query[number] as Float32Array, vectors[window] as Float32Array);

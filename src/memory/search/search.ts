@@ -1,26 +1,44 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
-import { matches } from "../filter/matches.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
-import type { EventOrder, Happened } from "../ports/event-order.js";
-import type { Index, Indexes, Selection } from "../ports/index.js";
+import {
+  type EventOrder,
+  type Happened,
+  type Index,
+  type Indexes,
+  type Selection,
+  shareOf,
+} from "../ports/index.js";
 import type { Log } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
-import type { Recency } from "../requests/recall-options.js";
-import type { ChangesDuring, RunningSearches } from "../versions/changes-during.js";
+import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
-import { NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest, WORD_CANDIDATES } from "./hybrid.js";
-import type { MeanCosine } from "./mean-cosine.js";
-import { canOthersBeBest, mayBeBestInTime, type NearInTime } from "./near-in-time.js";
-import { findNearby, type NewVersions, type Query, type Searched, scoreBest } from "./nearby.js";
+import type { ChangesDuring, RunningSearches } from "./changes-during.js";
+import { findNearby, type NewVersions, type Query, type Searched } from "./nearby.js";
+import {
+  candidatesInTime,
+  NEAR_CANDIDATES,
+  type Placement,
+  placeBest,
+  type Ranking,
+  WORD_CANDIDATES,
+  type WordMatches,
+} from "./place.js";
 import { RECENCY_CANDIDATES } from "./recency.js";
-import type { Scored } from "./score.js";
-import { WordMatches } from "./word-matches.js";
+import type { MeanCosine } from "./sampled-mean.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
 const SEARCHES_MAX = 10;
+/** Candidates beyond those that are wanted, so that the index's rounding does not decide the last result. */
+const SPARE_CANDIDATES = 8;
+/**
+ * Vectors looked for beyond one for each near memory if words count. With three for each, as recalls by meaning have,
+ * every graph of a large namespace would be searched four times as broadly, for memories that are hardly ever among the
+ * best.
+ */
+const NEAR_SPARE = 14;
 /** Times as many memories as before that are found in the next step of a search in which ages count. */
 const IN_TIME_STEP = 4;
 /** Maximum number of new versions that one search takes as candidates; it is done again if there are more. */
@@ -76,21 +94,10 @@ export interface MatchWordsOptions extends Showing, Timed {
   readonly wanted?: number | undefined;
 }
 
-export interface NearestOptions extends Query, Showing, Timed {}
-
-export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal">, Showing, Timed {
-  /** Promise of `matchWords`; the vectors are searched meanwhile. */
-  readonly wordMatches: Promise<WordMatches>;
-  /** Number of memories that the caller wants. */
-  readonly wanted: number;
-  /** Lowest score that they may have. */
-  readonly minScore?: number | undefined;
-  /** How much their ages count; not at all when left out. */
-  readonly recency?: Recency | undefined;
+export interface BestOptions extends Pick<Query, "vectors" | "among" | "signal">, Ranking, Showing, Timed {
+  /** Promise of `matchWords`, if words count as well; the vectors are searched meanwhile. */
+  readonly wordMatches?: Promise<WordMatches> | undefined;
 }
-
-/** A search by meaning in which ages count. */
-export type InTimeOptions = Omit<PlacedOptions, "wordMatches" | "recency"> & { readonly recency: Recency };
 
 /**
  * Searches a replica. If others replace or delete meanwhile what it finds, all of it is done again, because the new
@@ -163,61 +170,36 @@ export class Search {
       const { indexes, mean } = await this.#sources(showing);
       const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
-      const matches = found.matches.filter(({ sequence }) => this.#isShown(sequence, showing));
-      return new WordMatches(
-        (words, sequences) => guard(all.scoreWords(indexes, words, sequences)),
-        { ...found, matches },
+      const matches = found.matches.map(({ sequence }) => sequence);
+      const judge = async (sequences: readonly number[]) => {
+        const hits = await guard(all.scoreWords(indexes, found.query, sequences));
+        return new Map(
+          hits.map(
+            (hit) => [hit.sequence, { share: shareOf(hit, found.query), matched: hit.words }] as const,
+          ),
+        );
+      };
+      return {
+        matches: matches.filter((sequence) => this.#isShown(sequence, showing)),
         meanCosine,
-      );
+        judge,
+      };
     });
   }
 
   /**
-   * Finds the `limit` memories nearest to any of a query's vectors, with their scores, in no particular
-   * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
+   * Finds the memories that are best by meaning, and by words and age if these count; fewer than are wanted if the
+   * log holds fewer.
    */
-  async nearest({ timer = NO_TIMINGS, ...query }: NearestOptions): Promise<Scored[]> {
-    const { searched, ...found } = await timer.time("search", () => this.#searchShown(query));
-    const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    const { vectors, wanted, signal } = query;
-    const best = { vectors, wanted, signal, newVersions, ...found };
-    return timer.time("fetch", () => scoreBest(searched, best));
-  }
-
-  /**
-   * Scores the memories of which the best `wanted` by their scores and ages are wanted, in no particular order. Some
-   * that are not among these may be missing.
-   */
-  async nearestInTime({ timer = NO_TIMINGS, ...query }: InTimeOptions): Promise<Scored[]> {
-    const { searched, ...found } = await timer.time("search", () => this.#searchInTime(query));
-    const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return timer.time("fetch", async () => {
-      const { vectors, signal } = query;
-      const common = { vectors, signal, error: found.error, newVersions };
-      const needed = mayBeBestInTime(found);
-      const scored = await scoreBest(searched, { ...common, nearby: needed });
-      if (scored.length >= needed.size + newVersions.numbers.length) return scored;
-      // Others may be in the places of those that are missing.
-      const nearest = new Map([...found.nearby].slice(0, RECENCY_CANDIDATES));
-      const rest = new Map([...nearest].filter(([sequence]) => !needed.has(sequence)));
-      const none = { ...newVersions, numbers: [] };
-      return [...scored, ...(await scoreBest(searched, { ...common, nearby: rest, newVersions: none }))];
-    });
-  }
-
-  /** Places the memories that are best by meaning and by words together. */
-  async placed({ timer = NO_TIMINGS, ...query }: PlacedOptions): Promise<Placement> {
-    const { recency } = query;
-    const near = { ...query, limit: Math.max(NEAR_CANDIDATES, query.wanted), spare: NEAR_SPARE };
-    const { searched, fits, ...found } = await timer.time("search", async () =>
-      recency === undefined ? await this.#searchShown(near) : await this.#nearInTime({ ...query, recency }),
-    );
+  async best({ timer = NO_TIMINGS, ...query }: BestOptions): Promise<Placement> {
+    const { vectors, wanted, minScore, recency, signal } = query;
+    const { log, nearby, error, times } = await timer.time("search", () => this.#searchFor(query));
     const wordMatches = await query.wordMatches;
     // Both indexes may have lost a memory that was replaced while the slower of them was asked.
-    const newVersions = await this.#newVersionsBeside(found.nearby, query);
-    return timer.time("fetch", () =>
-      placeBest({ ...searched, fits }, { ...query, ...found, wordMatches, newVersions }),
-    );
+    const newVersions = await this.#newVersionsBeside(nearby, query);
+    const ranking = { wanted, minScore, recency };
+    const finds = { vectors, nearby, error, times, wordMatches, newVersions, signal, ...ranking };
+    return timer.time("fetch", () => placeBest(log, finds));
   }
 
   /** Returns how others have changed what a search found; undefined if they have not. */
@@ -312,57 +294,55 @@ export class Search {
     return includeSuperseded || !this.changes.superseded.has(sequence);
   }
 
-  async #searchShown(query: Query & Showing) {
-    const { logId, clock } = this.searchable;
-    const { indexes } = await this.#sources(query);
-    const searched = {
-      logId,
-      log: this.#log,
-      clock,
-      ...together(indexes, (work) => this.searchable.guard(work)),
-    };
-    const before = errorOf(indexes);
-    const nearby = await findNearby(searched, query);
-    for (const sequence of nearby.keys()) if (!this.#isShown(sequence, query)) nearby.delete(sequence);
-    // An index may have changed its kind meanwhile.
-    const error = Math.max(before, errorOf(indexes));
-    return {
-      searched,
-      nearby,
-      error,
-      isExact: indexes.every((each) => each.isExact),
-      fits: (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some),
-    };
-  }
-
-  /**
-   * Searches as far as a memory can be among the best by score and age, if the search is exact: the memories beyond
-   * are less near than the last one found, and age adds the weight at most. Each step finds some times as many, so all
-   * steps together take little longer than the last, which finds all memories at most: some ten thousand.
-   */
-  async #searchInTime({ recency, wanted, minScore, ...query }: Omit<InTimeOptions, "timer">) {
-    const { guard, indexes: all } = this.searchable;
+  /** Searches the vectors, as broadly as the order needs. */
+  async #searchFor(query: Omit<BestOptions, "timer">) {
+    const { recency, wanted, minScore } = query;
+    if (recency === undefined) {
+      if (query.wordMatches === undefined)
+        return this.#searchShown(query, { limit: wanted + SPARE_CANDIDATES });
+      return this.#searchShown(query, { limit: Math.max(NEAR_CANDIDATES, wanted), spare: NEAR_SPARE });
+    }
+    // If the search is exact, it goes on as far as a memory can be among the best by score and age. Each step finds
+    // some times as many, so all steps together take little longer than the last, which finds all memories at most:
+    // some ten thousand.
     for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
-      const { isExact, ...shown } = await this.#searchShown({ ...query, limit });
+      const { isExact, ...shown } = await this.#searchShown(query, { limit });
       const { indexes } = await this.#sources(query);
+      const { guard, indexes: all } = this.searchable;
       const times = await guard(all.eventTimesOf(indexes, [...shown.nearby.keys()]));
-      const found = { ...shown, times, recency, wanted, minScore } satisfies NearInTime;
-      if (!isExact || shown.nearby.size < limit || !canOthersBeBest(found)) return found;
+      const found = { ...shown, times, recency, wanted, minScore };
+      const nearby = candidatesInTime(found, { isAll: !isExact || shown.nearby.size < limit });
+      if (nearby !== undefined) return { ...found, nearby };
     }
   }
 
-  /** Finds the nearest memories for an order by words as well, and those that age can bring among the best. */
-  async #nearInTime(query: Omit<InTimeOptions, "timer">) {
-    const found = await this.#searchInTime(query);
-    const nearest = [...found.nearby].slice(0, RECENCY_CANDIDATES);
-    const { searched, fits, error, times } = found;
-    return { searched, fits, nearby: new Map([...nearest, ...mayBeBestInTime(found)]), error, times };
+  /** Finds the memories nearest to a query that may be shown. */
+  async #searchShown(
+    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among" | "signal"> & Showing,
+    { limit, spare }: Pick<Query, "limit" | "spare">,
+  ) {
+    const { logId, clock, guard } = this.searchable;
+    const { indexes } = await this.#sources(showing);
+    const before = errorOf(indexes);
+    const searched = together(indexes, { clock, guard });
+    const nearby = await findNearby(searched, { vectors, among, signal, limit, spare });
+    for (const sequence of nearby.keys()) if (!this.#isShown(sequence, showing)) nearby.delete(sequence);
+    const fits = (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some);
+    return {
+      log: { logId, log: this.#log, clock, fits },
+      nearby,
+      // An index may have changed its kind meanwhile.
+      error: Math.max(before, errorOf(indexes)),
+      times: undefined as ReadonlyMap<number, number> | undefined,
+      isExact: indexes.every((each) => each.isExact),
+    };
   }
 }
 
 /** Searches the vectors of several indexes as one. */
-function together(all: readonly Index[], guard: Searchable["guard"]): Pick<Searched, "index" | "search"> {
+function together(all: readonly Index[], { clock, guard }: Pick<Searchable, "clock" | "guard">): Searched {
   return {
+    clock,
     index: {
       size: all.reduce((sum, { size }) => sum + size, 0),
       bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),

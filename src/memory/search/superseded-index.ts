@@ -1,15 +1,13 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { coalesce } from "../../concurrency/coalesce.js";
-import type { Index, Indexes } from "../ports/index.js";
-import type { Log, Sequenced, Stored } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
-import { vectorsOf } from "../ports/windows.js";
-import { fetchAll, shownOf } from "../versions/fetch.js";
+import type { Index } from "../ports/index.js";
+import type { Sequenced, Stored } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
+import { rowFor } from "../ports/windows.js";
+import { fetchShown } from "../versions/fetch.js";
+import { supersedingAndExpiring } from "../versions/superseding.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
-/** Entries that supersede others listed at a time. */
-const LISTED_MANY = 1_000;
 /** Memory that a number takes in a set, about. */
 const NUMBER_BYTES = 40;
 
@@ -19,12 +17,8 @@ export interface SupersededLayer {
   readonly index: Index;
 }
 
-export interface SupersededIndexOptions {
+interface SupersededIndexOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch">;
-  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements" | "listSupersedingAndExpiring">;
-  readonly clock: Clock;
-  readonly indexes: Pick<Indexes, "openUnsaved">;
   /** Returns the number of the last entry that the log's own index has applied. */
   applied(): number;
 }
@@ -107,16 +101,9 @@ export class SupersededIndex {
 
   /** Lists what was superseded by the entries that have been applied. */
   async #list(pending: Set<number>): Promise<void> {
-    const { logId, secondaryIndexes, clock, applied } = this.options;
-    const upto = applied();
-    for (let from = 1; from <= upto; ) {
-      const some = await secondaryIndexes.listSupersedingAndExpiring({ logId, from, limit: LISTED_MANY });
-      for (const { sequence, supersedes = [] } of some) {
-        if (sequence <= upto) for (const target of supersedes) pending.add(target);
-      }
-      if (some.length < LISTED_MANY) break;
-      from = (some.at(-1)?.sequence ?? upto) + 1;
-      await clock.yield();
+    const { logId, applied } = this.options;
+    for await (const some of supersedingAndExpiring(this.options, logId, applied())) {
+      for (const target of some.flatMap(({ supersedes = [] }) => supersedes)) pending.add(target);
     }
     this.#isListed = true;
   }
@@ -129,16 +116,10 @@ export class SupersededIndex {
       const last = rows.at(-1);
       if (last === undefined) continue;
       const mark = { sequence: last.sequence, opId: last.entry.opId };
-      const added = rows.map(({ sequence, entry }) => {
-        const vectors = vectorsOf(entry);
-        return {
-          sequence,
-          opId: entry.opId,
-          memory: entry,
-          vectors: index.fits(vectors) ? vectors : undefined,
-        };
-      });
-      await index.add(added, mark);
+      await index.add(
+        rows.map((each) => rowFor(index, each)),
+        mark,
+      );
       await clock.yield();
     }
     return { sequences, index };
@@ -146,12 +127,10 @@ export class SupersededIndex {
 
   /** Reads those of some memories that are still there, in the order of the log. */
   async #read(sequences: readonly number[]): Promise<Sequenced<Stored>[]> {
-    const { logId, log, secondaryIndexes, clock } = this.options;
-    const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+    const { logId } = this.options;
+    const wanted = { logId, sequences, what: "all", includeSuperseded: true } as const;
     const rows: Sequenced<Stored>[] = [];
-    for await (const some of fetchAll(log, { logId, sequences, what: "all" })) {
-      rows.push(...(await shownOf(showing, some)));
-    }
+    for await (const some of fetchShown(this.options, wanted)) rows.push(...some);
     return rows.sort((a, b) => a.sequence - b.sequence);
   }
 }

@@ -1,10 +1,8 @@
-import type { Appended, Log, Projected } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { Appended, Projected } from "../ports/log.js";
+import type { DomainPorts } from "../ports/ports.js";
 
 /** A log as it is before a number. */
-export interface LogView {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
+export interface LogView extends Pick<DomainPorts, "log" | "secondaryIndexes"> {
   readonly logId: string;
   /** Number of the next entry: only those before it count. */
   readonly from: number;

@@ -2,16 +2,25 @@ import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
-import type { Names, Scope } from "../ports/names.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { isExpired, lastOf } from "./current-version.js";
 
-export interface ShowingOptions {
+export interface ShowPorts {
   readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
+  readonly clock: Pick<Clock, "wallMs">;
+}
+
+export type FindPorts = ShowPorts & Pick<DomainPorts, "log" | "secondaryIndexes">;
+
+/** Which memories of a log are shown. */
+export interface Showing {
   readonly logId: string;
-  readonly nowMs: number;
   /** True if memories that others superseded are wanted, too. */
-  readonly includeSuperseded: boolean;
+  readonly includeSuperseded?: boolean | undefined;
+  /** Number up to which entries supersede others; that of the log's last entry if left out. */
+  readonly upto?: number | undefined;
 }
 
 /** Mark of a memory that its own entry does not hold. */
@@ -24,31 +33,20 @@ export type Shown = Projected["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
 export async function shownOf<E extends Projected["head"]>(
-  { secondaryIndexes, logId, nowMs, includeSuperseded }: ShowingOptions,
+  { secondaryIndexes, clock }: ShowPorts,
+  { logId, includeSuperseded = false, upto = Number.POSITIVE_INFINITY }: Showing,
   numbered: readonly Sequenced<E>[],
 ): Promise<Sequenced<E & Marked>[]> {
+  const nowMs = clock.wallMs();
   const living = numbered.filter(({ entry }) => !isExpired(entry, nowMs));
-  const replacements = await replacementsOf({ secondaryIndexes, logId }, living);
+  const sequences = living.map(({ sequence }) => sequence);
+  const all = sequences.length === 0 ? [] : await secondaryIndexes.findReplacements({ logId, sequences });
   return living.flatMap(({ sequence, entry }): Sequenced<E & Marked>[] => {
-    const by = replacements.get(sequence);
+    const by = lastOf(all.filter(({ target }) => target === sequence));
     if (by === undefined) return [{ sequence, entry }];
-    if (by.how !== "superseded" || !includeSuperseded) return [];
+    if (by.how !== "superseded" || (!includeSuperseded && by.sequence <= upto)) return [];
     return [{ sequence, entry: { ...entry, supersededBy: by.id } }];
   });
-}
-
-async function replacementsOf(
-  { secondaryIndexes, logId }: Pick<ShowingOptions, "secondaryIndexes" | "logId">,
-  numbered: readonly Sequenced<Projected["head"]>[],
-) {
-  const sequences = numbered.map(({ sequence }) => sequence);
-  const all = sequences.length === 0 ? [] : await secondaryIndexes.findReplacements({ logId, sequences });
-  return new Map(
-    sequences.flatMap((sequence) => {
-      const last = lastOf(all.filter(({ target }) => target === sequence));
-      return last === undefined ? [] : [[sequence, last] as const];
-    }),
-  );
 }
 
 /** Maximum number of looks for memories, which others may update meanwhile. */
@@ -68,9 +66,19 @@ export async function* fetchAll<W extends Projection>(
   }
 }
 
+/** Fetches those of some memories that are shown, slice by slice, from the highest number down. */
+export async function* fetchShown<W extends Projection>(
+  ports: ShowPorts & { readonly log: Pick<Log, "fetch"> },
+  { logId, sequences, what, ...showing }: Showing & Sequences & { readonly what: W },
+): AsyncGenerator<Sequenced<Projected[W] & Marked>[]> {
+  for await (const some of fetchAll(ports.log, { logId, sequences, what })) {
+    yield await shownOf(ports, { logId, ...showing }, some);
+  }
+}
+
 /** Finds the memory with this id, also a superseded one; undefined if this namespace has none. */
 export async function findMemory(
-  ports: FindPorts & { readonly names: Names },
+  ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
   id: string,
 ): Promise<Shown | undefined> {
@@ -79,23 +87,16 @@ export async function findMemory(
   return (await findMemories(ports, { logId, ids: [id], what: "text" })).get(id);
 }
 
-export interface FindPorts {
-  readonly log: Log;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly clock: Pick<Clock, "wallMs">;
-}
-
 /** Finds the memories of a log with these ids, also superseded ones; those that it does not have are left out. */
 export async function findMemories<W extends "all" | "text" | "head">(
-  { log, secondaryIndexes, clock }: FindPorts,
+  ports: FindPorts,
   { logId, ids, what }: { logId: string; ids: readonly string[]; what: W },
 ): Promise<Map<string, Projected[W] & Marked>> {
-  const showing = { secondaryIndexes, logId, nowMs: clock.wallMs(), includeSuperseded: true };
   const found = new Map<string, Projected[W] & Marked>();
   const before = new Map<string, number>();
   let rest = ids;
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const located = await mapSome(rest, LOCATING_MAX, (id) => secondaryIndexes.locate({ logId, id }));
+    const located = await mapSome(rest, LOCATING_MAX, (id) => ports.secondaryIndexes.locate({ logId, id }));
     // Looked up again, because another version may have replaced it meanwhile.
     const news = rest.flatMap((id, i): [string, number][] => {
       const sequence = located[i];
@@ -103,8 +104,8 @@ export async function findMemories<W extends "all" | "text" | "head">(
     });
     for (const [id, sequence] of news) before.set(id, sequence);
     const sequences = news.map(([, sequence]) => sequence);
-    for await (const some of fetchAll(log, { logId, sequences, what })) {
-      for (const { entry } of await shownOf(showing, some)) found.set(entry.id, entry);
+    for await (const some of fetchShown(ports, { logId, sequences, what, includeSuperseded: true })) {
+      for (const { entry } of some) found.set(entry.id, entry);
     }
     rest = news.map(([id]) => id).filter((id) => !found.has(id));
     if (rest.length === 0) return found;

@@ -16,11 +16,11 @@ import type { Ports } from "../../memory/operations/ports.js";
 import { recall } from "../../memory/operations/recall.js";
 import { store } from "../../memory/operations/store.js";
 import { storeBatch } from "../../memory/operations/store-batch.js";
+import { type ExportPorts, exportMemories } from "../../memory/operations/stream/export.js";
+import { type WatchEvent, type WatchPorts, watch } from "../../memory/operations/stream/watch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
 import { TOP_K_MAX } from "../../memory/requests/recall-options.js";
-import { type ExportPorts, exportMemories } from "../../memory/streams/export.js";
-import { type WatchEvent, type WatchPorts, watch } from "../../memory/streams/watch.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import {

@@ -14,8 +14,8 @@ import { invalid, type MemoryError, ofItem } from "../../errors.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
 import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
 import type { MemoryRequest } from "../../memory/operations/store-item.js";
+import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
 import type { Expiry } from "../../memory/requests/times.js";
-import type { OnSecret, Redacted } from "../../memory/secrets/handle-secrets.js";
 
 const MS_PER_SECOND = 1_000;
 const NANOS_PER_MS = 1_000_000;

@@ -1,5 +1,5 @@
-import type { Subject } from "../../../src/memory/filter/matches.js";
 import type { Condition, Field, Order, Scalar, Test } from "../../../src/memory/ports/condition.js";
+import type { Subject } from "../../../src/memory/requests/matches.js";
 import type { Json, JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Chance } from "../../support/chance.js";
 

@@ -4,8 +4,8 @@ import { type FieldSegment, selectRows } from "../../../src/index/fields/select-
 import type { Selection } from "../../../src/index/fields/selection.js";
 import type { Flat, FlatArrays } from "../../../src/index/flat.js";
 import { Bits } from "../../../src/index/rows/bits.js";
-import { matches, type Subject } from "../../../src/memory/filter/matches.js";
 import type { Condition } from "../../../src/memory/ports/condition.js";
+import { matches, type Subject } from "../../../src/memory/requests/matches.js";
 
 /** Runs work to its end; `between` is called whenever it lets other work run. */
 export function run<T>(work: Generator<void, T>, between = () => {}): T {

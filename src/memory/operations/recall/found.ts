@@ -1,10 +1,8 @@
 import type { Projected } from "../../ports/log.js";
-import type { Ranked } from "../../search/score.js";
+import type { Placed } from "../../search/place.js";
 import type { Shown } from "../../versions/fetch.js";
 
-export interface Found extends Ranked {
-  /** Number that results are ordered by, the highest first; its score in an order by meaning alone. */
-  readonly rank?: number | undefined;
+export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
   /** Id of the memory that superseded it. */
   readonly supersededBy?: string | undefined;
   /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
@@ -44,11 +42,7 @@ export function bestOf(found: readonly Found[], limit: number): Found[] {
 }
 
 function inOrder(a: Found, b: Found): number {
-  return rankOf(b) - rankOf(a) || byCreation(a.entry, b.entry);
-}
-
-function rankOf({ rank, score }: Found): number {
-  return rank ?? score;
+  return b.rank - a.rank || byCreation(a.entry, b.entry);
 }
 
 /** Compares two memories by when they were created, and then by their ids. */

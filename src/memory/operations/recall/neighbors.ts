@@ -1,6 +1,6 @@
 import { invalid, parseWhole } from "../../../errors.js";
-import { FILTER_PATH_BYTES_MAX, keysOf } from "../../filter/path.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
+import { FILTER_PATH_BYTES_MAX, keysOf } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json, METADATA_DEPTH_MAX } from "../../requests/metadata.js";
 import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
 import { byCreation } from "./found.js";

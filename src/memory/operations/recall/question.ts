@@ -3,12 +3,13 @@ import type { Condition, Filter } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
 import type { Stored } from "../../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../../ports/model-version.js";
-import type { Names, Scope } from "../../ports/names.js";
+import type { Scope } from "../../ports/names.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { parseMemoryId } from "../../requests/id.js";
 import { parseText } from "../../requests/text.js";
 import { noSuchMemory } from "../../versions/current-version.js";
-import { type FindPorts, findMemories } from "../../versions/fetch.js";
+import { findMemories } from "../../versions/fetch.js";
+import type { ReadingPorts } from "../ports.js";
 
 /** Maximum number of queries of one recall. */
 export const QUERIES_MAX = 8;
@@ -65,11 +66,7 @@ export interface Like {
  *
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
-export async function findLike(
-  ports: FindPorts & { readonly names: Names },
-  scope: Scope,
-  id: string,
-): Promise<Like> {
+export async function findLike(ports: ReadingPorts, scope: Scope, id: string): Promise<Like> {
   const logId = await ports.names.find(scope);
   const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
   if (!found) throw noSuchMemory();

@@ -1,14 +1,14 @@
-import type { Clock } from "../../concurrency/clock.js";
-import { TimeSlice } from "../../concurrency/time-slices.js";
-import { type Entry, forgottenBy, type Log, type Projected, type Sequenced } from "../ports/log.js";
-import { baseOf } from "../ports/model-version.js";
-import type { Names, Scope } from "../ports/names.js";
-import type { Caller, Quota } from "../ports/quota.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
-import { authorizeFree } from "../requests/authorize.js";
-import { scopeOf } from "../requests/namespace.js";
-import { isExpired } from "../versions/current-version.js";
-import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
+import { TimeSlice } from "../../../concurrency/time-slices.js";
+import { type LivingLog, livingLogOf } from "../../log/living-log.js";
+import { type Entry, entryAt, type Projected, type Sequenced } from "../../ports/log.js";
+import { baseOf } from "../../ports/model-version.js";
+import type { Scope } from "../../ports/names.js";
+import type { Caller } from "../../ports/quota.js";
+import { authorizeFree } from "../../requests/authorize.js";
+import { scopeOf } from "../../requests/namespace.js";
+import { isExpired } from "../../versions/current-version.js";
+import type { ReadingPorts } from "../ports.js";
+import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
 import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
 import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
@@ -20,12 +20,7 @@ const READ_MANY = 64;
 /** Age after which a slice is read again: what was deleted since has lost its text. */
 export const FRESH_MS = 1_000;
 
-export interface WatchPorts {
-  readonly log: Log;
-  readonly names: Names;
-  readonly secondaryIndexes: SecondaryIndexes;
-  readonly quota: Quota;
-  readonly clock: Clock;
+export interface WatchPorts extends ReadingPorts {
   readonly news: News;
   readonly streams: OpenStreams;
 }
@@ -273,23 +268,15 @@ async function changeOf(entry: Entry<"text">, { nowMs, idOf }: ChangeOptions): P
   }
 }
 
-/** Lists the numbers of the earlier memories that an entry deletes, replaces or supersedes. */
-export function endedBy(entry: Entry<"head">): readonly number[] {
-  const forgotten = forgottenBy(entry);
-  const supersedes = entry.op === "store" || entry.op === "erased" ? (entry.supersedes ?? []) : [];
-  return forgotten === undefined ? supersedes : [forgotten, ...supersedes];
-}
-
 /**
  * Finds the id of the memory that a tombstone deletes; undefined if nothing tells it, or if another version had
  * taken the place of the deleted one before.
  */
 async function idAt(
-  { log, secondaryIndexes }: { readonly log: Log; readonly secondaryIndexes: SecondaryIndexes },
+  { log, secondaryIndexes }: WatchPorts,
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
-  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
-  const entry = entries[0]?.entry;
+  const entry = await entryAt(log, logId, sequence);
   if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
   const { id } = entry;
   // What replaced a lost entry in a copy has no id.

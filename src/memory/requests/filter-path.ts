@@ -1,6 +1,6 @@
 import { invalid } from "../../errors.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
-import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "../requests/metadata.js";
+import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "./metadata.js";
 
 /** Bytes of a path. */
 export const FILTER_PATH_BYTES_MAX = 512;

@@ -1,7 +1,7 @@
 import { MemoryError } from "../../errors.js";
-import { isObject, type Json, type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { parseText } from "../requests/text.js";
 import { findSecrets, type SecretSpan } from "./find-secrets.js";
+import { isObject, type Json, type JsonObject, parseMetadata } from "./metadata.js";
+import { parseText } from "./text.js";
 
 /** Action if a text or its metadata has what looks like a secret. */
 export type OnSecret = "store" | "redact" | "refuse";
@@ -41,12 +41,13 @@ interface Handled extends Contents {
 }
 
 /**
- * Looks for secrets in a text and in the metadata's strings, and redacts them.
+ * Looks for secrets in a text and in the metadata's strings, and redacts them, unless they may be stored.
  *
  * @throws MemoryError `invalid_argument` (SECRET_FOUND) if there is one to refuse, or one in a key of the
  * metadata: without its name a value could not be found again. The error names kinds and places only.
  */
-export function handleSecrets({ text, metadata }: Contents, how: Exclude<OnSecret, "store">): Handled {
+export function handleSecrets({ text, metadata }: Contents, how: OnSecret): Handled {
+  if (how === "store") return { text, metadata, redacted: undefined };
   const places = new Places();
   if (text !== undefined) places.add(text, ["text"]);
   if (metadata !== undefined) places.add(metadata, ["metadata"]);
@@ -216,11 +217,9 @@ export function parseContents(
   request: ContentsRequest,
   { onSecret = "store" }: { readonly onSecret?: OnSecret | undefined },
 ): ParsedContents {
-  const { onSecret: how = onSecret } = request;
   const text = parseText("text", request.text);
   const metadata = parseMetadata(request.metadata);
-  if (how === "store") return { text, metadata };
-  const handled = handleSecrets({ text, metadata: request.metadata }, how);
+  const handled = handleSecrets({ text, metadata: request.metadata }, request.onSecret ?? onSecret);
   if (handled.redacted === undefined) return { text, metadata };
   return {
     text: handled.text ?? text,

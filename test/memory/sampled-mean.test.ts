@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { VectorMean } from "../../src/memory/search/vector-mean.js";
+import { SampledMean } from "../../src/memory/search/sampled-mean.js";
 import { chanceOf } from "../support/chance.js";
 
 describe("the mean of a sample's vectors", () => {
@@ -23,9 +23,11 @@ describe("the mean of a sample's vectors", () => {
       yield some.map((sequence) => ({ sequence, vectors: vectors.get(sequence) ?? [] }));
     }
   }
-  const follow = async (mean: VectorMean, sample: readonly number[]) =>
-    (await mean.follow(sample, read)).of([query]);
-  const fresh = (sample: readonly number[]) => follow(new VectorMean(), sample);
+  let version = 0;
+  const meanOf = (mean: SampledMean, sample: readonly number[]) => mean.of(++version, async () => sample);
+  const follow = async (mean: SampledMean, sample: readonly number[]) =>
+    (await meanOf(mean, sample))([query]);
+  const fresh = (sample: readonly number[]) => follow(new SampledMean(read), sample);
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
   /** Computes the mean of the best cosines, one by one. */
@@ -56,13 +58,13 @@ describe("the mean of a sample's vectors", () => {
     async function* one() {
       yield [{ sequence: 1, vectors: windows }];
     }
-    const mean = new VectorMean();
-    await mean.follow([1], one);
+    const mean = new SampledMean(one);
+    await meanOf(mean, [1]);
     expect(mean.bytes).toBeLessThan(64 * 8 * 4 + 1_000);
   });
 
   test("whatever came and left, it is that of the sample, exactly", async () => {
-    const mean = new VectorMean();
+    const mean = new SampledMean(read);
     let before: number[] = [];
     for (const [from, to] of [
       [1, 100],
@@ -84,26 +86,28 @@ describe("the mean of a sample's vectors", () => {
   });
 
   test("if a vector that left is erased, all others are read again", async () => {
-    const mean = new VectorMean();
-    const before = await mean.follow(numbers(1, 100), read);
-    const cosineBefore = before.of([query]);
+    const mean = new SampledMean(read);
+    const meanBefore = await meanOf(mean, numbers(1, 100));
+    const cosineBefore = meanBefore([query]);
     erased.add(7);
     const rest = numbers(1, 100).filter((sequence) => sequence !== 7);
     expect(await follow(mean, rest)).toBe(await fresh(rest));
     // A memory that is erased already, though its tombstone was not read, has no part in it.
     expect(await follow(mean, numbers(1, 100))).toBe(await fresh(rest));
     // A mean that was handed out does not change.
-    expect(before.of([query])).toBe(cosineBefore);
+    expect(meanBefore([query])).toBe(cosineBefore);
     erased.clear();
   });
 
   test("a failed read leaves it to the next call", async () => {
-    const mean = new VectorMean();
     async function* failing() {
       yield [{ sequence: 1, vectors: vectors.get(1) ?? [] }];
       throw new Error("no database");
     }
-    await expect(mean.follow(numbers(1, 100), failing)).rejects.toThrow("no database");
+    let isFailing = true;
+    const mean = new SampledMean((sequences) => (isFailing ? failing() : read(sequences)));
+    await expect(meanOf(mean, numbers(1, 100))).rejects.toThrow("no database");
+    isFailing = false;
     expect(await follow(mean, numbers(1, 100))).toBe(await fresh(numbers(1, 100)));
   });
 });

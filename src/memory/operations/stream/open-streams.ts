@@ -1,10 +1,11 @@
-import { Budget } from "../../concurrency/budget.js";
-import type { Clock } from "../../concurrency/clock.js";
-import { Share } from "../../concurrency/share.js";
-import { unavailable } from "../../errors.js";
-import { SLICE_BYTES_MAX, weightOf } from "../ports/bounds.js";
-import type { Projection } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import { Budget } from "../../../concurrency/budget.js";
+import type { Clock } from "../../../concurrency/clock.js";
+import { Share } from "../../../concurrency/share.js";
+import { unavailable } from "../../../errors.js";
+import { SLICE_BYTES_MAX, weightOf } from "../../ports/bounds.js";
+import type { Projection } from "../../ports/log.js";
+import type { DomainPorts } from "../../ports/ports.js";
+import type { Caller } from "../../ports/quota.js";
 import type { LogReader, Slice } from "./log-reader.js";
 
 type StreamKind = "watch" | "export";
@@ -32,32 +33,20 @@ export class OpenStreams {
     export: new Share({ total: STREAM_LIMITS.export.all, what: "open exports", reason }),
     bytes: new Share({ total: HELD_BYTES_MAX, what: "bytes for streams" }),
   };
-  readonly #reading: Budget;
+  readonly reading = new Budget({
+    max: READING_MAX,
+    waitingMax: 512,
+    waitMs: MEMORY_TIMEOUT_MS,
+    what: "streams",
+  });
 
-  constructor(readonly clock: Clock) {
-    const waitMs = MEMORY_TIMEOUT_MS;
-    this.#reading = new Budget({ max: READING_MAX, waitingMax: 512, waitMs, what: "streams" });
-  }
+  constructor(readonly clock: Clock) {}
 
   /** Opens a stream, which must be closed; the signal closes it, too. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
   open(kind: StreamKind, { accountId }: Caller, signal?: AbortSignal): OpenStream {
-    const share = this.shares[kind];
-    share.take(accountId, 1, STREAM_LIMITS[kind].perAccount);
-    const { clock } = this;
-    const place = { accountId, share, bytes: this.shares.bytes, reading: this.#reading, clock, signal };
-    return new OpenStream(place);
+    this.shares[kind].take(accountId, 1, STREAM_LIMITS[kind].perAccount);
+    return new OpenStream(this, kind, accountId, signal);
   }
-}
-
-interface OpenPlace {
-  readonly accountId: string;
-  /** Where the stream counts as one. */
-  readonly share: Share;
-  readonly bytes: Share;
-  readonly reading: Budget;
-  readonly clock: Clock;
-  /** Aborted by a client that has gone, which may never ask for what comes next. */
-  readonly signal: AbortSignal | undefined;
 }
 
 /** One open stream. It holds one slice at a time. */
@@ -67,8 +56,14 @@ export class OpenStream {
 
   readonly #close = () => this.close();
 
-  constructor(private readonly place: OpenPlace) {
-    place.signal?.addEventListener("abort", this.#close);
+  /** @param signal aborted by a client that has gone, which may never ask for what comes next */
+  constructor(
+    private readonly streams: OpenStreams,
+    private readonly kind: StreamKind,
+    private readonly accountId: string,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    signal?.addEventListener("abort", this.#close);
   }
 
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
@@ -77,7 +72,7 @@ export class OpenStream {
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
     this.#shrinkTo(0);
-    const { clock, reading } = this.place;
+    const { clock, reading } = this.streams;
     const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
       signal.throwIfAborted();
@@ -93,8 +88,8 @@ export class OpenStream {
     reader: LogReader<W>,
     limit: number,
   ): Promise<Slice<W> | undefined> {
-    const { bytes: share, accountId } = this.place;
-    if (this.#closed || !share.tryTake(accountId, SLICE_BYTES_MAX)) return undefined;
+    const share = this.streams.shares.bytes;
+    if (this.#closed || !share.tryTake(this.accountId, SLICE_BYTES_MAX)) return undefined;
     this.#held = SLICE_BYTES_MAX;
     let bytes = 0;
     try {
@@ -109,15 +104,15 @@ export class OpenStream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.place.signal?.removeEventListener("abort", this.#close);
+    this.signal?.removeEventListener("abort", this.#close);
     this.#shrinkTo(0);
-    this.place.share.give(this.place.accountId);
+    this.streams.shares[this.kind].give(this.accountId);
   }
 
   /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
   #shrinkTo(bytes: number): void {
     const remaining = Math.min(bytes, this.#held);
-    this.place.bytes.give(this.place.accountId, this.#held - remaining);
+    this.streams.shares.bytes.give(this.accountId, this.#held - remaining);
     this.#held = remaining;
   }
 }
@@ -131,7 +126,7 @@ export class Proof {
 
   /** Made right after the key was proved. */
   constructor(
-    private readonly ports: { readonly quota: Quota; readonly clock: Clock },
+    private readonly ports: Pick<DomainPorts, "quota" | "clock">,
     private readonly caller: Caller,
   ) {
     this.#provedMs = ports.clock.nowMs();

@@ -6,8 +6,8 @@ import {
   type Test,
   type Value,
 } from "../ports/condition.js";
-import type { JsonObject } from "../requests/metadata.js";
-import { eachValue, type See } from "./path.js";
+import { eachValue, type See } from "./filter-path.js";
+import type { JsonObject } from "./metadata.js";
 
 /** Code units from here on are not in the order of the code points that they belong to. */
 const SURROGATES_FROM = 0xd800;

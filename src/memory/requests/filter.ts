@@ -1,9 +1,9 @@
 import { count, invalid } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
-import { canonicalMetadata, isObject, type Json, type JsonObject } from "../requests/metadata.js";
-import { parseInstant } from "../requests/times.js";
-import { parsePath } from "./path.js";
+import { parsePath } from "./filter-path.js";
+import { canonicalMetadata, isObject, type Json, type JsonObject } from "./metadata.js";
+import { parseInstant } from "./times.js";
 
 export const FILTER_BYTES_MAX = 65_536;
 /** Levels of `$and`, `$or` and `$not`, the filter itself included. */

@@ -1,8 +1,8 @@
-import type { Clock } from "../../concurrency/clock.js";
-import { mapSome } from "../../concurrency/map-some.js";
-import type { Log } from "../ports/log.js";
-import type { Names, Scope } from "../ports/names.js";
-import { withChanges } from "../ports/with-changes.js";
+import type { Clock } from "../../../concurrency/clock.js";
+import { mapSome } from "../../../concurrency/map-some.js";
+import type { Log } from "../../ports/log.js";
+import type { Names, Scope } from "../../ports/names.js";
+import { withChanges } from "../../ports/with-changes.js";
 
 /** Shortest time between two looks at what is waited for: other processes write too. */
 export const LOOK_EVERY_MS = 250;

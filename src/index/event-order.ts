@@ -1,29 +1,16 @@
-import type { Among } from "./among.js";
+import type { Among } from "../memory/ports/among.js";
+import type { EventOrder, Happened } from "../memory/ports/index.js";
 
 /** Memories looked at before other work may run. */
 const SLICE = 4_096;
 /** Times as many as are wanted that are held before all but the best of them are let go. */
 const HELD = 8;
 
-/** A memory, and when it happened in milliseconds since 1970. */
-export interface Happened {
-  readonly sequence: number;
-  readonly atMs: number;
-}
-
 /** Memories in the order of the log, when each happened, and which of them were not removed. */
 export interface Times {
   readonly sequences: Float64Array;
   readonly events: Float64Array;
   readonly live: { has(row: number): boolean };
-}
-
-/** Which memories are wanted in the order of their event times; of equal times, log numbers decide in the same way. */
-export interface EventOrder {
-  readonly isNewestFirst: boolean;
-  /** The memory behind which they begin; the first of all if left out. */
-  readonly behind?: Happened | undefined;
-  readonly limit: number;
 }
 
 /**

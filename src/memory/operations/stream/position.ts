@@ -1,5 +1,5 @@
-import { invalid, MemoryError } from "../../errors.js";
-import { listIn, tokenOf } from "../requests/page.js";
+import { invalid, MemoryError } from "../../../errors.js";
+import { listIn, tokenOf } from "../../requests/page.js";
 
 /**
  * Place in the history of a namespace: behind an entry of its log, or behind the end of a log, where the next

@@ -2,7 +2,7 @@ import { failedPrecondition, MemoryError } from "../../errors.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 import { type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { type Decision, LogAdvancedError, type LogView } from "./condition.js";
+import { type Decision, LogAdvancedError, type LogView } from "../versions/condition.js";
 import {
   type CurrentVersion,
   currentByExternalId,
@@ -10,7 +10,7 @@ import {
   etagOf,
   noSuchMemory,
   superseded,
-} from "./current-version.js";
+} from "../versions/current-version.js";
 
 /** Action of a store if another memory has its external id. */
 export type OnConflict = "refuse" | "replace" | "keep";

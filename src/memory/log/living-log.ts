@@ -1,0 +1,53 @@
+import { unavailable } from "../../errors.js";
+import type { Log, Measured } from "../ports/log.js";
+import type { Scope } from "../ports/names.js";
+import type { DomainPorts } from "../ports/ports.js";
+
+/** Maximum number of moves to other model versions that one look follows. */
+export const MOVES_MAX = 16;
+
+/** The log that a namespace's next entry goes to. */
+export interface LivingLog {
+  readonly logId: string;
+  /** The number of its last entry; 0 if it has none. */
+  readonly last: number;
+  /** True if that entry ended it, and the name is about to become free. */
+  readonly dropped: boolean;
+}
+
+export type NamedLogs = Pick<DomainPorts, "log" | "names">;
+
+/** Finds a namespace's log, where it has moved to; undefined if there is none. */
+export async function livingLogOf({ log, names }: NamedLogs, scope: Scope): Promise<LivingLog | undefined> {
+  const logId = await names.find(scope);
+  return logId === undefined ? undefined : followMoves(log, logId);
+}
+
+/** Finds where a log has moved to. */
+export async function followMoves(log: Log, from: string): Promise<LivingLog> {
+  let logId = from;
+  for (let move = 0; move < MOVES_MAX; move++) {
+    const last = await log.last(logId);
+    if (last?.entry.op !== "moved") {
+      return { logId, last: last?.sequence ?? 0, dropped: last?.entry.op === "drop" };
+    }
+    logId = last.entry.to;
+  }
+  throw movesOnAndOn();
+}
+
+export function movesOnAndOn() {
+  return unavailable("the namespace moves again and again");
+}
+
+/** Finds a namespace's log; undefined if it holds nothing yet, or was dropped. */
+export async function heldLogOf(ports: NamedLogs, scope: Scope): Promise<LivingLog | undefined> {
+  const living = await livingLogOf(ports, scope);
+  return living === undefined || living.last === 0 || living.dropped ? undefined : living;
+}
+
+/** Measures a namespace; undefined if it holds nothing yet, or was dropped. */
+export async function measureNamespace(ports: NamedLogs, scope: Scope): Promise<Measured | undefined> {
+  const held = await heldLogOf(ports, scope);
+  return held && ports.log.measure(held);
+}

@@ -1,0 +1,102 @@
+import { byteLengthOf } from "../ports/bounds.js";
+import { isMemory, type Projected, type Projection, type Sequenced } from "../ports/log.js";
+import { type FindPorts, type Showing, type Shown, shownOf } from "../versions/fetch.js";
+import { type Reading, readMatching } from "./matching.js";
+
+/** Memories of a selection read at a time: few, because the page may have no room for them. */
+const READ_SELECTED = 16;
+/** Bytes after which an answer ends, with the memory that reaches them, so that every answer is bounded. */
+const PAGE_BYTES_MAX = 1_048_576;
+
+/** A step through memories: one of them, if it is shown, and where a page continues that ends with it. */
+export interface Step<Place, E = Shown> {
+  readonly entry?: E | undefined;
+  /** Undefined if nothing is left. */
+  readonly next: Place | undefined;
+}
+
+/** Fills a page with up to `size` memories, as far as it has room for them. */
+export async function fillPage<Place>(
+  steps: AsyncIterable<Step<Place>>,
+  size: number,
+): Promise<{ items: Shown[]; next: Place | undefined }> {
+  const items: Shown[] = [];
+  let bytes = 0;
+  let next: Place | undefined;
+  for await (const step of steps) {
+    next = step.next;
+    if (step.entry === undefined) continue;
+    items.push(step.entry);
+    bytes += byteLengthOf(step.entry);
+    if (items.length === size || bytes >= PAGE_BYTES_MAX) break;
+  }
+  return { items, next };
+}
+
+/** A walk along a log. */
+export interface Walk<W extends Projection> extends Showing {
+  readonly what: W;
+  /** Number of the log's last entry. */
+  readonly last: number;
+  /** Where the page before has ended: behind this number, or with it if the oldest come first; all if left out. */
+  readonly place?: number | undefined;
+  /** Entries of the first read, and of others; reads at most: there may be many deleted entries between two memories. */
+  readonly readFirst: number;
+  readonly readMany: number;
+  readonly readsMax: number;
+}
+
+/** Walks through the memories that are shown, with numbers below `place`, the newest first. */
+export async function* newest<W extends "head" | "text">(
+  ports: FindPorts,
+  { what, last, place, readFirst, readMany, readsMax, ...showing }: Walk<W>,
+): AsyncGenerator<Step<number, Projected[W]>> {
+  const { logId } = showing;
+  const above1 = (number: number) => (number > 1 ? number : undefined);
+  let before = place ?? last + 1;
+  for (let reads = 0; before > 1 && reads < readsMax; reads++) {
+    const from = Math.max(1, before - (reads === 0 ? readFirst : readMany));
+    const sequences = Array.from({ length: before - from }, (_, i) => from + i);
+    const { found, rest } = await ports.log.fetch({ logId, sequences, what });
+    const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, found);
+    for (const { sequence, entry } of shown) yield { entry, next: above1(sequence) };
+    before = from + rest.length;
+    yield { next: above1(before) };
+  }
+}
+
+/** Walks through the memories that are shown, from the number `place` on, the oldest first. */
+export async function* oldest<W extends "head" | "text">(
+  ports: FindPorts,
+  { what, last, place = 1, readFirst, readMany, readsMax, ...showing }: Walk<W>,
+): AsyncGenerator<Step<number, Projected[W]>> {
+  const { logId } = showing;
+  const upToLast = (number: number) => (number <= last ? number : undefined);
+  let from = place;
+  for (let reads = 0; from <= last && reads < readsMax; reads++) {
+    const limit = Math.min(last - from + 1, reads === 0 ? readFirst : readMany);
+    const { entries } = await ports.log.read({ logId, from, limit, what });
+    const memories = entries.filter(isMemory) as Sequenced<Projected[W]>[];
+    const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, memories);
+    for (const { sequence, entry } of shown) yield { entry, next: upToLast(sequence + 1) };
+    // Without an entry, the log was erased meanwhile: it had these numbers a moment ago.
+    from = (entries.at(-1)?.sequence ?? last) + 1;
+    yield { next: upToLast(from) };
+  }
+}
+
+/** Goes through some memories in a given order. What was changed or deleted since they were found is passed over. */
+export async function* inOrder<Place>(
+  ports: FindPorts,
+  { sequences, ...reading }: Omit<Reading, "sequences"> & { readonly sequences: Float64Array },
+  placeBehind: (examined: number) => Place | undefined,
+): AsyncGenerator<Step<Place>> {
+  for (let at = 0; at < sequences.length; at += READ_SELECTED) {
+    const some = sequences.subarray(at, at + READ_SELECTED);
+    const read = await readMatching(ports, { ...reading, sequences: some });
+    const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
+    for (const [i, sequence] of some.entries()) {
+      yield { entry: bySequence.get(sequence), next: placeBehind(at + i + 1) };
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { TimeSlice } from "../../../concurrency/time-slices.js";
+import { MemoryError, unavailable } from "../../../errors.js";
+import { type LivingLog, livingLogOf } from "../../log/living-log.js";
+import type { ModelVersions } from "../../models/model-versions.js";
+import type { Filter } from "../../ports/condition.js";
+import { isMemory, type Projected, type Stored } from "../../ports/log.js";
+import { baseOf, modelVersionOf } from "../../ports/model-version.js";
+import type { Scope } from "../../ports/names.js";
+import type { Caller } from "../../ports/quota.js";
+import { vectorsOf } from "../../ports/windows.js";
+import { authorizeFree } from "../../requests/authorize.js";
+import { parseFilter } from "../../requests/filter.js";
+import { matches } from "../../requests/matches.js";
+import type { JsonObject } from "../../requests/metadata.js";
+import { scopeOf } from "../../requests/namespace.js";
+import { shownOf } from "../../versions/fetch.js";
+import type { ReadingPorts } from "../ports.js";
+import { LogReader } from "./log-reader.js";
+import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
+import { BEFORE_ALL, type Position, positionToken } from "./position.js";
+import { FRESH_MS } from "./watch.js";
+
+const EXPORT_FORMAT = "recalld-export";
+const EXPORT_VERSION = 1;
+/** Longest time that an export may take. */
+export const EXPORT_MS_MAX = 3_600_000;
+/** Entries read at a time. */
+const READ_MANY = 128;
+
+export interface ExportPorts extends ReadingPorts {
+  readonly modelVersions: ModelVersions;
+  readonly streams: OpenStreams;
+}
+
+interface ExportRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly includeVectors: boolean;
+  /** Filter of the memories; see docs/filters.md. All are exported when left out. */
+  readonly filter?: JsonObject | undefined;
+  /** Aborted when nobody takes the lines any more, and when the process stops. */
+  readonly signal: AbortSignal;
+  readonly ending: AbortSignal;
+}
+
+/**
+ * Writes out a namespace as of one position, as lines of JSON without their line ends: what it is, each
+ * memory, oldest first, and the number of memories with the SHA-256 of all lines before. A namespace that
+ * does not exist has no memories. Costs nothing.
+ *
+ * No memory that was stored after the position is in it, and none that was deleted, replaced or superseded
+ * before, has expired or does not match the filter. One that is deleted meanwhile may be missing; its text is
+ * read no more than a second before it is passed on.
+ *
+ * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile; else as `watch`.
+ */
+export async function* exportMemories(ports: ExportPorts, request: ExportRequest): AsyncGenerator<string> {
+  const { caller, signal } = request;
+  const scope = scopeOf(request);
+  const filter = parseFilter(request.filter);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const stream = ports.streams.open("export", caller, signal);
+  const hash = createHash("sha256");
+  const hashed = (line: string) => {
+    hash.update(line).update("\n");
+    return line;
+  };
+  try {
+    const living = await livingLogOf(ports, scope);
+    const exported = living?.dropped ? undefined : living;
+    yield hashed(JSON.stringify(headerOf(ports, scope, exported)));
+    let count = 0;
+    for await (const memory of exported ? memoriesOf(ports, request, { stream, filter, ...exported }) : []) {
+      count++;
+      yield hashed(lineOf(memory));
+    }
+    yield JSON.stringify({ count, sha256: hash.digest("hex") });
+  } finally {
+    stream.close();
+  }
+}
+
+function headerOf(
+  { modelVersions, clock }: ExportPorts,
+  { namespace }: Scope,
+  living: LivingLog | undefined,
+) {
+  const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
+  const model = living && modelVersions.pins.modelOf(modelVersionOf(living.logId));
+  return {
+    format: EXPORT_FORMAT,
+    version: EXPORT_VERSION,
+    model: model?.id ?? null,
+    model_revision: model?.revision ?? null,
+    namespace,
+    position: positionToken(at),
+    exported_at: new Date(clock.wallMs()).toISOString(),
+  };
+}
+
+interface Exported extends Pick<LivingLog, "logId" | "last"> {
+  readonly filter: Filter | undefined;
+  readonly stream: OpenStream;
+}
+
+/** Reads the memories that a log shows, and that match, as of its last entry. */
+async function* memoriesOf(
+  ports: ExportPorts,
+  { caller, includeVectors, signal, ending }: ExportRequest,
+  { logId, last, filter, stream }: Exported,
+): AsyncGenerator<Projected["text"] | Stored> {
+  const { clock } = ports;
+  const untilMs = clock.nowMs() + EXPORT_MS_MAX;
+  const proof = new Proof(ports, caller);
+  const reader = new LogReader(ports.log, { logId, after: 0, what: includeVectors ? "all" : "text" });
+  while (reader.after < last) {
+    signal.throwIfAborted();
+    if (ending.aborted) throw unavailable("the server is shutting down");
+    if (clock.nowMs() > untilMs) throw unavailable("the export took longer than an hour");
+    await proof.renew();
+    let timeSlice = new TimeSlice();
+    const limit = Math.min(READ_MANY, last - reader.after);
+    const { entries, dropped } = await stream.read(reader, { limit, signal });
+    if (dropped) {
+      throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
+        reason: "POSITION_GONE",
+      });
+    }
+    const end = entries.at(-1)?.sequence;
+    // No log is shorter than it was.
+    if (end === undefined) throw new MemoryError("internal", `the log ends at ${reader.after}`);
+    const readMs = clock.nowMs();
+    // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
+    const shown = await shownOf(ports, { logId: reader.logId, upto: last }, entries.filter(isMemory));
+    const matching = shown.filter(({ entry }) => filter === undefined || matches(filter.condition, entry));
+    let isOld = false;
+    for (const [i, { sequence, entry }] of matching.entries()) {
+      // It is read anew: what was deleted since has lost its text.
+      isOld = i > 0 && clock.nowMs() - readMs > FRESH_MS;
+      if (isOld) break;
+      reader.after = sequence;
+      yield entry;
+      if (!timeSlice.isOver) continue;
+      await clock.yield();
+      timeSlice = new TimeSlice();
+    }
+    if (!isOld) reader.after = end;
+  }
+}
+
+/** Writes a memory. Its metadata is kept as it is, letter by letter. */
+function lineOf(memory: Projected["text"] & Partial<Pick<Stored, "vectors" | "windows">>) {
+  const { id, text, metadata, createdAtMs, updatedAtMs, externalId, expiresAtMs } = memory;
+  const { eventAtMs, tokens, vectors, windows } = memory;
+  const head = JSON.stringify({ id, text }).slice(0, -1);
+  const tail = JSON.stringify({
+    created_at: new Date(createdAtMs).toISOString(),
+    ...(updatedAtMs !== undefined && { updated_at: new Date(updatedAtMs).toISOString() }),
+    ...(externalId !== undefined && { external_id: externalId }),
+    ...(expiresAtMs !== undefined && { expire_time: new Date(expiresAtMs).toISOString() }),
+    ...(eventAtMs !== undefined && { event_time: new Date(eventAtMs).toISOString() }),
+    tokens,
+    ...(windows && { windows: windows.map(({ start, end }) => [start, end]) }),
+    ...(vectors && { vectors: vectorsOf({ ...memory, vectors }).map(inBase64) }),
+  }).slice(1);
+  return `${head},"metadata":${metadata},${tail}`;
+}
+
+/** The float32 numbers in little-endian order, in base64: exact, and a quarter of their digits. */
+function inBase64(vector: Float32Array): string {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
+}

@@ -1,0 +1,24 @@
+import type { Clock } from "../../concurrency/clock.js";
+import type { Claims } from "./claims.js";
+import type { Erasures } from "./erasures.js";
+import type { Indexes } from "./index.js";
+import type { Log } from "./log.js";
+import type { Names } from "./names.js";
+import type { Quota } from "./quota.js";
+import type { Recent } from "./recent.js";
+import type { SecondaryIndexes } from "./secondary-indexes.js";
+import type { SystemRecords } from "./system-records.js";
+
+/** The ports of the domain, and the clock; each part of it takes those that it uses. */
+export interface DomainPorts {
+  readonly log: Log;
+  readonly names: Names;
+  readonly secondaryIndexes: SecondaryIndexes;
+  readonly erasures: Erasures;
+  readonly claims: Claims;
+  readonly systemRecords: SystemRecords;
+  readonly recent: Recent;
+  readonly indexes: Indexes;
+  readonly quota: Quota;
+  readonly clock: Clock;
+}

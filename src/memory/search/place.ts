@@ -1,0 +1,289 @@
+import type { Clock } from "../../concurrency/clock.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
+import type { Window } from "../ports/embedder.js";
+import type { Index } from "../ports/index.js";
+import type { Log, Projected, Sequenced } from "../ports/log.js";
+import { vectorsOf } from "../ports/windows.js";
+import type { Recency } from "../requests/recall-options.js";
+import type { Near, NewVersions } from "./nearby.js";
+import { RECENCY_CANDIDATES, recencyBounds, recencyOfMemory } from "./recency.js";
+import type { MeanCosine } from "./sampled-mean.js";
+import { latestOf, type Pair, partOf, type Scored, score } from "./score.js";
+
+/** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
+export const NEAR_CANDIDATES = 50;
+export const WORD_CANDIDATES = 50;
+/** Bound of how far a score is from the cosine, because a vector's length is not exactly 1. */
+const SCORE_ERROR = 1e-5;
+/** Difference of two ranks that may be due to rounding. */
+const RANK_ERROR = 1e-9;
+
+/** Judgement of one memory by the words of a query. */
+interface Judged {
+  /** Share of the query's words that the memory has, 0 to 1. */
+  readonly share: number;
+  /** Words of the query that the memory has, as the query has them, in lower case. */
+  readonly matched: readonly string[];
+}
+
+/** Judgement of a memory that has none of the words. */
+export const NO_WORDS: Judged = { share: 0, matched: [] };
+
+/** Finds of the words of a query in a namespace, with all that is needed to weigh them. */
+export interface WordMatches {
+  /** Log numbers of the memories whose words fit best, best first. */
+  readonly matches: readonly number[];
+  readonly meanCosine: MeanCosine;
+  /** Judges memories by the words that were found, whatever is stored meanwhile. Those without any may be left out. */
+  judge(sequences: readonly number[]): Promise<ReadonlyMap<number, Judged>>;
+}
+
+/** Memories near to a query, the nearest first, as an index knows them. */
+export interface Nearest {
+  readonly nearby: ReadonlyMap<number, Near>;
+  /** Bound of the error of a similarity. */
+  readonly error: number;
+  /** When memories happened, as far as it is known before their records are read. */
+  readonly times?: ReadonlyMap<number, number> | undefined;
+}
+
+/** Which memories are the best. */
+export interface Ranking {
+  /** Number of memories that the caller wants. */
+  readonly wanted: number;
+  /** Lowest score that they may have; the weight of words does not depend on it. */
+  readonly minScore?: number | undefined;
+  /** How much ages count; not at all when left out. */
+  readonly recency?: Recency | undefined;
+}
+
+/** Finds of all ways for a query. */
+export interface Finds extends Nearest, Ranking {
+  readonly vectors: readonly Float32Array[];
+  readonly newVersions: NewVersions;
+  /** Undefined in an order by meaning alone. */
+  readonly wordMatches?: WordMatches | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A log, and whether vectors are of its model. */
+export interface ScoredLog {
+  readonly logId: string;
+  readonly log: Pick<Log, "fetch">;
+  readonly clock: Clock;
+  readonly fits: Index["fits"];
+}
+
+/** A memory in the order of its rank. */
+export interface Placed extends Sequenced<Projected["text"]>, Judged {
+  /** The cosine of the nearest pair of vectors, clamped to 0…1. */
+  readonly score: number;
+  /** The part of the text that has this score. */
+  readonly match: Window;
+  /** Its score, its share of the query's words times their weight, and what its age adds. */
+  readonly rank: number;
+  /** What its age adds; undefined if ages do not count. */
+  readonly recency: number | undefined;
+}
+
+export interface Placement {
+  /** Weight of words: 1 less what the best memory stands out by with its meaning; 0 to 1, and 0 without words. */
+  readonly weight: number;
+  /** Best first; of equals, the older comes first. */
+  readonly placed: readonly Placed[];
+}
+
+/**
+ * Places the best `wanted` memories by meaning, and by words and age if these count. It reads no record of a memory
+ * that cannot be among them, unless one of the others is missing in the log.
+ */
+export async function placeBest(log: ScoredLog, finds: Finds): Promise<Placement> {
+  const candidates = await gather(finds);
+  const mean = finds.wordMatches?.meanCosine(finds.vectors);
+  const needed = mayBeBest(candidates, finds, mean);
+  const scored = await scoreAll(log, finds, needed);
+  if (scored.length < needed.length) {
+    // Others may be in the places of those that are missing.
+    const rest = candidates.filter((each) => !needed.includes(each));
+    scored.push(...(await scoreAll(log, finds, rest)));
+  }
+  return place(scored, finds, mean);
+}
+
+/** A memory with bounds of its score and of what its age adds, before its record is read. */
+interface Candidate extends Judged {
+  readonly sequence: number;
+  /** True unless only its words were found. */
+  readonly isNear: boolean;
+  /** Undefined if the index did not find it. */
+  readonly pairs: readonly Pair[] | undefined;
+  readonly lowest: number;
+  readonly highest: number;
+  readonly added: { readonly lowest: number; readonly highest: number };
+}
+
+const NOTHING_ADDED = { lowest: 0, highest: 0 };
+
+/** Makes candidates of what was found by its vectors, the nearest first. */
+function nearCandidates(
+  { nearby, error, times, recency }: Nearest & Ranking,
+  judged?: ReadonlyMap<number, Judged>,
+): Candidate[] {
+  const off = error + SCORE_ERROR;
+  return Array.from(nearby, ([sequence, { similarity, pairs }]) => {
+    const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
+    const lowest = clamp(similarity - off);
+    const highest = clamp(similarity + off);
+    const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
+    return { sequence, isNear: true, pairs, lowest, highest, added, share, matched };
+  });
+}
+
+/** Gathers the candidates of all ways, with their words. */
+async function gather(finds: Finds): Promise<readonly Candidate[]> {
+  const { vectors, nearby, wordMatches, newVersions, recency, times } = finds;
+  const others = new Set([...(wordMatches?.matches ?? []), ...newVersions.numbers]);
+  for (const sequence of nearby.keys()) others.delete(sequence);
+  const judged = await wordMatches?.judge([...nearby.keys(), ...others]);
+  const near = nearCandidates(finds, judged);
+  // What was not found by its vectors is not nearer than what was found last. (A graph may have missed it, but
+  // then a recall by meaning alone would have too.) The searches for a long query are not as deep as that.
+  const isDeep = vectors.length === 1 && nearby.size >= NEAR_CANDIDATES;
+  const beyond = isDeep ? (near.at(-1)?.highest ?? 1) : 1;
+  return near.concat(
+    Array.from(others, (sequence) => {
+      const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
+      const isNear = newVersions.numbers.includes(sequence);
+      const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
+      const highest = isNear ? 1 : beyond;
+      return { sequence, isNear, pairs: undefined, lowest: 0, highest, added, share, matched };
+    }),
+  );
+}
+
+/**
+ * Selects the candidates that may be among the best or be the nearest, whatever the errors are. If ages count, they are
+ * at most `RECENCY_CANDIDATES`: of more that are alike but for the errors, those that may have the highest ranks.
+ */
+function mayBeBest(
+  candidates: readonly Candidate[],
+  ranking: Ranking,
+  mean?: number | undefined,
+): readonly Candidate[] {
+  const near = mean === undefined ? [] : candidates.filter(({ isNear }) => isNear);
+  const bestLowest = Math.max(0, ...near.map(({ lowest }) => lowest));
+  const bestHighest = Math.max(0, ...near.map(({ highest }) => highest));
+  const weight = weightOf(bestLowest, mean);
+  const bar = barOf(candidates, ranking, weightOf(bestHighest, mean));
+  const { minScore = 0, recency } = ranking;
+  const highestRank = ({ highest, share, added }: Candidate) => highest + weight * share + added.highest;
+  let possible = candidates.filter((each) => each.highest >= minScore && highestRank(each) >= bar);
+  if (recency !== undefined && possible.length > RECENCY_CANDIDATES) {
+    possible = possible
+      .sort((a, b) => highestRank(b) - highestRank(a) || a.sequence - b.sequence)
+      .slice(0, RECENCY_CANDIDATES);
+  }
+  if (mean === undefined) return possible;
+  // The nearest decide how much words weigh.
+  return [...new Set([...possible, ...near.filter(({ highest }) => highest >= bestLowest)])];
+}
+
+/** Rank that `wanted` candidates have at least. */
+function barOf(candidates: readonly Candidate[], { wanted, minScore = 0 }: Ranking, weight = 0): number {
+  const ranks: number[] = [];
+  for (const { lowest, share, added } of candidates) {
+    if (lowest >= minScore) ranks.push(lowest + weight * share + added.lowest);
+  }
+  // With age there may be thousands, which this sorts several times as fast as an array of JavaScript.
+  return (Float64Array.from(ranks).sort().at(-wanted) ?? 0) - RANK_ERROR;
+}
+
+/**
+ * Selects the candidates of an order in which ages count: the nearest, and those that age can bring among the best.
+ * Undefined if a memory that is less near than all of these can be among the best, too: age adds the whole weight at
+ * most, so it cannot if that does not bring it to the last of them.
+ */
+export function candidatesInTime(
+  near: Nearest & Ranking & { readonly recency: Recency },
+  { isAll }: { isAll: boolean },
+): Map<number, Near> | undefined {
+  const { nearby, recency, minScore = 0 } = near;
+  const candidates = nearCandidates(near);
+  const highest = candidates.at(-1)?.highest ?? 1;
+  const canOthersBeBest = highest >= minScore && highest + recency.weight >= barOf(candidates, near);
+  if (!isAll && canOthersBeBest) return undefined;
+  const nearest = [...nearby].slice(0, RECENCY_CANDIDATES);
+  const possible = new Set(mayBeBest(candidates, near).map(({ sequence }) => sequence));
+  return new Map([...nearest, ...[...nearby].filter(([sequence]) => possible.has(sequence))]);
+}
+
+interface ScoredCandidate extends Judged {
+  readonly scored: Scored;
+  readonly isNear: boolean;
+}
+
+/** Scores candidates by their stored vectors, slice by slice. */
+async function scoreAll(
+  { logId, log, clock, fits }: ScoredLog,
+  { vectors, newVersions, signal }: Finds,
+  candidates: readonly Candidate[],
+): Promise<ScoredCandidate[]> {
+  const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
+  const all: ScoredCandidate[] = [];
+  let timeSlice = new TimeSlice();
+  for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
+    const slice = await log.fetch({ logId, sequences: rest, what: "all" });
+    rest = slice.rest;
+    // Each lets go of its vectors once it is scored: hundreds of recalls may wait here.
+    for (let each = slice.found.shift(); each !== undefined; each = slice.found.shift()) {
+      const { pairs, isNear, share, matched } = bySequence.get(each.sequence) as Candidate;
+      // A damaged memory is not among the vectors, but its words may be.
+      if (pairs === undefined && !fits(vectorsOf(each.entry))) continue;
+      if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
+      all.push({ scored: score(vectors, each, pairs), isNear, share, matched });
+      const isEnd = slice.found.length === 0 && rest.length > 0;
+      if (!timeSlice.isOver && !isEnd) continue;
+      await clock.yield();
+      signal?.throwIfAborted();
+      timeSlice = new TimeSlice();
+    }
+  }
+  return all;
+}
+
+/** Orders by rank; of equals, the older comes first. */
+function place(
+  candidates: readonly ScoredCandidate[],
+  { wanted, minScore = 0, recency: counted }: Ranking,
+  mean: number | undefined,
+): Placement {
+  const living = latestOf(candidates, ({ scored }) => scored);
+  const near = living.filter(({ isNear }) => isNear);
+  const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
+  const ranked: {
+    readonly each: ScoredCandidate;
+    readonly rank: number;
+    readonly recency?: number | undefined;
+  }[] = [];
+  for (const each of living) {
+    const { score, entry } = each.scored;
+    if (score < minScore) continue;
+    const recency = counted && recencyOfMemory(counted, entry);
+    ranked.push({ each, recency, rank: score + weight * each.share + (recency ?? 0) });
+  }
+  ranked.sort((a, b) => b.rank - a.rank || a.each.scored.sequence - b.each.scored.sequence);
+  const placed = ranked.slice(0, wanted).map(({ each: { scored, share, matched }, rank, recency }) => {
+    const { sequence, entry, score } = scored;
+    return { sequence, entry, score, match: partOf(scored), share, matched, rank, recency };
+  });
+  return { weight, placed };
+}
+
+/** Weight of words: the less the best memory stands out by its meaning, the more. */
+function weightOf(best: number, mean: number | undefined): number {
+  return mean === undefined ? 0 : clamp(1 - (best - mean));
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
