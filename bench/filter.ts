@@ -8,7 +8,7 @@ import { exactSearch, MetricKind } from "usearch";
 import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { type OpenIndex, openUsearch } from "../dist/src/index/vectors/usearch.js";
+import { openUsearch, type Usearch } from "../dist/src/index/vectors/usearch.js";
 import { Replica } from "../dist/src/memory/log/replica.js";
 import { parseFilter } from "../dist/src/memory/requests/filter.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
@@ -107,7 +107,7 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
     yieldNow: () => systemClock.yield(),
     backlogBytesMax: 1e9,
   });
-  let index: OpenIndex | undefined;
+  let index: ReturnType<Usearch["open"]> | undefined;
   const indexes = openIndexes({
     vectors: {
       ...usearch,
@@ -130,9 +130,9 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   const pauses = monitorEventLoopDelay({ resolution: 1 });
   pauses.enable();
   const built = await timed(() => replica.current());
-  await (index as OpenIndex | undefined)?.settled();
+  await (index as ReturnType<Usearch["open"]> | undefined)?.settled();
   // Nothing is sealed any more, as in a namespace that is not being filled.
-  await (index as OpenIndex | undefined)?.settled();
+  await (index as ReturnType<Usearch["open"]> | undefined)?.settled();
   pauses.disable();
   const each = Math.round(replica.bytes / values.length);
   const pauseMs = (pauses.max / 1e6).toFixed(0);

@@ -5,7 +5,7 @@ import { exactSearch, MetricKind } from "usearch";
 import { systemClock } from "../dist/src/concurrency/clock.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
-import { type OpenIndex, openUsearch } from "../dist/src/index/vectors/usearch.js";
+import { openUsearch, type Usearch } from "../dist/src/index/vectors/usearch.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { ModelVersions } from "../dist/src/memory/models/model-versions.js";
@@ -43,7 +43,7 @@ const usearch = openUsearch({
   backlogBytesMax,
 });
 /** The vectors of the index that was opened last. */
-let index: OpenIndex | undefined;
+let index: ReturnType<Usearch["open"]> | undefined;
 const vectors = {
   ...usearch,
   open: (...of: Parameters<typeof usearch.open>) => {
@@ -157,7 +157,7 @@ async function rebuild(): Promise<void> {
   report("another namespace's search meanwhile, p99, ms", percentile(others, 0.99));
   const early = await timed(() => recallFrom(scopeOf(0), queries[2] as Float32Array, 10));
   report("a recall while most is compared one by one, ms", early.ms);
-  const sealing = await timed(() => (index as OpenIndex).settled());
+  const sealing = await timed(() => (index as ReturnType<Usearch["open"]>).settled());
   report("all sealed after, s", (first.ms + sealing.ms) / 1000);
   report("resident bytes per memory", (memory() - before) / perNamespace);
   await searches(queries);

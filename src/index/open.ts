@@ -26,7 +26,7 @@ import { LogIndex } from "./log-index.js";
 import { Segment } from "./segment.js";
 import { eraseOthers, type Found, findSegments, namesIn, removedIn, SegmentFile } from "./segment-file.js";
 import { TextIndex } from "./text-index.js";
-import type { Vectors } from "./vectors/usearch.js";
+import type { Vectors } from "./vectors/part.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";

@@ -1,6 +1,6 @@
-import { VECTORS_MAX } from "./keys.js";
+import { lowerBound } from "../rows/lower-bound.js";
+import { keyOf, parseKey, placesOf, VECTORS_MAX } from "./keys.js";
 import type { VectorRow } from "./part.js";
-import { firstFrom, placesOf } from "./places.js";
 import { peakOf, quantize } from "./quantize.js";
 
 /** Number of vectors in a chunk, unless a single memory has more: an exact search of one takes 0.2 to 1 ms. */
@@ -22,6 +22,8 @@ export class Chunk {
   upto = 0;
   vectors: Float32Array;
   quantized: Int8Array;
+  /** Key of each row, in order. */
+  keys: Float64Array;
   /** Bound of the angle, in radians, between any vector and its quantised form. */
   angle = 0;
   /** Highest share of one number in a vector's length that fits into a quantised one. */
@@ -29,12 +31,6 @@ export class Chunk {
   /** Bounds of the lengths of the quantised vectors other than zeros. */
   shortest = Number.POSITIVE_INFINITY;
   longest = 0;
-  /** Key of each row: its memory's log number times `VECTORS_MAX`, plus its window. */
-  keys: Float64Array;
-  /** The same keys in order. */
-  #sorted: Float64Array;
-  /** Row of each of the sorted keys. */
-  #rowOf: Uint32Array;
 
   constructor(
     readonly dimensions: number,
@@ -44,21 +40,23 @@ export class Chunk {
     this.vectors = new Float32Array(capacity * dimensions);
     this.quantized = new Int8Array(capacity * dimensions);
     this.keys = new Float64Array(capacity);
-    this.#sorted = new Float64Array(capacity);
-    this.#rowOf = new Uint32Array(capacity);
+  }
+
+  /** Makes a chunk of two neighbours. A search under way goes on in those. */
+  static joined(one: Chunk, other: Chunk): Chunk {
+    const capacity = Math.max(1, one.rows + other.rows);
+    const joined = new Chunk(one.dimensions, { capacity, peak: Math.max(one.peak, other.peak) });
+    for (const chunk of [one, other]) {
+      for (let row = 0; row < chunk.rows; row++)
+        joined.#insert(chunk.keys[row] as number, chunk.#vectorAt(row));
+      joined.size += chunk.size;
+      joined.upto = chunk.upto;
+    }
+    return joined;
   }
 
   get bytes(): number {
-    const { vectors, quantized, keys } = this;
-    const arrays = [vectors, quantized, keys, this.#sorted, this.#rowOf];
-    return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  }
-
-  /** Lowest and highest log number in it; undefined if it is empty. */
-  get range(): { readonly first: number; readonly last: number } | undefined {
-    if (this.rows === 0) return undefined;
-    const [first, last] = [this.#sorted[0] as number, this.#sorted[this.rows - 1] as number];
-    return { first: Math.floor(first / VECTORS_MAX), last: Math.floor(last / VECTORS_MAX) };
+    return this.vectors.byteLength + this.quantized.byteLength + this.keys.byteLength;
   }
 
   /** True if another memory belongs here rather than into the next chunk. */
@@ -68,50 +66,51 @@ export class Chunk {
 
   add({ sequence, vectors }: VectorRow): void {
     this.#reserve(this.rows + vectors.length);
-    for (const [window, vector] of vectors.entries()) this.#append(sequence * VECTORS_MAX + window, vector);
+    for (const [window, vector] of vectors.entries()) this.#insert(keyOf(sequence, window), vector);
     this.size++;
     this.upto = sequence;
   }
 
-  /** Removes memories: the last vector moves into each gap, and its old place is overwritten with zeros. */
-  remove(sequences: Iterable<number>): void {
-    for (const sequence of sequences) {
-      const first = sequence * VECTORS_MAX;
-      const place = this.#lowerBound(first);
-      if (!this.#isOf(place, sequence)) continue;
-      this.size--;
-      while (this.#isOf(place, sequence)) this.#removeAt(place);
+  /** Removes memories, whose numbers are in order: those behind them move up, and the end is overwritten with zeros. */
+  remove(sequences: Float64Array): void {
+    const gone = this.rowsOf(sequences);
+    let end = gone[0] ?? this.rows;
+    for (const [i, row] of gone.entries()) {
+      if ((this.keys[row] as number) % VECTORS_MAX === 0) this.size--;
+      end += this.#move({ from: row + 1, to: gone[i + 1] ?? this.rows }, end);
     }
+    for (const numbers of [this.vectors, this.quantized]) {
+      numbers.fill(0, end * this.dimensions, this.rows * this.dimensions);
+    }
+    this.rows = end;
+  }
+
+  /** Lowest and highest log number in it; undefined if it is empty. */
+  get range(): { readonly first: number; readonly last: number } | undefined {
+    if (this.rows === 0) return undefined;
+    const [first, last] = [this.keys[0] as number, this.keys[this.rows - 1] as number];
+    return { first: parseKey(first).sequence, last: parseKey(last).sequence };
   }
 
   /** Lists the rows of some memories, whose numbers are in order. */
   rowsOf(sequences: Float64Array): Uint32Array {
-    return placesOf(this.#sorted.subarray(0, this.rows), sequences).map(
-      (place) => this.#rowOf[place] as number,
-    );
+    return placesOf(this.keys.subarray(0, this.rows), sequences);
   }
 
   /** Row of a vector; undefined if it is not here. */
   rowOf(key: number): number | undefined {
-    const place = this.#lowerBound(key);
-    return place < this.rows && this.#sorted[place] === key ? this.#rowOf[place] : undefined;
+    const row = lowerBound(this.keys, key, { to: this.rows });
+    return row < this.rows && this.keys[row] === key ? row : undefined;
   }
 
-  /** Adds the vectors of another one, whose memories are newer. */
-  append(other: Chunk): void {
-    this.#reserve(this.rows + other.rows);
-    this.vectors.set(other.vectors.subarray(0, other.rows * this.dimensions), this.rows * this.dimensions);
-    for (let row = 0; row < other.rows; row++) this.#note(other.keys[row] as number);
-    this.#quantizeAll(Math.max(this.peak, other.peak));
-    this.size += other.size;
-    this.upto = other.upto;
-  }
-
-  #append(key: number, vector: Float32Array): void {
-    this.vectors.set(vector, this.rows * this.dimensions);
-    this.#note(key);
+  /** Puts a vector where it belongs, which is the end when log numbers grow. */
+  #insert(key: number, vector: Float32Array): void {
+    const row = lowerBound(this.keys, key, { to: this.rows });
+    this.#move({ from: row, to: this.rows++ }, row + 1);
+    this.keys[row] = key;
+    this.vectors.set(vector, row * this.dimensions);
     const peak = peakOf(vector);
-    if (peak <= this.peak) this.#quantize(this.rows - 1);
+    if (peak <= this.peak) this.#quantize(row);
     else this.#quantizeAll(peak * PEAK_MARGIN);
   }
 
@@ -122,50 +121,24 @@ export class Chunk {
   }
 
   #quantize(row: number): void {
-    const from = row * this.dimensions;
-    const vector = this.vectors.subarray(from, from + this.dimensions);
-    const { numbers, length, angle } = quantize(vector, this.peak);
-    this.quantized.set(numbers, from);
+    const { numbers, length, angle } = quantize(this.#vectorAt(row), this.peak);
+    this.quantized.set(numbers, row * this.dimensions);
     this.angle = Math.max(this.angle, angle);
     if (length > 0) this.shortest = Math.min(this.shortest, length);
     this.longest = Math.max(this.longest, length);
   }
 
-  /** Notes the key of the next row. */
-  #note(key: number): void {
-    const row = this.rows++;
-    this.keys[row] = key;
-    // Log numbers grow, so this is nearly always the end.
-    const place = this.#lowerBound(key, row);
-    this.#sorted.copyWithin(place + 1, place, row);
-    this.#rowOf.copyWithin(place + 1, place, row);
-    this.#sorted[place] = key;
-    this.#rowOf[place] = row;
+  #vectorAt(row: number): Float32Array {
+    return this.vectors.subarray(row * this.dimensions, (row + 1) * this.dimensions);
   }
 
-  #removeAt(place: number): void {
-    const gap = this.#rowOf[place] as number;
-    const last = this.rows - 1;
-    const key = this.keys[last] as number;
-    this.#rowOf[this.#lowerBound(key)] = gap;
-    this.keys[gap] = key;
+  /** Moves rows, from one to before another; returns their number. */
+  #move({ from, to }: { from: number; to: number }, place: number): number {
+    this.keys.copyWithin(place, from, to);
     for (const numbers of [this.vectors, this.quantized]) {
-      numbers.copyWithin(gap * this.dimensions, last * this.dimensions, this.rows * this.dimensions);
-      numbers.fill(0, last * this.dimensions, this.rows * this.dimensions);
+      numbers.copyWithin(place * this.dimensions, from * this.dimensions, to * this.dimensions);
     }
-    this.#sorted.copyWithin(place, place + 1, this.rows);
-    this.#rowOf.copyWithin(place, place + 1, this.rows);
-    this.rows = last;
-  }
-
-  /** Lower bound: index of the first of the `end` sorted keys >= `key`; `end` if there is none. */
-  #lowerBound(key: number, end = this.rows): number {
-    if (end === 0 || key > (this.#sorted[end - 1] as number)) return end;
-    return key <= (this.#sorted[0] as number) ? 0 : firstFrom(this.#sorted.subarray(0, end), key, 0);
-  }
-
-  #isOf(place: number, sequence: number): boolean {
-    return place < this.rows && Math.floor((this.#sorted[place] as number) / VECTORS_MAX) === sequence;
+    return to - from;
   }
 
   #reserve(rows: number): void {
@@ -179,18 +152,5 @@ export class Chunk {
     this.quantized.set(quantized);
     this.keys = new Float64Array(capacity);
     this.keys.set(keys);
-    const [sorted, rowOf] = [this.#sorted, this.#rowOf];
-    this.#sorted = new Float64Array(capacity);
-    this.#sorted.set(sorted);
-    this.#rowOf = new Uint32Array(capacity);
-    this.#rowOf.set(rowOf);
   }
-}
-
-/** Makes a chunk of two neighbours. A search under way goes on in those. */
-export function joinedOf(one: Chunk, other: Chunk): Chunk {
-  const joined = new Chunk(one.dimensions, { capacity: Math.max(1, one.rows + other.rows) });
-  joined.append(one);
-  joined.append(other);
-  return joined;
 }

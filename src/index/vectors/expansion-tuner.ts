@@ -76,8 +76,9 @@ export function expansionIn(expansion: number, graphs: number): number {
 }
 
 /** Counts how many of the nearest vectors a search found; both lists may be in any order. */
-export function compare(nearest: Hit[], found: Hit[]): RecallMeasured {
-  const best = (hits: Hit[]) => hits.sort((a, b) => b.similarity - a.similarity).slice(0, CHECKED);
+export function compare(nearest: readonly Hit[], found: readonly Hit[]): RecallMeasured {
+  const best = (hits: readonly Hit[]) =>
+    hits.toSorted((a, b) => b.similarity - a.similarity).slice(0, CHECKED);
   const keyOf = ({ sequence, window }: Hit) => `${sequence} ${window}`;
   const had = new Set(best(found).map(keyOf));
   const truly = best(nearest);

@@ -3,42 +3,25 @@ import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { Bits } from "../rows/bits.js";
 import type { GraphLayout, GraphRows } from "../segment-file.js";
-import { FREE_KEY } from "./keys.js";
-import { type Places, placesIn } from "./places.js";
+import type { Places } from "./keys.js";
 
 // How USearch 2 lays out a file, `index_dense_gt::save_to_stream` and `index_gt::save_to_stream`: the
 // numbers of rows and of bytes in each, the rows, a head of 64 bytes, the graph's header of 40 bytes, the
 // level of every node, and the nodes: key, level and links. Rows and nodes are in the order of their slots.
 
+const ROWS_FROM = 8;
 const HEAD_BYTES = 64;
 const HEADER_BYTES = 40;
 const LEVEL_BYTES = 2;
 const KEY_BYTES = 8;
 const LINK_BYTES = 4;
+/** Bytes of links read at a time, and number of rows. */
 const WINDOW_BYTES = 1 << 22;
-/** Number of bytes before the first row. */
-export const ROWS_FROM = 8;
+const WINDOW_ROWS = 1024;
+/** Key of a slot that nothing holds: as many bits are set as a key has. */
+const FREE_KEY = 2 ** 64;
 
-export interface GraphFile {
-  readonly bytes: number;
-  readonly rows: number;
-  readonly rowBytes: number;
-  /** Key of each slot. */
-  readonly keys: BigUint64Array;
-}
-
-/** Reads the keys of a graph's file. Throws when the file's layout differs from the one above. */
-export function readGraphFile(path: string): GraphFile {
-  const fd = openSync(path, "r");
-  try {
-    const bytes = fstatSync(fd).size;
-    const matrix = read(fd, 0, ROWS_FROM);
-    const [rows, rowBytes] = [matrix.readUInt32LE(0), matrix.readUInt32LE(4)];
-    return { bytes, rows, rowBytes, keys: readKeys(fd, { bytes, rows, rowBytes }) };
-  } finally {
-    closeSync(fd);
-  }
-}
+type Shape = Pick<GraphLayout, "bytes" | "rows" | "rowBytes">;
 
 /** What a segment holds of a graph's file: the places of its vectors, and a checksum of each slot's row. */
 export interface DescribedGraph extends Places {
@@ -48,16 +31,20 @@ export interface DescribedGraph extends Places {
 
 /** Describes a graph's file, and overwrites free rows, which still have the vectors of removed memories. */
 export function describeGraph(path: string, dimensions: number): DescribedGraph {
-  const { bytes, rows, rowBytes, keys } = readGraphFile(path);
-  const free = [...keys.keys()].filter((slot) => keys[slot] === FREE_KEY);
-  onFile(path, "r+", (fd) => zeroRows(fd, free, rowBytes));
-  const sums = new Uint32Array(rows);
-  const layout = { bytes, rows, rowBytes };
-  const frame = onFile(path, "r", (fd) => {
-    for (const [slot, row] of rowsIn(fd, layout)) sums[slot] = crc32(row);
-    return frameOf(fd, layout);
+  return onFile(path, "r+", (fd) => {
+    const shape = shapeOf(fd);
+    const { rows, rowBytes } = shape;
+    const keyOfSlot = readKeys(fd, shape);
+    const slots = Uint32Array.from({ length: rows }, (_, slot) => slot);
+    const free = slots.filter((slot) => keyOfSlot[slot] === FREE_KEY);
+    zeroRows(fd, free, rowBytes);
+    const sums = new Uint32Array(rows);
+    for (const [slot, row] of rowsIn(fd, shape)) sums[slot] = crc32(row);
+    const held = slots.filter((slot) => keyOfSlot[slot] !== FREE_KEY);
+    held.sort((a, b) => (keyOfSlot[a] as number) - (keyOfSlot[b] as number));
+    const keys = Float64Array.from(held, (slot) => keyOfSlot[slot] as number);
+    return { graph: { dimensions, ...shape, frame: frameOf(fd, shape) }, keys, slots: held, sums };
   });
-  return { graph: { dimensions, ...layout, frame }, ...placesIn(keys), sums };
 }
 
 /** What must be true of a graph's file. */
@@ -109,30 +96,72 @@ export function graphRows(path: string, { rowBytes }: Pick<GraphLayout, "rowByte
   };
 }
 
-function zeroRows(fd: number, slots: readonly number[], rowBytes: number): void {
+/** Some vectors of a graph's file, as float32, end to end. */
+export interface Rows {
+  readonly keys: Float64Array;
+  readonly slots: Uint32Array;
+  readonly vectors: Float32Array;
+}
+
+/** Reads the vectors of a graph's file, without those in free slots, piece by piece. */
+export function* vectorsIn(path: string, dimensions: number): Generator<Rows> {
+  const fd = openSync(path, "r");
+  try {
+    const shape = shapeOf(fd);
+    if (shape.rowBytes !== dimensions * Uint16Array.BYTES_PER_ELEMENT)
+      throw unknown("its rows are not of bf16");
+    const keys = readKeys(fd, shape);
+    for (let from = 0; from < shape.rows; from += WINDOW_ROWS) {
+      const to = Math.min(from + WINDOW_ROWS, shape.rows);
+      const slots = Uint32Array.from({ length: to - from }, (_, i) => from + i);
+      const held = slots.filter((slot) => keys[slot] !== FREE_KEY);
+      const vectors = readVectors(fd, held, dimensions);
+      yield { keys: Float64Array.from(held, (slot) => keys[slot] as number), slots: held, vectors };
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Reads some vectors of a graph's file by their slots, as float32, end to end. */
+export function vectorsAt(path: string, slots: Uint32Array, dimensions: number): Float32Array {
+  return onFile(path, "r", (fd) => readVectors(fd, slots, dimensions));
+}
+
+function readVectors(fd: number, slots: Uint32Array, dimensions: number): Float32Array {
+  const rowBytes = dimensions * Uint16Array.BYTES_PER_ELEMENT;
+  const rounded = new Uint16Array(slots.length * dimensions);
+  const bytes = Buffer.from(rounded.buffer);
+  for (let i = 0; i < slots.length; ) {
+    // Neighbours are read at once.
+    let end = i + 1;
+    while (slots[end] === (slots[i] as number) + end - i) end++;
+    readInto(bytes.subarray(i * rowBytes, end * rowBytes), fd, ROWS_FROM + (slots[i] as number) * rowBytes);
+    i = end;
+  }
+  // bf16 is the upper half of a float32.
+  const bits = new Uint32Array(rounded.length);
+  for (let i = 0; i < rounded.length; i++) bits[i] = (rounded[i] as number) << 16;
+  return new Float32Array(bits.buffer);
+}
+
+function zeroRows(fd: number, slots: Iterable<number>, rowBytes: number): void {
   const zeros = Buffer.alloc(rowBytes);
   for (const slot of slots) writeSync(fd, zeros, 0, rowBytes, ROWS_FROM + slot * rowBytes);
   fdatasyncSync(fd);
 }
 
-function* rowsIn(
-  fd: number,
-  { rows, rowBytes }: Pick<GraphLayout, "rows" | "rowBytes">,
-): Generator<[slot: number, row: Buffer]> {
-  const many = Math.max(1, Math.floor(WINDOW_BYTES / rowBytes));
-  const memory = Buffer.allocUnsafe(Math.min(many, rows) * rowBytes);
-  for (let from = 0; from < rows; from += many) {
-    const count = Math.min(many, rows - from);
+function* rowsIn(fd: number, { rows, rowBytes }: Shape): Generator<[slot: number, row: Buffer]> {
+  const memory = Buffer.allocUnsafe(Math.min(WINDOW_ROWS, rows) * rowBytes);
+  for (let from = 0; from < rows; from += WINDOW_ROWS) {
+    const count = Math.min(WINDOW_ROWS, rows - from);
     const bytes = readInto(memory.subarray(0, count * rowBytes), fd, ROWS_FROM + from * rowBytes);
     for (let i = 0; i < count; i++) yield [from + i, bytes.subarray(i * rowBytes, (i + 1) * rowBytes)];
   }
 }
 
 /** Computes the checksum of all of a graph's file but its rows. */
-function frameOf(
-  fd: number,
-  { bytes, rows, rowBytes }: Pick<GraphLayout, "bytes" | "rows" | "rowBytes">,
-): number {
+function frameOf(fd: number, { bytes, rows, rowBytes }: Shape): number {
   let sum = crc32(read(fd, 0, ROWS_FROM));
   for (let at = ROWS_FROM + rows * rowBytes; at < bytes; at += WINDOW_BYTES) {
     sum = crc32(read(fd, at, Math.min(WINDOW_BYTES, bytes - at)), sum);
@@ -149,7 +178,13 @@ function onFile<T>(path: string, flags: "r" | "r+", work: (fd: number) => T): T 
   }
 }
 
-function readKeys(fd: number, { bytes, rows, rowBytes }: Omit<GraphFile, "keys">): BigUint64Array {
+function shapeOf(fd: number): Shape {
+  const matrix = read(fd, 0, ROWS_FROM);
+  return { bytes: fstatSync(fd).size, rows: matrix.readUInt32LE(0), rowBytes: matrix.readUInt32LE(4) };
+}
+
+/** Reads the key of each slot. Throws when the file's layout differs from the one above. */
+function readKeys(fd: number, { bytes, rows, rowBytes }: Shape): Float64Array {
   const headFrom = ROWS_FROM + rows * rowBytes;
   const header = read(fd, headFrom + HEAD_BYTES, HEADER_BYTES);
   if (Number(header.readBigUInt64LE(0)) !== rows) throw unknown("another number of nodes than of rows");
@@ -158,14 +193,14 @@ function readKeys(fd: number, { bytes, rows, rowBytes }: Omit<GraphFile, "keys">
   const base = linksBytes(header.readBigUInt64LE(16));
   const levelsFrom = headFrom + HEAD_BYTES + HEADER_BYTES;
   const levels = read(fd, levelsFrom, rows * LEVEL_BYTES);
-  const keys = new BigUint64Array(rows);
+  const keys = new Float64Array(rows);
   const nodes = slidingOver(fd, bytes);
   let from = levelsFrom + rows * LEVEL_BYTES;
   for (let slot = 0; slot < rows; slot++) {
     const level = levels.readInt16LE(slot * LEVEL_BYTES);
     const node = nodes(from, KEY_BYTES + LEVEL_BYTES);
     if (node.readInt16LE(KEY_BYTES) !== level) throw unknown(`node ${slot} has another level`);
-    keys[slot] = node.readBigUInt64LE(0);
+    keys[slot] = Number(node.readBigUInt64LE(0));
     from += KEY_BYTES + LEVEL_BYTES + base + level * upper;
   }
   if (from !== bytes) throw unknown(`${bytes - from} bytes are left`);
@@ -185,12 +220,12 @@ function slidingOver(fd: number, end: number): (from: number, bytes: number) => 
   };
 }
 
-export function read(fd: number, from: number, bytes: number): Buffer {
+function read(fd: number, from: number, bytes: number): Buffer {
   return readInto(Buffer.allocUnsafe(bytes), fd, from);
 }
 
 /** Fills a buffer from a place in a file. */
-export function readInto(buffer: Buffer, fd: number, from: number): Buffer {
+function readInto(buffer: Buffer, fd: number, from: number): Buffer {
   for (let done = 0; done < buffer.length; ) {
     const got = readSync(fd, buffer, done, buffer.length - done, from + done);
     if (got === 0) throw unknown("it is cut short");

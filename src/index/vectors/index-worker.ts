@@ -1,17 +1,20 @@
+import { readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
+import { basename } from "node:path";
 import { workerData } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
 import type { RecallMeasured } from "../../memory/ports/index.js";
 import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";
-import { type DescribedGraph, describeGraph, type Expected, isWholeGraph } from "./graph-file.js";
+import { type DescribedGraph, describeGraph, type Expected, isWholeGraph, vectorsIn } from "./graph-file.js";
 import { keyOf, parseKey, VECTORS_MAX } from "./keys.js";
-import { letOthersGoFirst } from "./priority.js";
 import { quantize } from "./quantize.js";
-import { rowsOf } from "./segment-rows.js";
 
 /** Number of a segment's vectors for which a search is measured. */
 const SAMPLES = 16;
+/** Niceness of threads whose work no call waits for: of a busy core they get a tenth of what others get. */
+const NICENESS = 10;
 
 /** A graph's file. */
 interface OfGraph {
@@ -25,7 +28,7 @@ interface Base {
   readonly path?: string | undefined;
   readonly gone: readonly number[];
   /** True if the graph is built anew from the file's vectors, because it has many gaps. */
-  readonly anew?: boolean;
+  readonly anew?: boolean | undefined;
 }
 
 interface Search extends OfGraph {
@@ -48,10 +51,10 @@ function begin({ dimensions, path, gone, anew = false }: Base): void {
 }
 
 function copyRows(graph: Index, { path, dimensions, gone }: OfGraph & { gone: Set<number> }): void {
-  for (const { keys, vectors } of rowsOf(path, dimensions)) {
+  for (const { keys, vectors } of vectorsIn(path, dimensions)) {
     for (const [row, key] of keys.entries()) {
       if (gone.has(parseKey(key).sequence)) continue;
-      graph.add(key, vectors.slice(row * dimensions, (row + 1) * dimensions), 1);
+      graph.add(BigInt(key), vectors.slice(row * dimensions, (row + 1) * dimensions), 1);
     }
   }
 }
@@ -59,7 +62,7 @@ function copyRows(graph: Index, { path, dimensions, gone }: OfGraph & { gone: Se
 /** Removes memories; the vectors of each are numbered without a gap. */
 function remove(graph: Index, sequences: readonly number[]): void {
   for (const sequence of sequences) {
-    for (let i = 0; i < VECTORS_MAX && graph.remove(keyOf(sequence, i)) !== 0; i++);
+    for (let i = 0; i < VECTORS_MAX && graph.remove(BigInt(keyOf(sequence, i))) !== 0; i++);
   }
 }
 
@@ -101,17 +104,17 @@ function search({ path, dimensions, vector, count }: Search): Matches {
 
 /** Compares a vector with all of a segment's, which the graph cannot miss then. */
 function searchExactly({ path, dimensions, vector, count }: Search): Matches {
-  const best: { key: bigint; distance: number }[] = [];
-  for (const { keys, vectors } of rowsOf(path, dimensions)) {
+  const best: { key: number; distance: number }[] = [];
+  for (const { keys, vectors } of vectorsIn(path, dimensions)) {
     const wanted = Math.min(count, keys.length);
     if (wanted === 0) continue;
     const near = exactSearch(vectors, vector, dimensions, wanted, MetricKind.Cos, 1);
     for (const [i, row] of near.keys.entries()) {
-      best.push({ key: keys[Number(row)] as bigint, distance: near.distances[i] as number });
+      best.push({ key: keys[Number(row)] as number, distance: near.distances[i] as number });
     }
     best.sort((a, b) => a.distance - b.distance).splice(count);
   }
-  const keys = BigUint64Array.from(best, ({ key }) => key);
+  const keys = BigUint64Array.from(best, ({ key }) => BigInt(key));
   return { keys, distances: Float32Array.from(best, ({ distance }) => distance) };
 }
 
@@ -129,7 +132,7 @@ function measure({ expansion, ...of }: OfGraph & { expansion: number }): RecallM
 }
 
 function samplesOf({ path, dimensions }: OfGraph): Float32Array[] {
-  const [first] = rowsOf(path, dimensions);
+  const [first] = vectorsIn(path, dimensions);
   if (first === undefined) return [];
   const step = Math.ceil(first.keys.length / SAMPLES);
   const samples = Array.from({ length: Math.floor(first.keys.length / step) }, (_, i) => {
@@ -139,15 +142,11 @@ function samplesOf({ path, dimensions }: OfGraph): Float32Array[] {
   return samples.filter((vector) => vector.some((x) => x !== 0));
 }
 
-function giveUp(): void {
-  building = undefined;
-}
-
 /** Reads a graph's vectors in a byte for each dimension, in the order of some slots. This takes about a microsecond each. */
 function compact({ path, dimensions, slots }: OfGraph & { slots: Uint32Array }): Transferred<Int8Array> {
   const rows = new Int8Array(slots.length * dimensions);
   const placeOf = new Map(Array.from(slots, (slot, place) => [slot, place] as const));
-  for (const { slots: found, vectors } of rowsOf(path, dimensions)) {
+  for (const { slots: found, vectors } of vectorsIn(path, dimensions)) {
     for (const [row, slot] of found.entries()) {
       const place = placeOf.get(slot);
       if (place === undefined) continue;
@@ -158,9 +157,23 @@ function compact({ path, dimensions, slots }: OfGraph & { slots: Uint32Array }):
   return new Transferred(rows, [rows.buffer]);
 }
 
+/**
+ * Lets all other threads go before this one, also those that it starts. Where the system knows priorities of
+ * processes only, or allows no change, it does nothing.
+ */
+function letOthersGoFirst(): void {
+  if (process.platform !== "linux") return;
+  try {
+    // Linux numbers threads as it numbers processes.
+    setPriority(Number(basename(readlinkSync("/proc/thread-self"))), NICENESS);
+  } catch {
+    // A sandbox may forbid it, and the work is the same without.
+  }
+}
+
 if (workerData.background) letOthersGoFirst();
 
 /** Work on graphs that takes too long for the main thread. A thread does one piece after the other. */
-const handlers = { check, begin, add, write, giveUp, measure, search, searchExactly, compact };
+const handlers = { check, begin, add, write, measure, search, searchExactly, compact };
 export type IndexHandlers = typeof handlers;
 handleCalls(handlers);

@@ -1,20 +1,57 @@
+import { lowerBound } from "../rows/lower-bound.js";
+
 /**
  * Number of vectors of one memory for which a key has room; `TEXT_WINDOWS_MAX` in the domain is the actual
  * limit.
  */
 export const VECTORS_MAX = 4096;
 
-/** Makes a vector's key in a graph from the memory's log number and the vector's index among the memory's. */
-export function keyOf(sequence: number, window: number): bigint {
-  return BigInt(sequence * VECTORS_MAX + window);
+/** Makes a vector's key from the memory's log number and the vector's index among the memory's. */
+export function keyOf(sequence: number, window: number): number {
+  return sequence * VECTORS_MAX + window;
 }
 
-export function parseKey(key: bigint): { sequence: number; window: number } {
-  // Exact up to 2^41 entries of a log.
-  const number = Number(key);
-  const window = number % VECTORS_MAX;
-  return { sequence: (number - window) / VECTORS_MAX, window };
+/** Divides a key, which is exact up to 2^41 entries of a log. */
+export function parseKey(key: number): { sequence: number; window: number } {
+  const window = key % VECTORS_MAX;
+  return { sequence: (key - window) / VECTORS_MAX, window };
 }
 
-/** Key of a slot of a graph's file that nothing holds. */
-export const FREE_KEY = 2n ** 64n - 1n;
+/** Keys of vectors in order, and the slot of each in a graph's file. */
+export interface Places {
+  readonly keys: Float64Array;
+  readonly slots: Uint32Array;
+}
+
+/** Finds all vectors of some memories, whose numbers are in order: their places among the keys, which are in order too. */
+export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
+  let places = new Uint32Array(sequences.length);
+  let [count, at, last] = [0, 0, 0];
+  for (const sequence of sequences) {
+    const from = keyOf(sequence, 0);
+    // Where all have one vector and none is missing, they are as far apart as their numbers.
+    const near = at + sequence - last - 1;
+    if (keys[near] === from) at = near;
+    else if (at < keys.length && (keys[at] as number) < from) at = firstFrom(keys, from, at);
+    last = sequence;
+    for (; at < keys.length && (keys[at] as number) < from + VECTORS_MAX; at++) {
+      // Most memories have one vector.
+      if (count === places.length) places = longer(places);
+      places[count++] = at;
+    }
+  }
+  return places.subarray(0, count);
+}
+
+function longer(places: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const copy = new Uint32Array(2 * places.length + 8);
+  copy.set(places);
+  return copy;
+}
+
+/** Finds the first key that is at least this, from a place on. It is often near. */
+function firstFrom(keys: Float64Array, key: number, from: number): number {
+  let step = 1;
+  while (from + step < keys.length && (keys[from + step] as number) < key) step *= 2;
+  return lowerBound(keys, key, { from: from + (step >> 1), to: Math.min(keys.length, from + step + 1) });
+}

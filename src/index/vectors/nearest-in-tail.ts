@@ -1,11 +1,11 @@
-import { exactSearch, MetricKind } from "usearch";
+import { MetricKind } from "usearch";
 import type { Among } from "../../memory/ports/among.js";
 import type { Hit } from "../../memory/ports/index.js";
+import { Best } from "../rows/best.js";
 import type { Chunk } from "./chunk.js";
-import { gather } from "./gather.js";
+import { compare, gather } from "./compare.js";
 import type { Matches } from "./graph.js";
-import { VECTORS_MAX } from "./keys.js";
-import { NearestFew } from "./nearest-few.js";
+import { parseKey } from "./keys.js";
 import { Pauses } from "./pauses.js";
 import { type Quantized, quantize } from "./quantize.js";
 
@@ -57,21 +57,16 @@ interface Scanned {
   readonly products: Float32Array;
 }
 
-interface Candidate {
-  readonly chunk: Chunk;
-  readonly key: number;
-}
-
 class TailSearch {
   readonly #query: Quantized;
-  readonly #nearest: NearestFew<number>;
+  readonly #nearest: Best;
   readonly #scanned: Scanned[] = [];
   /** Keys of the vectors that were compared as float32 after a scan. */
   readonly #compared = new Set<number>();
 
   constructor(private readonly asked: Asked) {
     this.#query = quantize(asked.vector);
-    this.#nearest = new NearestFew(asked.count);
+    this.#nearest = new Best(asked.count);
   }
 
   /** Compares the vectors of a chunk as int8; few are compared as float32 at once. */
@@ -96,16 +91,21 @@ class TailSearch {
 
   /** Compares those as float32 that are the nearest by the scan, and then each other that may be nearer. */
   compareBest(): void {
-    const best = new NearestFew<Candidate>(this.asked.count);
-    for (const { chunk, bounds, keys, products } of this.#scanned) {
+    const best = new Best(this.asked.count);
+    for (const { bounds, keys, products } of this.#scanned) {
       for (const [i, key] of keys.entries()) {
         const cosine = bounds.cosineOf(products[i] as number);
-        if (cosine <= best.least) break;
-        best.offer({ chunk, key }, cosine);
+        if (cosine < best.bar) break;
+        best.offer(key, cosine);
       }
     }
-    this.#compareSome(best.results().map(({ item }) => item));
-    this.#compareSome(this.#scanned.flatMap((scanned) => this.#others(scanned)));
+    const nearest = new Set(best.sorted().map(({ number }) => number));
+    this.#compareSome(this.#scanned.map(({ keys }) => keys.filter((key) => nearest.has(key))));
+    const others = this.#scanned.map(({ bounds, keys, products }) => {
+      const needed = bounds.lowestProduct(this.#known);
+      return keys.filter((key, i) => (products[i] as number) >= needed && !nearest.has(key));
+    });
+    this.#compareSome(others);
   }
 
   /** Lists the chunks that may have more of the nearest than the scan has found. */
@@ -118,24 +118,31 @@ class TailSearch {
 
   /** Compares all vectors of a chunk as float32. */
   compareAll(chunk: Chunk): void {
+    const { vector } = this.asked;
+    const { keys, vectors, dimensions } = chunk;
     const rows = this.#rowsIn(chunk);
-    if (rows !== undefined) this.#compareRows(chunk, rows);
-    else if (chunk.rows > 0) {
-      const all = chunk.vectors.subarray(0, chunk.rows * chunk.dimensions);
-      this.#offer(compare(all, this.asked.vector, this.asked), (row) => chunk.keys[row] as number);
+    if (rows === undefined) {
+      const all = vectors.subarray(0, chunk.rows * dimensions);
+      this.#offer(compare(all, vector, this.asked), (row) => keys[row] as number);
+      return;
+    }
+    for (let from = 0; from < rows.length; from += GATHERED) {
+      const some = rows.subarray(from, from + GATHERED);
+      const found = compare(gather(vectors, some, dimensions), vector, this.asked);
+      this.#offer(found, (place) => keys[some[place] as number] as number);
     }
   }
 
   hits(): Hit[] {
-    return this.#nearest.results().map(({ item: key, similarity }) => {
-      const window = key % VECTORS_MAX;
-      return { sequence: (key - window) / VECTORS_MAX, window, similarity };
+    return this.#nearest.sorted().map(({ number: key, score }) => {
+      const { sequence, window } = parseKey(key);
+      return { sequence, window, similarity: score };
     });
   }
 
   /** Cosine that the nearest vectors have at least, whatever is not compared yet. */
   get #known(): number {
-    return this.#nearest.least - EXACT_ERROR;
+    return this.#nearest.bar - EXACT_ERROR;
   }
 
   /** Lists the rows that may be found; undefined if these are all. */
@@ -146,43 +153,24 @@ class TailSearch {
     return rows.length === chunk.rows ? undefined : rows;
   }
 
-  /** Lists the scanned vectors that may be among the nearest and were not compared yet. */
-  #others({ chunk, bounds, keys, products }: Scanned): Candidate[] {
-    const needed = bounds.lowestProduct(this.#known);
-    const others: Candidate[] = [];
-    for (const [i, key] of keys.entries()) {
-      if ((products[i] as number) < needed) break;
-      if (!this.#compared.has(key)) others.push({ chunk, key });
-    }
-    return others;
-  }
-
-  #compareSome(candidates: readonly Candidate[]): void {
+  /** Compares some vectors of each scanned chunk, by their keys, as float32. */
+  #compareSome(keysIn: readonly Float64Array[]): void {
     const { vector } = this.asked;
-    const all = new Float32Array(candidates.length * vector.length);
+    const all = new Float32Array(vector.length * keysIn.reduce((sum, { length }) => sum + length, 0));
     const found: number[] = [];
-    for (const { chunk, key } of candidates) {
-      const row = chunk.rowOf(key);
-      // It was removed meanwhile.
-      if (row === undefined) continue;
-      const from = row * vector.length;
-      all.set(
-        chunk.vectors.subarray(from, from + vector.length),
-        found.push(key) * vector.length - vector.length,
-      );
+    for (const [i, { chunk }] of this.#scanned.entries()) {
+      for (const key of keysIn[i] as Float64Array) {
+        const row = chunk.rowOf(key);
+        // It was removed meanwhile.
+        if (row === undefined) continue;
+        const own = chunk.vectors.subarray(row * vector.length, (row + 1) * vector.length);
+        all.set(own, found.length * vector.length);
+        found.push(key);
+      }
     }
-    if (found.length === 0) return;
     const compared = all.subarray(0, found.length * vector.length);
     this.#offer(compare(compared, vector, this.asked), (place) => found[place] as number);
     for (const key of found) this.#compared.add(key);
-  }
-
-  #compareRows(chunk: Chunk, rows: Uint32Array): void {
-    for (let from = 0; from < rows.length; from += GATHERED) {
-      const some = rows.subarray(from, from + GATHERED);
-      const found = compare(gather(chunk.vectors, some, chunk.dimensions), this.asked.vector, this.asked);
-      this.#offer(found, (place) => chunk.keys[some[place] as number] as number);
-    }
   }
 
   #offer({ keys, distances }: Matches, keyAt: (place: number) => number): void {
@@ -219,14 +207,4 @@ class Bounds {
 
 function angleOf(cosine: number): number {
   return Math.acos(Math.max(-1, Math.min(1, cosine)));
-}
-
-/** Compares a vector with others, end to end; all must begin where their buffers do: USearch ignores an offset. */
-function compare<T extends Float32Array | Int8Array>(
-  all: T,
-  vector: T,
-  { count, metric = MetricKind.Cos }: { count: number; metric?: MetricKind },
-): Matches {
-  const wanted = Math.min(count, all.length / vector.length);
-  return exactSearch(all, vector, vector.length, wanted, metric, 1) as Matches;
 }

@@ -1,4 +1,5 @@
-import type { Hit, IndexRow, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Hit, IndexRow, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { LogFiles } from "../log-files.js";
 import type { Found } from "../segment-file.js";
 import type { RestoredFiles } from "../text-index.js";
 
@@ -23,3 +24,14 @@ export interface VectorPart {
 }
 
 export type VectorRow = Omit<IndexRow, "memory"> & { readonly vectors: readonly Float32Array[] };
+
+/** The vectors of all logs. */
+export interface Vectors {
+  /** Opens those of a log; without files, they are exact whatever their number. */
+  open(logId: string, files?: LogFiles): VectorPart;
+  /** Overwrites memories in a segment of a log that is not open; throws if these are damaged. */
+  wipe(found: Found, sequences: readonly number[]): Promise<void>;
+  /** Those of these memories whose vectors are in some files. */
+  holds(found: Found, sequences: readonly number[]): Promise<number[]>;
+  measureRecall(found: readonly Found[]): Promise<RecallMeasured>;
+}

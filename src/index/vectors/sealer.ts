@@ -9,8 +9,6 @@ import type { Segment } from "./segment.js";
 const SLICE_ROWS = 1024;
 /** Number of new vectors from which on all cores build. Fewer are in no hurry, and leave them to calls. */
 const HURRY_ROWS = 16_384;
-/** Share of removed vectors above which a graph is built anew, because its gaps would stay. */
-export const GONE_SHARE_MAX = 0.3;
 
 export interface Sealing {
   /** Path of the new segment's files without their endings. */
@@ -36,16 +34,15 @@ export class Sealer {
   /** Writes a graph with the memories of its base and of some chunks; throws if it is aborted. */
   seal(sealing: Sealing): Promise<DescribedGraph> {
     const sealed = this.#last.then(() => this.#seal(sealing));
-    // The caller gets the failure. A thread that cannot even give up has died, and has nothing to give up.
-    this.#last = sealed.catch(() => this.thread.call("giveUp", undefined)).catch(() => {});
+    // The caller gets the failure. What was built until then goes with the next graph, or with the idle thread.
+    this.#last = sealed.catch(() => {});
     return sealed;
   }
 
   async #seal({ path, dimensions, base, chunks, gone, signal, onWriting }: Sealing): Promise<DescribedGraph> {
     signal.throwIfAborted();
     const known = base === undefined ? [] : [...base.gone];
-    const anew = base !== undefined && base.goneShare > GONE_SHARE_MAX;
-    await this.thread.call("begin", { dimensions, path: base?.path, gone: known, anew });
+    await this.thread.call("begin", { dimensions, path: base?.path, gone: known, anew: base?.isGappy });
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
     const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
     for (const chunk of chunks) {

@@ -4,17 +4,19 @@ import type { Hit } from "../../memory/ports/index.js";
 import type { Overwriting } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
 import { type Filed, type GraphLayout, graphPath, type Range } from "../segment-file.js";
+import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
-import { parseKey, VECTORS_MAX } from "./keys.js";
-import { type Places, placesOf } from "./places.js";
+import type { IndexThread } from "./index-thread.js";
+import { type Places, parseKey, placesOf } from "./keys.js";
 
 /** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its place. */
 const BYTES_PER_LINKED_ROW = 180;
 
-/** A segment's vectors in a byte for each dimension, in the order of their keys. */
-export interface CompactRows extends Places {
-  readonly rows: Int8Array;
-}
+/** Share of removed vectors above which a graph is built anew, because its gaps would stay. */
+const GONE_SHARE_MAX = 0.3;
+
+/** Vectors that were found, the nearest first. */
+type Collected = Pick<Matches, "distances"> & { readonly keys: ArrayLike<number | bigint> };
 
 /** The arrays of a segment's file. */
 export type SegmentArrays = Places & {
@@ -30,6 +32,8 @@ export interface SegmentOptions {
   readonly range: Range;
   readonly graph: GraphLayout;
   readonly arrays: SegmentArrays;
+  /** Thread that searches where that takes long. */
+  readonly thread: IndexThread;
 }
 
 /**
@@ -44,15 +48,17 @@ export class Segment implements Filed {
   /** Path of the graph's file. */
   readonly path: string;
   readonly #index: Index;
+  readonly #thread: IndexThread;
   /** Removed memories, which the graph still finds until their vectors are overwritten. */
   readonly #gone = new Set<number>();
   #size = 0;
   #goneVectors = 0;
-  #compact: Promise<CompactRows> | undefined;
-  #compactRows: CompactRows | undefined;
+  #compact: Promise<Int8Array> | undefined;
+  #compactRows: Int8Array | undefined;
 
   /** Opens files, which must be whole. */
-  constructor({ path, range, graph, arrays }: SegmentOptions) {
+  constructor({ path, range, graph, arrays, thread }: SegmentOptions) {
+    this.#thread = thread;
     this.path = graphPath(path);
     this.range = range;
     this.graph = graph;
@@ -61,8 +67,9 @@ export class Segment implements Filed {
     this.#index = newGraph(graph.dimensions);
     view(this.#index, this.path);
     for (const [place, key] of arrays.keys.entries()) {
-      if (!live.has(place)) this.#noteGone(key);
-      else if (key % VECTORS_MAX === 0) this.#size++;
+      const { sequence, window } = parseKey(key);
+      if (!live.has(place)) this.#noteGone(sequence);
+      else if (window === 0) this.#size++;
     }
   }
 
@@ -91,9 +98,9 @@ export class Segment implements Filed {
     return this.#goneVectors;
   }
 
-  /** Share of its vectors that were removed. */
-  get goneShare(): number {
-    return this.#goneVectors / Math.max(1, this.rows);
+  /** True if so many of its vectors were removed that it is to be built anew. */
+  get isGappy(): boolean {
+    return this.#goneVectors > GONE_SHARE_MAX * this.rows;
   }
 
   get bytes(): number {
@@ -113,9 +120,9 @@ export class Segment implements Filed {
     return among.between(this.range.after + 1, this.range.upto);
   }
 
-  /** Returns its vectors in compact form, which are read when they are needed first. */
-  compactRows(read: () => Promise<Int8Array>): Promise<CompactRows> {
-    this.#compact ??= this.#cacheCompact(read).catch((error: unknown) => {
+  /** Returns its vectors in a byte for each dimension, in the order of their keys; they are read when needed first. */
+  compactRows(): Promise<Int8Array> {
+    this.#compact ??= this.#readCompact().catch((error: unknown) => {
       this.#compact = undefined;
       throw error;
     });
@@ -127,8 +134,8 @@ export class Segment implements Filed {
     const { after, upto } = this.range;
     if (sequence <= after || sequence > upto || this.#gone.has(sequence)) return false;
     const places = removeFrom(this.arrays, sequence, overwriting);
-    for (const place of places) this.#noteGone(this.arrays.keys[place] as number);
     if (places.length === 0) return false;
+    for (const _ of places) this.#noteGone(sequence);
     this.#size--;
     if (this.#compactRows !== undefined) this.#overwrite(this.#compactRows, sequence);
     return true;
@@ -143,23 +150,24 @@ export class Segment implements Filed {
     });
   }
 
-  #noteGone(key: number): void {
-    this.#gone.add(Math.floor(key / VECTORS_MAX));
+  #noteGone(sequence: number): void {
+    this.#gone.add(sequence);
     this.#goneVectors++;
   }
 
-  async #cacheCompact(read: () => Promise<Int8Array>): Promise<CompactRows> {
-    const { keys, slots } = this.arrays;
-    const compact = { keys, slots, rows: await read() };
-    this.#compactRows = compact;
-    for (const sequence of this.#gone) this.#overwrite(compact, sequence);
-    return compact;
+  async #readCompact(): Promise<Int8Array> {
+    const { path, graph, arrays } = this;
+    const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
+    const rows = await this.#thread.call("compact", asked);
+    this.#compactRows = rows;
+    for (const sequence of this.#gone) this.#overwrite(rows, sequence);
+    return rows;
   }
 
   /** Overwrites a removed memory's vectors with zeros. */
-  #overwrite({ keys, rows }: CompactRows, sequence: number): void {
+  #overwrite(rows: Int8Array, sequence: number): void {
     const { dimensions } = this.graph;
-    for (const place of placesOf(keys, Float64Array.of(sequence))) {
+    for (const place of placesOf(this.arrays.keys, Float64Array.of(sequence))) {
       rows.fill(0, place * dimensions, (place + 1) * dimensions);
     }
   }
@@ -170,15 +178,17 @@ export class Segment implements Filed {
   }
 
   /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */
-  search(vector: Float32Array, expansion: number): Matches {
-    return this.#index.search(vector, expansion, 1);
+  async search(vector: Float32Array, expansion: number): Promise<Matches> {
+    if (expansion <= EXPANSION_HERE_MAX) return this.#index.search(vector, expansion, 1);
+    const { dimensions } = this.graph;
+    return this.#thread.call("search", { path: this.path, dimensions, vector, count: expansion });
   }
 
   /** Adds the first `count` that a search of it found to `hits`. */
-  collect({ keys, distances }: Matches, count: number, hits: Hit[]): void {
+  collect({ keys, distances }: Collected, count: number, hits: Hit[]): void {
     const end = hits.length + count;
     for (let i = 0; i < keys.length && hits.length < end; i++) {
-      const { sequence, window } = parseKey(keys[i] as bigint);
+      const { sequence, window } = parseKey(Number(keys[i]));
       if (!this.#gone.has(sequence)) {
         hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
       }

@@ -17,7 +17,7 @@ import type { RestoredFiles } from "../text-index.js";
 import type { Chunk } from "./chunk.js";
 import { graphRows } from "./graph-file.js";
 import type { IndexThread } from "./index-thread.js";
-import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
+import type { Sealer } from "./sealer.js";
 import { Segment, type SegmentArrays } from "./segment.js";
 import type { Tail } from "./tail.js";
 
@@ -63,9 +63,8 @@ export class Segments {
   readonly #removed = new Set<number>();
   /** Time before which no sealing begins that is in no hurry. */
   #sealAtMs = 0;
-  #readers = 0;
-  /** Replaced segments that a search may still use. */
-  #retired: Segment[] = [];
+  /** Searches under way. */
+  readonly #readings = new Set<Promise<unknown>>();
 
   constructor(
     private readonly tail: Tail,
@@ -92,14 +91,11 @@ export class Segments {
     return sum;
   }
 
-  /** Runs work on the present segments, whose memory is not given back before it ends. */
-  async reading<T>(work: (segments: readonly Segment[]) => Promise<T>): Promise<T> {
-    this.#readers++;
-    try {
-      return await work(this.#all);
-    } finally {
-      if (--this.#readers === 0) for (const each of this.#retired.splice(0)) each.close();
-    }
+  /** Runs work on the present segments, whose files and memory are there until it ends. */
+  reading<T>(work: (segments: readonly Segment[]) => Promise<T>): Promise<T> {
+    const reading = work(this.#all).finally(() => this.#readings.delete(reading));
+    this.#readings.add(reading);
+    return reading;
   }
 
   /** Opens the segments whose files are whole, up to the first that is not. */
@@ -107,16 +103,21 @@ export class Segments {
     const files: RestoredFiles["files"] = new Map();
     const removed: number[] = [];
     for (const found of all) {
-      const read = await readSegment(found, this.options);
+      const { after, upto, graph, lived } = found.manifest;
+      if (after !== this.#upto || graph?.dimensions !== this.options.dimensions) break;
+      const read = await readWhole(found, this.options);
       if (this.#closing.signal.aborted || read === undefined) break;
-      const { segment, file } = read;
-      if (segment.range.after !== this.#upto) {
-        segment.close();
-        break;
-      }
-      for (const sequence of segment.removedSince(wordsOf(found.manifest.lived))) removed.push(sequence);
+      const { thread } = this.options;
+      const segment = new Segment({
+        path: found.path,
+        range: { after, upto },
+        graph,
+        arrays: read.arrays,
+        thread,
+      });
+      for (const sequence of segment.removedSince(wordsOf(lived))) removed.push(sequence);
       this.#all = [...this.#all, segment];
-      files.set(segment, { file, found });
+      files.set(segment, { file: read.file, found });
     }
     return { upto: this.#upto, files, removed };
   }
@@ -124,8 +125,9 @@ export class Segments {
   async reset(): Promise<void> {
     // A segment that was published afterwards would hold what is about to be read again.
     while (this.#sealing !== undefined) await this.#sealing;
-    this.#retire(this.#all);
+    const all = this.#all;
     this.#all = [];
+    await this.#close(all);
   }
 
   /** Removes memories; resolves when they are overwritten in all files. */
@@ -151,7 +153,7 @@ export class Segments {
     const { files } = this.options;
     if (files === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
     const waits = performance.now() < this.#sealAtMs;
-    const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
+    const gappy = this.#all.find(({ isGappy, vectors }) => isGappy && vectors > 0);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
     if (isLong && !(waits && this.failure !== undefined)) this.#begin(files, this.#lastWithSpace);
     else if (gappy !== undefined && !waits) this.#begin(files, gappy, { rows: 0 });
@@ -160,8 +162,9 @@ export class Segments {
   async close(): Promise<void> {
     this.#closing.abort(new Error("the index is closed"));
     await this.#sealing;
-    this.#retire(this.#all);
+    const all = this.#all;
     this.#all = [];
+    await this.#close(all);
   }
 
   /** Number of vectors of the tail above which they are sealed; a larger one after a sealing a moment ago. */
@@ -225,7 +228,7 @@ export class Segments {
       end();
     }
     if (base === undefined) return;
-    this.#retire([base]);
+    await this.#close([base]);
     await files.erase([base]);
   }
 
@@ -238,7 +241,7 @@ export class Segments {
       onWriting,
     }: { base: Segment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
   ): Promise<Segment> {
-    const { dimensions, sealer } = this.options;
+    const { dimensions, sealer, thread } = this.options;
     const path = newPath(files.folder);
     const { signal } = this.#closing;
     await mkdir(files.folder, { recursive: true, mode: 0o700 });
@@ -250,7 +253,7 @@ export class Segments {
       const arrays = { live: Bits.all(keys.length).words, keys, slots, sums };
       const after = base?.range.after ?? this.#upto;
       const upto = chunks.at(-1)?.upto ?? base?.range.upto ?? after;
-      sealed = new Segment({ path, range: { after, upto }, graph, arrays });
+      sealed = new Segment({ path, range: { after, upto }, graph, arrays, thread });
     } catch (error) {
       // After a failure, such as a full disk, the file is useless and takes room.
       await rm(graphPath(path), { force: true });
@@ -275,26 +278,24 @@ export class Segments {
     this.options.onTrouble(error);
   }
 
-  #retire(segments: readonly Segment[]): void {
-    if (this.#readers > 0) this.#retired.push(...segments);
-    else for (const segment of segments) segment.close();
+  /** Closes segments that no search begins to use any more. */
+  async #close(segments: readonly Segment[]): Promise<void> {
+    await Promise.allSettled(this.#readings);
+    for (const segment of segments) segment.close();
   }
 }
 
-/** Reads a segment; undefined if its files are damaged or missing. */
-export async function readSegment(
+/** Reads the arrays of a segment; undefined if its files are damaged or missing. */
+export async function readWhole(
   found: Found,
-  { yieldNow, thread, dimensions }: Pick<SegmentsOptions, "yieldNow" | "thread" | "dimensions">,
-): Promise<{ segment: Segment; file: SegmentFile } | undefined> {
-  const { after, upto, graph } = found.manifest;
-  if (graph?.dimensions !== dimensions) return undefined;
+  { yieldNow, thread }: Pick<SegmentsOptions, "yieldNow" | "thread">,
+): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
   const read = await readArrays(found, yieldNow);
   if (read === undefined) return undefined;
-  const { arrays, file } = read;
-  const { slots, live, sums } = arrays;
-  if (!(await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums })))
-    return undefined;
-  return { segment: new Segment({ path: found.path, range: { after, upto }, graph, arrays }), file };
+  const { slots, live, sums } = read.arrays;
+  const graph = found.manifest.graph as GraphLayout;
+  const isWhole = await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums });
+  return isWhole ? read : undefined;
 }
 
 /** Reads the arrays of a segment without looking at its graph; undefined if the file is damaged or missing. */

@@ -1,5 +1,5 @@
 import { MemoryError } from "../../errors.js";
-import { CHUNK_ROWS, Chunk, joinedOf } from "./chunk.js";
+import { CHUNK_ROWS, Chunk } from "./chunk.js";
 import { VECTORS_MAX } from "./keys.js";
 import type { VectorRow } from "./part.js";
 
@@ -56,8 +56,9 @@ export class Tail {
     last.add(row);
   }
 
-  remove(sequences: ReadonlySet<number>): void {
-    for (const chunk of this.chunks) chunk.remove(sequences);
+  remove(sequences: readonly number[]): void {
+    const ordered = Float64Array.from(new Set(sequences)).sort();
+    for (const chunk of this.chunks) chunk.remove(ordered);
     this.#join();
   }
 
@@ -87,7 +88,7 @@ export class Tail {
     for (const chunk of open.filter(({ rows }, i) => rows > 0 || i === open.length - 1)) {
       const last = joined.at(-1);
       const few = last !== undefined && last.rows + chunk.rows <= JOINED_ROWS_MAX;
-      if (few) joined.splice(-1, 1, joinedOf(last, chunk));
+      if (few) joined.splice(-1, 1, Chunk.joined(last, chunk));
       else joined.push(chunk);
     }
     if (joined.length < open.length) this.chunks = [...this.chunks.slice(0, this.#frozen), ...joined];

@@ -1,11 +1,11 @@
+import type { Among } from "../../memory/ports/among.js";
 import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { Found as FoundFile } from "../segment-file.js";
 import type { RestoredFiles } from "../text-index.js";
-import { AmongSearch } from "./among/among-search.js";
 import { type Found, searchDistinct } from "./distinct.js";
-import { CHECKED, compare, EXPANSION_HERE_MAX, ExpansionTuner } from "./expansion-tuner.js";
-import { GRAPH_ERROR, type Matches } from "./graph.js";
-import { searchGraphs } from "./graphs.js";
+import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
+import { GRAPH_ERROR } from "./graph.js";
+import { searchFiltered, searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "./part.js";
@@ -21,25 +21,24 @@ export interface IndexOptions extends SegmentsOptions {
   readonly onChecked: (checked: RecallMeasured) => void;
 }
 
+interface Asked {
+  readonly vector: Float32Array;
+  /** Number of memories, and of vectors, to find. */
+  readonly limit: number;
+  readonly count: number;
+  readonly among: Among | undefined;
+}
+
 /** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
 export class UsearchIndex implements VectorPart {
   readonly #tail: Tail;
   readonly #segments: Segments;
   readonly #tuner = new ExpansionTuner();
   #closed = false;
-  #waiting = 0;
-  readonly #among: AmongSearch;
 
   constructor(private readonly options: IndexOptions) {
     this.#tail = new Tail(options.dimensions);
     this.#segments = new Segments(this.#tail, options);
-    this.#among = new AmongSearch({
-      tail: this.#tail,
-      segments: this.#segments,
-      tuner: this.#tuner,
-      searchIn: (segment, asked) => this.#searchIn(segment, asked),
-      compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
-    });
   }
 
   get size(): number {
@@ -64,7 +63,7 @@ export class UsearchIndex implements VectorPart {
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.options.thread.pending;
   }
 
   restore(found: readonly FoundFile[]): Promise<RestoredFiles> {
@@ -90,7 +89,7 @@ export class UsearchIndex implements VectorPart {
   }
 
   async remove(sequences: readonly number[]): Promise<void> {
-    this.#tail.remove(new Set(sequences));
+    this.#tail.remove(sequences);
     const removed = this.#segments.remove(sequences);
     this.#segments.sealIfDue();
     await removed;
@@ -98,19 +97,19 @@ export class UsearchIndex implements VectorPart {
 
   async search({ vector, limit, depthMax, spare, among }: VectorQuery): Promise<Hit[]> {
     this.#check([vector]);
-    // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
-    const query = vector.slice();
     const vectors = this.#tail.rows + this.#segments.sum("vectors");
-    const depth = Math.min(depthMax ?? vectors, vectors);
     // Only a memory with several vectors can take the places of others.
     const isOneEach = this.isExact && vectors === this.size;
-    const bounds = { limit: Math.min(limit, this.size), depthMax: depth, spare: isOneEach ? 0 : spare };
+    const depth =
+      among === undefined
+        ? { depthMax: Math.min(depthMax ?? vectors, vectors), spare: isOneEach ? 0 : spare }
+        : { depthMax: vectors };
+    const bounds = { limit: Math.min(limit, this.size, among?.size ?? limit), ...depth };
     if (bounds.limit === 0) return [];
-    if (among !== undefined) {
-      return this.#among.search(query, { among, limit: bounds.limit, depthMax: vectors });
-    }
+    // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
+    const asked = { vector: vector.slice(), limit: bounds.limit, among };
     return searchDistinct(bounds, (count) =>
-      this.#segments.reading((segments) => this.#nearest(query, { count, segments })),
+      this.#segments.reading((segments) => this.#nearest(segments, { ...asked, count })),
     );
   }
 
@@ -129,47 +128,36 @@ export class UsearchIndex implements VectorPart {
   }
 
   /** Finds at least `count` of the nearest vectors, or all. What is sealed meanwhile is found where it was. */
-  async #nearest(
-    vector: Float32Array,
-    { count, segments }: { count: number; segments: readonly Segment[] },
-  ): Promise<Found> {
+  async #nearest(segments: readonly Segment[], asked: Asked): Promise<Found> {
+    const { vector, count, limit, among } = asked;
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
-    const graphs = await searchGraphs({
-      vector,
-      count,
-      segments: living,
-      expansion: this.#tuner.expansionIn(living.map(({ vectors }) => vectors)),
-      searchIn: (segment, asked) => this.#searchIn(segment, asked),
-    });
-    const hits = [...graphs.hits];
-    if (living.length > 0 && this.#tuner.isDue(performance.now())) {
-      this.#checkRecall(vector, { segments: living, hits: [...hits] });
+    const expansion = this.#tuner.expansionIn(living.map((segment) => segment.vectors));
+    const search = { vector, count, expansion, segments: living };
+    if (among !== undefined) {
+      const tail = await nearestInTail(chunks, asked);
+      const hits = await searchFiltered({ ...search, among, limit, tail });
+      return { hits: inOrder(hits), all: hits.length < count };
     }
+    const graphs = await searchGraphs(search);
+    if (living.length > 0 && this.#tuner.isDue(performance.now()))
+      this.#checkRecall(vector, living, graphs.hits);
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
-    hits.push(...(await nearestInTail(chunks, { vector, count })));
-    return { hits: hits.sort((a, b) => b.similarity - a.similarity), all };
-  }
-
-  async #searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches> {
-    const { vector, count } = asked;
-    if (count > EXPANSION_HERE_MAX) {
-      const matches = await this.#inThread("search", segment, asked);
-      if (matches !== undefined) return matches;
-    }
-    return segment.search(vector, count);
+    const tail = await nearestInTail(chunks, asked);
+    return { hits: inOrder([...graphs.hits, ...tail]), all };
   }
 
   /** Searches the segments again exactly, and compares. No call waits for it. */
-  #checkRecall(
-    vector: Float32Array,
-    { segments, hits }: { segments: readonly Segment[]; hits: Hit[] },
-  ): void {
-    const { onChecked, onTrouble } = this.options;
+  #checkRecall(vector: Float32Array, segments: readonly Segment[], hits: readonly Hit[]): void {
+    const { background, onChecked, onTrouble } = this.options;
     const exactly = async () => {
       const nearest: Hit[] = [];
       for (const segment of segments) {
-        const matches = await this.#inThread("searchExactly", segment, { vector, count: CHECKED });
+        const asked = { path: segment.path, dimensions: vector.length, vector, count: CHECKED };
+        const matches = await background.call("searchExactly", asked).catch((error: unknown) => {
+          if (this.#segments.all.includes(segment)) throw error;
+        });
+        // Its files were replaced meanwhile.
         if (matches === undefined) return undefined;
         segment.collect(matches, CHECKED, nearest);
       }
@@ -178,38 +166,12 @@ export class UsearchIndex implements VectorPart {
     this.#tuner.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
   }
 
-  /** Searches a segment in the thread; undefined if its files were replaced meanwhile. */
-  async #inThread(
-    op: "search" | "searchExactly",
-    segment: Segment,
-    asked: { vector: Float32Array; count: number },
-  ): Promise<Matches | undefined> {
-    const { path, graph } = segment;
-    try {
-      const thread = op === "search" ? this.options.thread : this.options.background;
-      return await this.#waitFor(thread.call(op, { path, dimensions: graph.dimensions, ...asked }));
-    } catch (error) {
-      if (this.#segments.all.includes(segment)) throw error;
-      return undefined;
-    }
-  }
-
-  #readCompact({ path, graph, arrays }: Segment): Promise<Int8Array> {
-    const { slots } = arrays;
-    return this.#waitFor(this.options.thread.call("compact", { path, dimensions: graph.dimensions, slots }));
-  }
-
-  async #waitFor<T>(called: Promise<T>): Promise<T> {
-    this.#waiting++;
-    try {
-      return await called;
-    } finally {
-      this.#waiting--;
-    }
-  }
-
   #check(vectors: readonly Float32Array[]): void {
     if (this.#closed) throw new Error("the index is closed");
     this.#tail.check(vectors);
   }
+}
+
+function inOrder(hits: Hit[]): Hit[] {
+  return hits.sort((a, b) => b.similarity - a.similarity);
 }

@@ -1,13 +1,13 @@
 import type { RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles, Overwriting } from "../log-files.js";
-import type { Found, Yield } from "../segment-file.js";
+import { graphPath, type Yield } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
-import type { VectorPart } from "./part.js";
+import type { Vectors } from "./part.js";
 import { Sealer } from "./sealer.js";
 import { removeFrom } from "./segment.js";
-import { readArrays, readSegment } from "./segments.js";
+import { readArrays, readWhole } from "./segments.js";
 import { UsearchIndex } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
@@ -46,24 +46,8 @@ export interface UsearchOptions {
   readonly onChecked?: (checked: RecallMeasured) => void;
 }
 
-export interface OpenIndex extends VectorPart {
-  /** Waits until all that is due is sealed in files. */
-  settled(): Promise<void>;
-}
-
-/** The vectors of all logs. */
-export interface Vectors {
-  /** Opens those of a log; without files, they are exact whatever their number. */
-  open(logId: string, files?: LogFiles): VectorPart;
-  /** Overwrites memories in a segment of a log that is not open; throws if these are damaged. */
-  wipe(found: Found, sequences: readonly number[]): Promise<void>;
-  /** Those of these memories whose vectors are in some files. */
-  holds(found: Found, sequences: readonly number[]): Promise<number[]>;
-  measureRecall(found: readonly Found[]): Promise<RecallMeasured>;
-}
-
 export interface Usearch extends Vectors {
-  open(logId: string, files?: LogFiles): OpenIndex;
+  open(logId: string, files?: LogFiles): UsearchIndex;
   /** Ends the threads; no index may be open. */
   close(): Promise<void>;
 }
@@ -106,11 +90,10 @@ export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptio
       let [found, compared] = [0, 0];
       const expansion = expansionIn(EXPANSION_FIRST, all.length);
       for (const each of all) {
-        const dimensions = each.manifest.graph?.dimensions ?? 0;
-        const read = await readSegment(each, { dimensions, yieldNow, thread });
-        if (read === undefined) continue;
-        read.segment.close();
-        const measured = await thread.call("measure", { path: read.segment.path, dimensions, expansion });
+        const { graph } = each.manifest;
+        if (graph === undefined || (await readWhole(each, shared)) === undefined) continue;
+        const asked = { path: graphPath(each.path), dimensions: graph.dimensions, expansion };
+        const measured = await thread.call("measure", asked);
         found += measured.found;
         compared += measured.compared;
       }

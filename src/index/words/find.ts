@@ -1,9 +1,9 @@
 import type { Among } from "../../memory/ports/among.js";
 import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
+import { Best } from "../rows/best.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { noteIn, rowIn } from "../rows/postings.js";
-import { Best } from "./best.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import { wordsIn } from "./text/words-in.js";
@@ -23,6 +23,8 @@ const SLICE_LOOKUPS = 1024;
 const SLICE_SEQUENCES = 16_384;
 /** Number of postings up to which a range is searched place by place, and from which on as a whole. */
 const NOTED_MAX = 8192;
+/** A memory without any score is never found. */
+const LEAST_SCORE = Number.MIN_VALUE;
 /** Maximum number of unused score tables that are kept. */
 const SPARE_MAX = 4;
 
@@ -63,7 +65,7 @@ function* findBest(
 ): Generator<void, WordMatch[]> {
   const changes = segments.map(({ words }) => words.changes);
   const table = spare.pop() ?? { scores: new Float64Array(RANGE), noted: new Uint16Array(NOTED_MAX) };
-  const search = { best: new Best(limit), norms: new Norms(query.meanLength), table };
+  const search = { best: new Best(limit, LEAST_SCORE), norms: new Norms(query.meanLength), table };
   for (const segment of segments) {
     if (among !== undefined && !overlaps(segment, among)) continue;
     const allowed = among && (yield* rowsAmong(segment, among));

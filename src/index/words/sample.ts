@@ -1,3 +1,4 @@
+import { Best } from "../rows/best.js";
 import type { WordPart } from "./part.js";
 import type { WordSegment } from "./segment.js";
 
@@ -6,16 +7,12 @@ import type { WordSegment } from "./segment.js";
  * all, and small namespaces are sampled whole.
  */
 export const SAMPLE_MAX = 1024;
-/** Number of hashes of which the lowest are chosen at a time. */
-const CHOSEN_MAX = 4 * SAMPLE_MAX;
 /** Number of rows looked at before other work may run. */
 const SLICE = 8192;
-/** A hash and a row make one number, which a double holds. */
-const ROWS_MAX = 2 ** 21;
 
-/** The living rows of one segment with the lowest hashes: hash times `ROWS_MAX` plus row, ascending. */
+/** The living memories of one segment whose log numbers have the lowest hashes. */
 interface Lowest {
-  readonly keys: Float64Array;
+  readonly sequences: readonly number[];
   /** The segment's counter of removals when they were found. */
   readonly changes: number;
 }
@@ -28,68 +25,28 @@ const known = new WeakMap<WordPart, Lowest>();
  * the sample depends on nothing but which memories live, and deleted memories leave no trace in it.
  */
 export function* sampleOf(segments: readonly WordSegment[]): Generator<void, readonly number[]> {
-  const cursors: SampleCursor[] = [];
-  for (const segment of segments) cursors.push(new SampleCursor(segment, yield* lowestOf(segment)));
-  const sample: number[] = [];
-  for (;;) {
-    let first: SampleCursor | undefined;
-    for (const each of cursors) if (each.hash >= 0 && (!first || each.precedes(first))) first = each;
-    if (first === undefined || sample.length === SAMPLE_MAX) return sample;
-    sample.push(first.sequence);
-    first.advance();
+  const lowest = new Best(SAMPLE_MAX);
+  for (const segment of segments) {
+    for (const sequence of yield* lowestOf(segment)) lowest.offer(sequence, -hashOf(sequence));
+    yield;
   }
+  return lowest.sorted().map(({ number }) => number);
 }
 
-function* lowestOf(segment: WordSegment): Generator<void, Float64Array> {
-  const { words } = segment;
+function* lowestOf({ words, sequences, live }: WordSegment): Generator<void, readonly number[]> {
   const before = known.get(words);
-  if (before?.changes === words.changes) return before.keys;
+  if (before?.changes === words.changes) return before.sequences;
   const { changes } = words;
-  const keys = yield* chooseLowest(segment);
-  known.set(words, { keys, changes });
-  return keys;
-}
-
-function* chooseLowest({ sequences, live }: WordSegment): Generator<void, Float64Array> {
-  const chosen = new Float64Array(CHOSEN_MAX);
-  let count = 0;
-  let bar = Number.POSITIVE_INFINITY;
+  const lowest = new Best(SAMPLE_MAX);
   for (let row = 0; row < sequences.length; row++) {
-    const key = hashOf(sequences[row] as number) * ROWS_MAX + row;
-    if (key < bar && live.has(row)) chosen[count++] = key;
-    if (count === CHOSEN_MAX) {
-      chosen.sort();
-      count = SAMPLE_MAX;
-      bar = chosen[count - 1] as number;
-    }
+    const sequence = sequences[row] as number;
+    const score = -hashOf(sequence);
+    if (score >= lowest.bar && live.has(row)) lowest.offer(sequence, score);
     if (row % SLICE === SLICE - 1) yield;
   }
-  return chosen.slice(0, count).sort().slice(0, SAMPLE_MAX);
-}
-
-/** A place among the rows of a segment with the lowest hashes. */
-class SampleCursor {
-  /** Hash and log number of the memory here; the hash is -1 behind the last one. */
-  hash = -1;
-  sequence = 0;
-  #next = 0;
-
-  constructor(
-    private readonly segment: WordSegment,
-    private readonly keys: Float64Array,
-  ) {
-    this.advance();
-  }
-
-  advance(): void {
-    const key = this.keys[this.#next++];
-    this.hash = key === undefined ? -1 : Math.floor(key / ROWS_MAX);
-    this.sequence = key === undefined ? 0 : (this.segment.sequences[key % ROWS_MAX] as number);
-  }
-
-  precedes(other: SampleCursor): boolean {
-    return this.hash < other.hash || (this.hash === other.hash && this.sequence < other.sequence);
-  }
+  const found = lowest.sorted().map(({ number }) => number);
+  known.set(words, { sequences: found, changes });
+  return found;
 }
 
 /** Spreads neighbouring numbers over 32 bits. */

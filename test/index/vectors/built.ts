@@ -5,11 +5,13 @@ import { openUsearch as openBuilt } from "../../../dist/src/index/vectors/usearc
 import { yieldToEventLoop } from "../../../src/concurrency/yield-to-event-loop.js";
 import { LogFiles } from "../../../src/index/log-files.js";
 import { openIndexes } from "../../../src/index/open.js";
-import type { OpenIndex, Usearch, UsearchOptions } from "../../../src/index/vectors/usearch.js";
+import type { Usearch, UsearchOptions } from "../../../src/index/vectors/usearch.js";
 import type { Mark } from "../../../src/memory/ports/index.js";
 
 /** The compiled function. To the compiler, its classes are others than those of the sources. */
 export const openUsearch = openBuilt as unknown as (options: UsearchOptions) => Usearch;
+
+type OpenIndex = ReturnType<Usearch["open"]>;
 
 /** Vectors with their log's files, as an index has them beside words and fields. */
 export type VectorsWithFiles = Omit<OpenIndex, "restore"> & {

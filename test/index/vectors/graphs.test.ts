@@ -6,23 +6,30 @@ const VECTORS = 1000;
 const WANTED = 64;
 const EXPANSION = 32;
 
-/** A segment whose graph misses nothing: its similarities, the highest first. */
+/** A segment whose graph misses nothing. */
 interface Exact extends Searchable {
-  readonly similarities: readonly number[];
   /** Expansions of the searches of its graph. */
   readonly searched: number[];
 }
 
 function exact(first: number, similarities: readonly number[], gone = new Set<number>()): Exact {
   const sorted = similarities.toSorted((a, b) => b - a);
+  const searched: number[] = [];
   return {
-    similarities: sorted,
-    searched: [],
+    searched,
+    search: async (_, expansion) => {
+      searched.push(expansion);
+      const found = sorted.slice(0, expansion);
+      return {
+        keys: BigUint64Array.from(found, (_, i) => BigInt(i)),
+        distances: Float32Array.from(found, (similarity) => 1 - similarity),
+      };
+    },
     rows: sorted.length,
     vectors: sorted.length - gone.size,
     expansionFor: (count) => Math.min(count + Math.min(gone.size, count), sorted.length),
     collect: ({ keys, distances }, count, hits) => {
-      const living = [...keys.entries()].filter(([, key]) => !gone.has(Number(key)));
+      const living = [...Array.from(keys).entries()].filter(([, key]) => !gone.has(Number(key)));
       for (const [i, key] of living.slice(0, count)) {
         hits.push({ sequence: first + Number(key), window: 0, similarity: 1 - (distances[i] as number) });
       }
@@ -36,14 +43,6 @@ async function search(segments: readonly Exact[], count = WANTED) {
     segments,
     count,
     expansion: EXPANSION,
-    searchIn: async (segment, { count: expansion }) => {
-      segment.searched.push(expansion);
-      const found = segment.similarities.slice(0, expansion);
-      return {
-        keys: BigUint64Array.from(found, (_, i) => BigInt(i)),
-        distances: Float32Array.from(found, (similarity) => 1 - similarity),
-      };
-    },
   });
   const best = [...hits].sort((a, b) => b.similarity - a.similarity).slice(0, count);
   return { best: best.map(({ sequence }: Hit) => sequence), all };

@@ -1,3 +1,6 @@
+import { exactSearch, MetricKind } from "usearch";
+import type { Matches } from "./graph.js";
+
 /** Room for gathering, which is only used between two pauses. */
 let bytes = new ArrayBuffer(0);
 
@@ -22,4 +25,18 @@ export function gather<T extends Float32Array | Int8Array>(all: T, rows: Uint32A
     i += run;
   }
   return gathered;
+}
+
+/**
+ * Finds the `count` nearest to a vector of others, by their places; all are end to end, and must begin where their
+ * buffers do: USearch ignores an offset.
+ */
+export function compare<T extends Float32Array | Int8Array>(
+  all: T,
+  vector: T,
+  { count, metric = MetricKind.Cos }: { count: number; metric?: MetricKind },
+): Matches {
+  const wanted = Math.min(count, all.length / vector.length);
+  if (wanted === 0) return { keys: new BigUint64Array(), distances: new Float32Array() };
+  return exactSearch(all, vector, vector.length, wanted, metric, 1) as Matches;
 }

@@ -1,21 +1,25 @@
-/** Keeps the `limit` memories with the highest scores; of equals, those with the lowest numbers. */
+/** Keeps the `limit` numbers with the highest scores, of which each is at least `least`; of equals, the lower numbers. */
 export class Best {
-  /** A heap: the worst kept memory is at the top. */
+  /** A heap: the worst kept number is at the top. */
   readonly #numbers: number[] = [];
   readonly #scores: number[] = [];
 
-  constructor(private readonly limit: number) {}
+  constructor(
+    private readonly limit: number,
+    private readonly least = Number.NEGATIVE_INFINITY,
+  ) {}
 
-  /** Score below which a memory has no chance: one without any score never has. */
+  /** Score below which a number has no chance. */
   get bar(): number {
-    return this.#scores.length < this.limit
-      ? Number.MIN_VALUE
-      : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
+    if (this.#scores.length < this.limit) return this.least;
+    return this.#scores[0] ?? Number.POSITIVE_INFINITY;
   }
 
   offer(number: number, score: number): void {
+    // This also leaves out what is not a number.
+    if (!(score >= this.bar)) return;
     if (this.#scores.length < this.limit) this.#rise(this.#scores.length, number, score);
-    else if (this.limit > 0 && this.#isWorse(0, number, score)) this.#sink(number, score);
+    else if (this.#isWorse(0, number, score)) this.#sink(number, score);
   }
 
   /** Lists what was kept, best first. */
@@ -24,7 +28,7 @@ export class Best {
     return all.sort((a, b) => b.score - a.score || a.number - b.number);
   }
 
-  /** True if a kept memory is worse than another one. */
+  /** True if a kept number is worse than another one. */
   #isWorse(place: number, number: number, score: number): boolean {
     const own = this.#scores[place] as number;
     return own < score || (own === score && (this.#numbers[place] as number) > number);
