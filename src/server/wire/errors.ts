@@ -20,7 +20,7 @@ export function toConnectError(error: MemoryError): ConnectError {
   if (error.code === "internal") return masked(error);
   const code = codeFromString(error.code) as Code;
   const { stackTraceLimit } = Error;
-  // As for `MemoryError`: nobody reads its stack.
+  // It is an answer, and is never logged, so no stack is captured; `MemoryError` does the same.
   Error.stackTraceLimit = 0;
   const converted = new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
   Error.stackTraceLimit = stackTraceLimit;
