@@ -1,4 +1,5 @@
 import { mkdir, rm } from "node:fs/promises";
+import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles, Overwriting } from "../log-files.js";
@@ -273,7 +274,9 @@ export class Segments {
 
   #pause(error: unknown): void {
     if (this.#closing.signal.aborted) return;
-    this.#sealAtMs = performance.now() + PAUSE_MS;
+    // A lost thread is replaced at once, but not one after another.
+    const isLost = error instanceof WorkerLostError && this.failure === undefined;
+    this.#sealAtMs = performance.now() + (isLost ? 0 : PAUSE_MS);
     this.failure = unavailable("an index file of this namespace could not be written", error);
     this.options.onTrouble(error);
   }
