@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { type OAuthClient, parseClient } from "../accounts/oauth/client.js";
-import { Share } from "../concurrency/share.js";
-import { invalid } from "../errors.js";
+import { type OAuthClient, parseClient } from "../../accounts/oauth/client.js";
+import { Share } from "../../concurrency/share.js";
+import { invalid } from "../../errors.js";
 import { fetchDocument } from "./fetch-document.js";
 
 /** Documents that are remembered, and for how long. */
