@@ -2,13 +2,13 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { Operator } from "./admin/operations.js";
+import { audited, type Closers, warn } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
-import { type Closers, openStorage, ownIndexFiles } from "./compose/storage.js";
+import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
-import { audited, warn } from "./compose/warn.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/models/find-convention.js";
@@ -78,26 +78,22 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const answer = audited(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
-  await ownIndexFiles(config, { storage, closers, logger, answer });
-  const models: Models = new Set();
-  const common = { config, logger, telemetry, models, closers };
   const readiness = new Readiness();
+  const context = { config, logger, telemetry, readiness, closers };
+  await ownIndexFiles(context, storage, answer);
+  const models: Models = new Set();
   let calls = { running: 0 };
-  const { modelVersions, first } = await openModelVersions(storage.systemRecords, {
-    ...common,
-    readiness,
-    running: () => calls.running,
-  });
-  const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
-  const memory = openMemory(config, {
-    ...options,
+  const { systemRecords } = storage;
+  const running = () => calls.running;
+  const { modelVersions, first } = await openModelVersions(context, { systemRecords, models, running });
+  const counting = openCounting(context, storage);
+  const memory = openMemory(context, {
     storage,
     modelVersions,
-    telemetry,
     quota: counting.quota,
     calls: counting.calls,
   });
-  openMoving(memory, common);
+  openMoving(context, memory);
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
     accounts,
@@ -115,7 +111,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   operator.open({
     ...accountPorts,
     plans,
-    systemRecords: storage.systemRecords,
+    systemRecords,
     log: storage.log,
     names: storage.names,
     backUp,
@@ -123,11 +119,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
-  const servers = await startServers(config, {
-    logger,
-    closers,
-    telemetry,
-    readiness,
+  const servers = await startServers(context, {
     models,
     plans,
     memory,
@@ -146,7 +138,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     namespaces: memory.namespaces,
     stopping: options.stopping,
     onProgress: (done, total) => logger.debug({ done, total }, "warming"),
-    onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
+    onTrouble: warn(context)("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();
   const { model, convention } = first;

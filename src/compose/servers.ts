@@ -1,11 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
-import type { FastifyBaseLogger } from "fastify";
 import type { Grants } from "../accounts/oauth/grants.js";
 import type { Share } from "../concurrency/share.js";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
-import type { Telemetry } from "../observability/telemetry.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { ConnectionCounts } from "../server/listen/connection-counts.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
@@ -14,17 +12,14 @@ import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
 import { documentFetches, openDocuments } from "../server/oauth/documents.js";
 import { openFiles } from "../server/portal/portal.js";
+import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
-import type { Closers } from "./storage.js";
 import { listenForMetrics, watchGauges } from "./telemetry.js";
 
-interface ServersOptions
-  extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
+interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls"> {
   readonly memory: OpenMemory;
   readonly models: Models;
-  readonly telemetry: Telemetry;
-  readonly closers: Closers;
   readonly grants: Grants;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
   readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
@@ -32,8 +27,9 @@ interface ServersOptions
 }
 
 /** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
-export async function startServers(config: Config, options: ServersOptions) {
-  const { readiness, logger, closers, telemetry, memory, models } = options;
+export async function startServers(context: Context, options: ServersOptions) {
+  const { config, readiness, logger, closers, telemetry } = context;
+  const { memory, models } = options;
   const ending = new AbortController();
   // One listener for each running call is no leak.
   setMaxListeners(0, ending.signal);
@@ -44,6 +40,8 @@ export async function startServers(config: Config, options: ServersOptions) {
   const [files, fetches] = [openFiles(), documentFetches()];
   const { app, calls } = createApp({
     ...options,
+    readiness,
+    logger,
     load,
     files,
     oauth: oauthOf(config, { ...options, fetches }),
@@ -57,8 +55,7 @@ export async function startServers(config: Config, options: ServersOptions) {
     onCall: telemetry.begin,
   });
   const { modelVersions, namespaces } = memory;
-  watchGauges(telemetry, {
-    readiness,
+  watchGauges(context, {
     modelVersions,
     namespaces,
     models,
@@ -77,7 +74,7 @@ export async function startServers(config: Config, options: ServersOptions) {
       stream_bytes: memory.streams.shares.bytes,
     },
   });
-  const metricsAddress = await listenForMetrics(config, options);
+  const metricsAddress = await listenForMetrics(context);
   const { host, port } = config;
   const address = await listen(app, { host, port, tls: options.tls });
   const onPhase = (phase: string) => logger.info({ phase }, "stopping");
@@ -101,7 +98,7 @@ function oauthOf(
 /** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */
 export async function openCertificate(
   { tlsCert: certFile, tlsKey: keyFile }: Config,
-  { logger, closers }: { logger: FastifyBaseLogger; closers: Closers },
+  { logger, closers }: Pick<Context, "logger" | "closers">,
 ) {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const opened = await openTls(

@@ -8,11 +8,10 @@ import type { ModelVersions } from "../memory/models/model-versions.js";
 import type { Sources } from "../observability/gauges.js";
 import { Telemetry } from "../observability/telemetry.js";
 import { listen } from "../server/listen/http-server.js";
-import type { Readiness } from "../server/listen/readiness.js";
-import { createMetricsApp, type MetricsOptions } from "../server/metrics.js";
+import { createMetricsApp } from "../server/metrics.js";
 import { VERSION } from "../version.js";
+import type { Context } from "./context.js";
 import { longest, type Models } from "./models.js";
-import type { Closers } from "./storage.js";
 
 export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
   return Telemetry.open({
@@ -24,17 +23,15 @@ export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promis
 }
 
 /** Listens on the port for metrics; returns the address of `/metrics`. */
-export async function listenForMetrics(
-  { host, metricsPort }: Config,
-  {
-    closers,
-    telemetry,
-    ...listener
-  }: Pick<MetricsOptions, "logger" | "readiness"> & { closers: Closers; telemetry: Telemetry },
-): Promise<string | undefined> {
-  const { exposition } = telemetry;
+export async function listenForMetrics({
+  config: { host, metricsPort },
+  telemetry: { exposition },
+  closers,
+  logger,
+  readiness,
+}: Context): Promise<string | undefined> {
   if (metricsPort === undefined || exposition === undefined) return undefined;
-  const app = createMetricsApp({ exposition, ...listener });
+  const app = createMetricsApp({ exposition, logger, readiness });
   closers.push(() => app.close());
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }
@@ -44,15 +41,14 @@ interface Watched
     Sources,
     "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax" | "shares"
   > {
-  readonly readiness: Readiness;
   readonly modelVersions: ModelVersions;
   readonly namespaces: Namespaces;
   readonly models: Models;
 }
 
 export function watchGauges(
-  telemetry: Telemetry,
-  { readiness, modelVersions, namespaces, models, ...sources }: Watched,
+  { telemetry, readiness }: Context,
+  { modelVersions, namespaces, models, ...sources }: Watched,
 ): void {
   telemetry.watch({
     ...sources,
