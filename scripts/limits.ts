@@ -41,7 +41,7 @@ import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
 import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
-import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/documents.js";
+import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";
 import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
 

@@ -10,7 +10,7 @@ import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { listen } from "../server/listen/http-server.js";
 import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
-import { documentFetches, openDocuments } from "../server/oauth/documents.js";
+import { documentFetches, openDocuments } from "../server/oauth/clients.js";
 import { openFiles } from "../server/portal/portal.js";
 import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openDocuments } from "../../src/server/oauth/documents.js";
+import { openDocuments } from "../../src/server/oauth/clients.js";
 import {
   DOCUMENT_BYTES_MAX,
   fetchDocument,
