@@ -8,7 +8,6 @@ import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
-import { openTelemetry } from "./compose/telemetry.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/models/find-convention.js";
@@ -18,9 +17,11 @@ import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { parseNamespace } from "./memory/requests/namespace.js";
 import { parseExpiry } from "./memory/requests/times.js";
+import { Telemetry } from "./observability/telemetry.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
 import { within } from "./storage/within.js";
+import { VERSION } from "./version.js";
 
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
@@ -72,7 +73,12 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const { logger, closers } = options;
   const tls = await openCertificate(config, options);
   const plans = options.plans ?? (await readPlans(config));
-  const telemetry = await openTelemetry(config, logger);
+  const telemetry = await Telemetry.open({
+    version: VERSION,
+    metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
+    tracing: config.otelExporterOtlpEndpoint !== undefined,
+    onTrouble: (reason) => logger.warn({ reason }, "tracing"),
+  });
   closers.push(() => telemetry.close());
   const operator = new Operator();
   const answer = audited(logger, (request) => operator.answer(request));

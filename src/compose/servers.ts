@@ -4,18 +4,21 @@ import type { Grants } from "../accounts/oauth/grants.js";
 import type { Share } from "../concurrency/share.js";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
+import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
+import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
+import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { ConnectionCounts } from "../server/listen/connection-counts.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { listen } from "../server/listen/http-server.js";
 import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
+import { createMetricsApp } from "../server/metrics.js";
 import { documentFetches, openDocuments } from "../server/oauth/clients.js";
 import { openFiles } from "../server/portal/portal.js";
 import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
-import { listenForMetrics, watchGauges } from "./telemetry.js";
 
 interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls"> {
   readonly memory: OpenMemory;
@@ -54,11 +57,17 @@ export async function startServers(context: Context, options: ServersOptions) {
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
   });
-  const { modelVersions, namespaces } = memory;
-  watchGauges(context, {
-    modelVersions,
-    namespaces,
-    models,
+  telemetry.watch({
+    ready: () => readiness.now(),
+    held: () => memory.namespaces.measure(),
+    models: () => memory.modelVersions.models,
+    embedding: () => longest(models),
+    queueLimits: {
+      embed_query: EMBEDDING_MAX,
+      embed_text: EMBEDDING_MAX,
+      append: APPENDING_MAX,
+      index: INDEXING_MAX,
+    },
     indexMemoryBytesMax,
     connections,
     connectionsMax,
@@ -84,6 +93,20 @@ export async function startServers(context: Context, options: ServersOptions) {
   const abandon = () => shutdown({ noticeMs: 0, force: AbortSignal.abort() });
   closers.push(() => (readiness.withdrawn ? undefined : abandon()));
   return { address, metricsAddress, shutdown, calls };
+}
+
+/** Listens on the port for metrics; returns the address of `/metrics`. */
+async function listenForMetrics({
+  config: { host, metricsPort },
+  telemetry: { exposition },
+  closers,
+  logger,
+  readiness,
+}: Context): Promise<string | undefined> {
+  if (metricsPort === undefined || exposition === undefined) return undefined;
+  const app = createMetricsApp({ exposition, logger, readiness });
+  closers.push(() => app.close());
+  return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }
 
 function oauthOf(

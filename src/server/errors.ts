@@ -28,7 +28,7 @@ export function toConnectError(error: MemoryError): ConnectError {
 }
 
 /** Masks a fault of the server, whose text is not for the caller. */
-export function masked(cause: unknown): ConnectError {
+function masked(cause: unknown): ConnectError {
   return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
 }
 
