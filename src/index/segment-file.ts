@@ -2,16 +2,19 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { mapSome } from "../concurrency/map-some.js";
 import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 5;
+const FORMAT = 6;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
 const BLOCK_BYTES = 4_096;
+/** Runs of blocks that are written at a time: about as many as Node has threads for files. */
+const WRITES_AT_ONCE = 8;
 /** Bytes that are copied and checked before other work may run: about a millisecond. */
 const SLICE_BYTES = 1_048_576;
 
@@ -163,7 +166,7 @@ export class SegmentFile {
         for (let from = 0; from < this.#checksums.length; from += slice) {
           await this.#writeBlocks(file, from, Math.min(from + slice, this.#checksums.length));
         }
-        await this.#seal(file);
+        await this.#writeChecksums(file);
       });
       this.isWritten = true;
     });
@@ -183,8 +186,9 @@ export class SegmentFile {
       [this.#ranges, this.#rows] = [[], []];
       if (this.#isErased) return;
       await this.#opened("r+", async (file) => {
-        for (const { from, to } of runsOf(this.#blocksIn(taken))) await this.#writeBlocks(file, from, to);
-        await this.#seal(file);
+        const runs = runsOf(this.#blocksIn(taken));
+        await mapSome(runs, WRITES_AT_ONCE, ({ from, to }) => this.#writeBlocks(file, from, to));
+        await this.#writeChecksums(file);
       });
       // After a crash, the rows that do not live any more are overwritten again.
       if (rows.length > 0) await this.graph?.overwrite(rows);
@@ -235,7 +239,7 @@ export class SegmentFile {
     return [...blocks].sort((a, b) => a - b);
   }
 
-  /** Writes blocks from one to before another, and their checksums, from one copy of the arrays. */
+  /** Writes blocks from one to before another from one copy of the arrays, and computes their checksums. */
   async #writeBlocks(file: FileHandle, from: number, to: number): Promise<void> {
     const bytes = this.#copy(from * BLOCK_BYTES, to * BLOCK_BYTES);
     for (let i = from; i < to; i++) {
@@ -243,18 +247,13 @@ export class SegmentFile {
       this.#checksums[i] = crc32(bytes.subarray(at, at + BLOCK_BYTES));
     }
     await writeAt(file, bytes, from * BLOCK_BYTES);
-    const checksums = bytesOf(this.#checksums.slice(from, to));
-    await writeAt(
-      file,
-      checksums,
-      this.#checksums.length * BLOCK_BYTES + from * Uint32Array.BYTES_PER_ELEMENT,
-    );
   }
 
-  /** Writes the checksum of all checksums: what was written before it is right now. */
-  async #seal(file: FileHandle): Promise<void> {
-    const at = this.#checksums.length * BLOCK_BYTES + this.#checksums.byteLength;
-    await writeAt(file, bytesOf(sealOf(this.#checksums)), at);
+  /** Writes the checksums of all blocks and, at last, that of all of them: what was written before is right now. */
+  async #writeChecksums(file: FileHandle): Promise<void> {
+    const checksums = bytesOf(this.#checksums);
+    const all = Buffer.concat([checksums, bytesOf(sealOf(this.#checksums))]);
+    await writeAt(file, all, this.#checksums.length * BLOCK_BYTES);
   }
 
   /** Copies the bytes of the file from one to before another, as the arrays are now. */

@@ -24,7 +24,12 @@ export const INTERNAL_MESSAGE = "internal error; the server's log has it under t
 export function toConnectError(error: MemoryError): ConnectError {
   if (error.code === "internal") return masked(error);
   const code = codeFromString(error.code) as Code;
-  return new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
+  const { stackTraceLimit } = Error;
+  // As for `MemoryError`: nobody reads its stack.
+  Error.stackTraceLimit = 0;
+  const converted = new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
+  Error.stackTraceLimit = stackTraceLimit;
+  return converted;
 }
 
 /** Masks a fault of the server, whose text is not for the caller. */

@@ -1,5 +1,5 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { findPosting, removePosting, rowIn } from "../rows/postings.js";
 import { mergeNodes } from "./merge.js";
 import { isPath, type Nodes } from "./nodes.js";
 import type { RowFields } from "./row-fields.js";
@@ -69,13 +69,10 @@ export class FieldPart {
   }
 
   #removePosting(node: number, { row, overwritten }: { row: number; overwritten: Overwritten }): void {
-    const { postings, offsets, counts } = this.arrays;
-    const from = offsets[node] as number;
-    const end = from + (counts[node] as number);
-    const at = lowerBound(postings, row, { from, to: end });
-    postings.copyWithin(at, at + 1, end);
-    postings[end - 1] = 0;
-    overwritten(postings, at, end);
+    const { postings, offsets } = this.arrays;
+    const places = { from: offsets[node] as number, to: offsets[node + 1] as number };
+    const { from, to } = removePosting(postings, findPosting(postings, row, places), places);
+    overwritten(postings, from, to);
     this.#countDown(node, overwritten);
   }
 
@@ -99,14 +96,18 @@ type Source = Nodes & Pick<FieldArrays, "created" | "updated" | "events">;
 /** Makes a tree of one row: each node has it, or one child at least. */
 function arraysOf({ createdAtMs, updatedAtMs, eventAtMs, parents, starts, keys }: RowFields): Source {
   const counts = new Uint32Array(parents.length).fill(1);
+  const offsets = new Uint32Array(parents.length + 1);
+  for (let node = 0; node < parents.length; node++) {
+    offsets[node + 1] = (offsets[node] as number) + (isPath({ keys, starts }, node) ? 0 : 1);
+  }
   // Each value has the first row, and only that.
-  const zeros = new Uint32Array(parents.length);
+  const postings = new Uint32Array(offsets[parents.length] as number);
   const times = {
     created: Float64Array.of(createdAtMs),
     updated: Float64Array.of(updatedAtMs),
     events: Float64Array.of(eventAtMs),
   };
-  return { parents, starts, keys, counts, offsets: zeros, postings: zeros, ...times };
+  return { parents, starts, keys, counts, offsets, postings, ...times };
 }
 
 function* build(sources: readonly MergeInput<Source>[], rows: number): Generator<void, FieldPart> {
@@ -123,10 +124,10 @@ function* valuesOfRows(
   nodes: Nodes,
   rows: number,
 ): Generator<void, Pick<FieldArrays, "valueStarts" | "values">> {
-  const { postings, offsets, counts } = nodes;
+  const { postings, offsets } = nodes;
   const valueStarts = new Uint32Array(rows + 1);
   for (let i = 0; i < postings.length; i++) {
-    const row = postings[i] as number;
+    const row = rowIn(postings[i] as number);
     valueStarts[row + 1] = (valueStarts[row + 1] as number) + 1;
     if (i % SLICE === SLICE - 1) yield;
   }
@@ -135,17 +136,15 @@ function* valuesOfRows(
   }
   const values = new Uint32Array(postings.length);
   const next = valueStarts.slice();
-  for (let node = 0, work = 0; node < counts.length; node++) {
-    if (isPath(nodes, node)) continue;
-    const from = offsets[node] as number;
-    const count = counts[node] as number;
-    for (let i = from; i < from + count; i++) {
-      const row = postings[i] as number;
+  for (let node = 0, work = 0; node < offsets.length - 1; node++) {
+    const [from, to] = [offsets[node] as number, offsets[node + 1] as number];
+    for (let i = from; i < to; i++) {
+      const row = rowIn(postings[i] as number);
       const at = next[row] as number;
       values[at] = node + 1;
       next[row] = at + 1;
     }
-    work += 1 + count;
+    work += 1 + to - from;
     if (work < SLICE) continue;
     work = 0;
     yield;

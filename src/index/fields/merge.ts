@@ -1,4 +1,5 @@
 import type { Flat, MergeInput } from "../flat.js";
+import { isRemoved, postingOf, rowIn } from "../rows/postings.js";
 import { Cursors } from "./cursors.js";
 import { isPath, type Nodes } from "./nodes.js";
 
@@ -59,20 +60,20 @@ class Merged {
     this.#starts = new Uint32Array(nodes + 1);
     this.#keys = new Uint8Array(sum(({ keys }) => keys.length));
     this.#counts = new Uint32Array(nodes);
-    this.#offsets = new Uint32Array(nodes);
+    this.#offsets = new Uint32Array(nodes + 1);
     this.#postings = new Uint32Array(sum(({ postings }) => postings.length));
   }
 
   /** Adds the rows of a value that is added next. */
   addRows({ part, newRowOf }: MergeInput<Nodes>, node: number): void {
-    const from = part.offsets[node] as number;
-    const to = from + (part.counts[node] as number);
+    const [from, to] = [part.offsets[node] as number, part.offsets[node + 1] as number];
     const { postings } = part;
     const into = this.#postings;
     let end = this.postingsEnd;
     for (let i = from; i < to; i++) {
-      const row = newRowOf[postings[i] as number] as number;
-      if (row >= 0) into[end++] = row;
+      const posting = postings[i] as number;
+      const row = isRemoved(posting) ? -1 : (newRowOf[rowIn(posting)] as number);
+      if (row >= 0) into[end++] = postingOf(row, 0);
     }
     this.postingsEnd = end;
   }
@@ -83,7 +84,6 @@ class Merged {
     if (count === 0) return;
     sortRows(this.#postings, from, this.postingsEnd);
     this.#counts[this.size] = count;
-    this.#offsets[this.size] = from;
     this.addNode(tree, node, parent);
   }
 
@@ -97,6 +97,7 @@ class Merged {
     else for (let i = from; i < to; i++) into[this.keysEnd + i - from] = keys[i] as number;
     this.keysEnd += to - from;
     this.#starts[++this.size] = this.keysEnd;
+    this.#offsets[this.size] = this.postingsEnd;
   }
 
   /** Erases paths whose values were all left out. */
@@ -115,7 +116,7 @@ class Merged {
     const starts = yield* cut(this.#starts, this.size + 1);
     const keys = yield* cut(this.#keys, this.keysEnd);
     const counts = yield* cut(this.#counts, this.size);
-    const offsets = yield* cut(this.#offsets, this.size);
+    const offsets = yield* cut(this.#offsets, this.size + 1);
     const postings = yield* cut(this.#postings, this.postingsEnd);
     return { parents, starts, keys, counts, offsets, postings };
   }

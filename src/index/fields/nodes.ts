@@ -13,14 +13,14 @@ export interface Nodes extends FlatArrays {
   readonly keys: Uint8Array;
   /** For each node, the number of rows that have the value, or of living children of the path. A dead one has 0. */
   readonly counts: Uint32Array;
-  /** Where each node's rows begin. */
+  /** Where each node's rows begin; one more for the end of the last. */
   readonly offsets: Uint32Array;
-  /** Rows of the values, in order. */
+  /** Rows of the values, in order; `rows/postings.ts` says what stands in the place of a removed one. */
   readonly postings: Uint32Array;
 }
 
 /** True if a node is a path; others are values. */
-export function isPath({ keys, starts }: Nodes, node: number): boolean {
+export function isPath({ keys, starts }: Pick<Nodes, "keys" | "starts">, node: number): boolean {
   return (keys[starts[node] as number] as number) >= KIND.path;
 }
 

@@ -2,6 +2,7 @@ import { testerOf } from "../../memory/filter/matches.js";
 import type { Condition, Field, SystemField, Test } from "../../memory/ports/condition.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import { isRemoved, rowIn } from "../rows/postings.js";
 import type { FieldPart } from "./field-part.js";
 import { KIND, keyOf } from "./keys.js";
 import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
@@ -177,17 +178,14 @@ function* addRange(nodes: Nodes, { range, values, into }: Adding): Generator<voi
   else yield* addContaining(nodes, { from, to, text: containing }, into);
 }
 
-/** Adds the rows of some values. A list is read at once, because removals shift it. */
-function* addRows(
-  { offsets, counts, postings }: Nodes,
-  { from, to }: Range,
-  { words }: Bits,
-): Generator<void> {
+/** Adds the rows of some values. */
+function* addRows({ offsets, postings }: Nodes, { from, to }: Range, { words }: Bits): Generator<void> {
   for (let node = from, work = 0; node < to; node++) {
-    const begin = offsets[node] as number;
-    const end = begin + (counts[node] as number);
+    const [begin, end] = [offsets[node] as number, offsets[node + 1] as number];
     for (let i = begin; i < end; i++) {
-      const row = postings[i] as number;
+      const posting = postings[i] as number;
+      if (isRemoved(posting)) continue;
+      const row = rowIn(posting);
       words[row >>> 5] = (words[row >>> 5] as number) | (1 << (row & 31));
     }
     work += 1 + end - begin;

@@ -1,37 +1,34 @@
 import { lowerBound } from "../rows/lower-bound.js";
+import { postingOf } from "../rows/postings.js";
 import type { WordArrays } from "./arrays.js";
-import { hashesOf } from "./hash.js";
 import type { RowWords } from "./row-words.js";
 
 /** Builds the arrays of a part from some rows. */
 export function buildArrays(rows: readonly RowWords[]): WordArrays {
   const forwardOffsets = new Uint32Array(rows.length + 1);
-  for (const [row, { low }] of rows.entries()) {
-    forwardOffsets[row + 1] = (forwardOffsets[row] as number) + low.length;
+  for (const [row, each] of rows.entries()) {
+    forwardOffsets[row + 1] = (forwardOffsets[row] as number) + each.hashes.length;
   }
-  const keys = new Float64Array(forwardOffsets[rows.length] as number);
-  let next = 0;
-  for (const { low, high } of rows) {
-    for (let i = 0; i < low.length; i++) keys[next++] = (high[i] as number) * 2 ** 32 + (low[i] as number);
-  }
-  const distinct = distinctOf(keys);
-  const all = { from: 0, to: distinct.length };
-  const forward = new Uint32Array(keys.length);
-  for (let i = 0; i < keys.length; i++) forward[i] = lowerBound(distinct, keys[i] as number, all);
+  const all = new Float64Array(forwardOffsets[rows.length] as number);
+  for (const [row, each] of rows.entries()) all.set(each.hashes, forwardOffsets[row]);
+  const hashes = distinctOf(all);
+  const range = { from: 0, to: hashes.length };
+  const forward = new Uint32Array(all.length);
+  for (let i = 0; i < all.length; i++) forward[i] = lowerBound(hashes, all[i] as number, range);
   return {
-    ...hashesOf(distinct),
-    ...inverted(rows, { words: distinct.length, forward }),
+    hashes,
+    ...inverted(rows, { words: hashes.length, forward }),
     forwardOffsets,
     forward,
     lengths: Uint16Array.from(rows, ({ length }) => length),
   };
 }
 
-/** Sorts keys, and leaves out repetitions. */
-function distinctOf(keys: Float64Array): Float64Array {
-  const sorted = keys.toSorted();
+/** Sorts hashes, and leaves out repetitions. */
+function distinctOf(hashes: Float64Array): Float64Array {
+  const sorted = hashes.toSorted();
   let count = 0;
-  for (const key of sorted) if (count === 0 || sorted[count - 1] !== key) sorted[count++] = key;
+  for (const hash of sorted) if (count === 0 || sorted[count - 1] !== hash) sorted[count++] = hash;
   return sorted.slice(0, count);
 }
 
@@ -39,7 +36,7 @@ function distinctOf(keys: Float64Array): Float64Array {
 function inverted(
   rows: readonly RowWords[],
   { words, forward }: { readonly words: number; readonly forward: Uint32Array },
-): Pick<WordArrays, "offsets" | "counts" | "postings" | "weights"> {
+): Pick<WordArrays, "offsets" | "counts" | "postings"> {
   const counts = new Uint32Array(words);
   for (const word of forward) counts[word] = (counts[word] as number) + 1;
   const offsets = new Uint32Array(words + 1);
@@ -48,16 +45,14 @@ function inverted(
   }
   const next = offsets.slice();
   const postings = new Uint32Array(forward.length);
-  const weights = new Uint8Array(forward.length);
   let at = 0;
   for (const [row, each] of rows.entries()) {
     for (const weight of each.weights) {
       const word = forward[at++] as number;
       const place = next[word] as number;
       next[word] = place + 1;
-      postings[place] = row;
-      weights[place] = weight;
+      postings[place] = postingOf(row, weight);
     }
   }
-  return { offsets, counts, postings, weights };
+  return { offsets, counts, postings };
 }

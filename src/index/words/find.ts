@@ -2,6 +2,7 @@ import type { Among } from "../../memory/ports/among.js";
 import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import { noteIn, rowIn } from "../rows/postings.js";
 import { Best } from "./best.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
@@ -108,21 +109,21 @@ function* rowsAmong({ sequences }: WordSegment, among: Among): Generator<void, B
 
 /** A word of a query in one segment. */
 interface Sought {
-  readonly word: number;
   readonly factor: number;
-  /** Row from which on its postings are not read yet. */
-  row: number;
   /** Place of the next posting, and of the end of all. */
   at: number;
-  end: number;
+  readonly end: number;
 }
 
 /** Finds the words of a query that a segment has. */
 function* seek({ words }: WordSegment, query: WeighedQuery): Generator<void, Sought[]> {
   const sought: Sought[] = [];
   for (const [i, weighed] of query.words.entries()) {
-    const word = words.find(weighed);
-    if (word >= 0) sought.push({ word, factor: weighed.factor, row: 0, at: 0, end: 0 });
+    const word = words.find(weighed.hash);
+    if (word >= 0) {
+      const { from, to } = words.placesOf(word);
+      sought.push({ factor: weighed.factor, at: from, end: to });
+    }
     if (i % SLICE_LOOKUPS === SLICE_LOOKUPS - 1) yield;
   }
   return sought;
@@ -135,8 +136,6 @@ class SegmentSearch {
   #to = 0;
   /** Number of places noted. */
   #noted = 0;
-  /** The segment's counter of removals when the places of postings were found. */
-  #changes = -1;
 
   constructor(
     private readonly segment: WordSegment,
@@ -146,7 +145,6 @@ class SegmentSearch {
   *run(words: readonly Sought[]): Generator<void> {
     let read = 0;
     for (;;) {
-      this.#findPlaces(words);
       const sought = words.filter(({ at, end }) => at < end);
       if (sought.length === 0) return;
       this.#begin(sought);
@@ -155,22 +153,9 @@ class SegmentSearch {
         if (read < SLICE_POSTINGS) continue;
         read = 0;
         yield;
-        this.#findPlaces(words);
       }
       this.#end();
       yield;
-    }
-  }
-
-  /** Finds the place of each word's next posting, unless all are where they were: removals shift them. */
-  #findPlaces(words: readonly Sought[]): void {
-    const { changes, arrays } = this.segment.words;
-    if (this.#changes === changes) return;
-    this.#changes = changes;
-    for (const each of words) {
-      const from = arrays.offsets[each.word] as number;
-      each.end = from + (arrays.counts[each.word] as number);
-      each.at = lowerBound(arrays.postings, each.row, { from, to: each.end });
     }
   }
 
@@ -178,7 +163,7 @@ class SegmentSearch {
   #begin(sought: readonly Sought[]): void {
     const { postings, lengths } = this.segment.words.arrays;
     let first = lengths.length;
-    for (const { at } of sought) first = Math.min(first, postings[at] as number);
+    for (const { at } of sought) first = Math.min(first, rowIn(postings[at] as number));
     this.#from = first;
     this.#to = Math.min(first + RANGE, lengths.length);
   }
@@ -190,24 +175,26 @@ class SegmentSearch {
   #add(sought: Sought): number {
     const { scores, noted } = this.by.table;
     const { norms } = this.by;
-    const { postings, weights, lengths } = this.segment.words.arrays;
+    const { postings, lengths } = this.segment.words.arrays;
     const { factor, at: first, end } = sought;
     const from = this.#from;
     const to = this.#to;
     let count = this.#noted;
     let at = first;
+    // A row that was removed since the range began is repeated by one before the range.
+    while (at < end && rowIn(postings[at] as number) < from) at++;
     for (; at < end; at++) {
-      const row = postings[at] as number;
+      const posting = postings[at] as number;
+      const row = rowIn(posting);
       if (row >= to) break;
       const place = row - from;
       if (count < NOTED_MAX) noted[count++] = place;
       const norm = norms.of(lengths[row] as number);
-      const weight = WEIGHTS[weights[at] as number] as number;
+      const weight = WEIGHTS[noteIn(posting)] as number;
       scores[place] = (scores[place] as number) + gainOf(factor, weight, norm);
     }
     this.#noted = count;
     sought.at = at;
-    sought.row = to;
     return at - first;
   }
 

@@ -1,10 +1,8 @@
+import { isRemoved, noteIn, postingOf, rowIn } from "../rows/postings.js";
 import type { Inverted, WordArrays } from "./arrays.js";
 
 /** Number of postings and words merged before other work may run: some tens of microseconds. */
 const SLICE = 8192;
-/** A row and the place of its weight are sorted as one number of 32 bits. */
-const WEIGHT_BITS = 5;
-const WEIGHT_MASK = (1 << WEIGHT_BITS) - 1;
 
 /** The arrays of a part that is merged, and the new row of each of its rows; -1 for one that is left out. */
 interface Merging {
@@ -33,73 +31,67 @@ export function* mergeArrays(inputs: readonly Merging[], rows: number): Generato
 
 /** The next living word of each part. */
 class Dictionaries {
-  /** Hash of each part's next word as one number; infinity behind the last one. */
-  readonly keys: Float64Array;
+  /** Hash of each part's next word; infinity behind the last one. */
+  readonly hashes: Float64Array;
   /** Number of each part's next word. */
   readonly words: Uint32Array;
-  /** The lowest of the keys. */
-  key = 0;
+  /** The lowest of the hashes. */
+  hash = 0;
 
   constructor(readonly inputs: readonly Merging[]) {
-    this.keys = new Float64Array(inputs.length);
+    this.hashes = new Float64Array(inputs.length);
     this.words = new Uint32Array(inputs.length);
     for (let i = 0; i < inputs.length; i++) this.seek(i, 0);
   }
 
-  /** Finds the lowest of the keys; false if there is none. */
+  /** Finds the lowest of the hashes; false if there is none. */
   next(): boolean {
     let least = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < this.keys.length; i++) {
-      if ((this.keys[i] as number) < least) least = this.keys[i] as number;
+    for (let i = 0; i < this.hashes.length; i++) {
+      if ((this.hashes[i] as number) < least) least = this.hashes[i] as number;
     }
-    this.key = least;
+    this.hash = least;
     return least < Number.POSITIVE_INFINITY;
   }
 
   /** Goes on to the first living word of a part from this one on. */
   seek(i: number, from: number): void {
-    const { counts, low, high } = (this.inputs[i] as Merging).arrays;
+    const { counts, hashes } = (this.inputs[i] as Merging).arrays;
     let word = from;
     while (word < counts.length && counts[word] === 0) word++;
     this.words[i] = word;
-    this.keys[i] =
-      word < counts.length
-        ? (high[word] as number) * 2 ** 32 + (low[word] as number)
-        : Number.POSITIVE_INFINITY;
+    this.hashes[i] = hashes[word] ?? Number.POSITIVE_INFINITY;
   }
 }
 
 /** Merged words and their postings, in arrays that are long enough for all. */
 class MergedWords {
-  readonly #low: Uint32Array;
-  readonly #high: Uint16Array;
+  readonly #hashes: Float64Array;
   readonly #offsets: Uint32Array;
   readonly #counts: Uint32Array;
   readonly #postings: Uint32Array;
-  readonly #weights: Uint8Array;
   #words = 0;
   /** Place of the next posting. */
   #end = 0;
 
   constructor(inputs: readonly Merging[]) {
-    const sum = (name: "low" | "postings") => inputs.reduce((all, each) => all + each.arrays[name].length, 0);
-    const [words, postings] = [sum("low"), sum("postings")];
-    this.#low = new Uint32Array(words);
-    this.#high = new Uint16Array(words);
+    const sum = (name: "hashes" | "postings") =>
+      inputs.reduce((all, each) => all + each.arrays[name].length, 0);
+    const [words, postings] = [sum("hashes"), sum("postings")];
+    this.#hashes = new Float64Array(words);
     this.#offsets = new Uint32Array(words + 1);
     this.#counts = new Uint32Array(words);
     this.#postings = new Uint32Array(postings);
-    this.#weights = new Uint8Array(postings);
   }
 
   /** Adds the lowest word of some parts, and steps over it there; returns the number of postings read. */
   addWord(dictionaries: Dictionaries): number {
-    const { inputs, keys, words, key } = dictionaries;
+    const { inputs, hashes, words, hash } = dictionaries;
     const from = this.#end;
     let read = 1;
     let isSorted = true;
-    for (let i = 0; i < keys.length; i++) {
-      if (keys[i] !== key) continue;
+    for (let i = 0; i < hashes.length; i++) {
+      if (hashes[i] !== hash) continue;
       const word = words[i] as number;
       const place = this.#end;
       read += this.#append(inputs[i] as Merging, word);
@@ -108,55 +100,38 @@ class MergedWords {
         isSorted = false;
       dictionaries.seek(i, word + 1);
     }
-    if (!isSorted) this.#sort(from);
+    if (!isSorted) this.#postings.subarray(from, this.#end).sort();
     // A word that no row has is left out.
-    if (from < this.#end) this.#endWord(key, from);
+    if (from < this.#end) this.#endWord(hash, from);
     return read;
   }
 
-  /** Appends a part's postings of a word; returns how many it has. */
+  /** Appends a part's postings of a word; returns how many places it has. */
   #append({ arrays, newRowOf }: Merging, word: number): number {
-    const first = arrays.offsets[word] as number;
-    const count = arrays.counts[word] as number;
+    const [from, to] = [arrays.offsets[word] as number, arrays.offsets[word + 1] as number];
     let end = this.#end;
-    for (let at = first; at < first + count; at++) {
-      const row = newRowOf[arrays.postings[at] as number] as number;
-      if (row < 0) continue;
-      this.#postings[end] = row;
-      this.#weights[end++] = arrays.weights[at] as number;
+    for (let at = from; at < to; at++) {
+      const posting = arrays.postings[at] as number;
+      const row = isRemoved(posting) ? -1 : (newRowOf[rowIn(posting)] as number);
+      if (row >= 0) this.#postings[end++] = postingOf(row, noteIn(posting));
     }
     this.#end = end;
-    return count;
+    return to - from;
   }
 
-  #endWord(key: number, from: number): void {
-    this.#low[this.#words] = key % 2 ** 32;
-    this.#high[this.#words] = Math.floor(key / 2 ** 32);
+  #endWord(hash: number, from: number): void {
+    this.#hashes[this.#words] = hash;
     this.#counts[this.#words] = this.#end - from;
     this.#offsets[++this.#words] = this.#end;
   }
 
   /** Copies all without the places that stayed unused. */
   *trimmed(): Generator<void, Inverted> {
-    const low = this.#low.slice(0, this.#words);
-    const high = this.#high.slice(0, this.#words);
+    const hashes = this.#hashes.slice(0, this.#words);
     const offsets = this.#offsets.slice(0, this.#words + 1);
     const counts = this.#counts.slice(0, this.#words);
     yield;
-    const postings = this.#postings.slice(0, this.#end);
-    yield;
-    return { low, high, offsets, counts, postings, weights: this.#weights.slice(0, this.#end) };
-  }
-
-  /** Sorts the last word's postings. */
-  #sort(from: number): void {
-    const postings = this.#postings.subarray(from, this.#end);
-    const weights = this.#weights.subarray(from, this.#end);
-    const packed = postings.map((row, i) => (row << WEIGHT_BITS) | (weights[i] as number)).sort();
-    for (let i = 0; i < packed.length; i++) {
-      postings[i] = (packed[i] as number) >>> WEIGHT_BITS;
-      weights[i] = (packed[i] as number) & WEIGHT_MASK;
-    }
+    return { hashes, offsets, counts, postings: this.#postings.slice(0, this.#end) };
   }
 }
 
@@ -179,7 +154,7 @@ function* forwardOf(
   for (let word = 0; word < offsets.length - 1; word++) {
     const [from, to] = [offsets[word] as number, offsets[word + 1] as number];
     for (let at = from; at < to; at++) {
-      const row = postings[at] as number;
+      const row = rowIn(postings[at] as number);
       const place = next[row] as number;
       next[row] = place + 1;
       forward[place] = word;
@@ -195,7 +170,7 @@ function* forwardOf(
 /** Adds the number of each row's words one place behind the row. */
 function countWords(postings: Uint32Array, counts: Uint32Array): void {
   for (let at = 0; at < postings.length; at++) {
-    const place = (postings[at] as number) + 1;
+    const place = rowIn(postings[at] as number) + 1;
     counts[place] = (counts[place] as number) + 1;
   }
 }

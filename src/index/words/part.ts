@@ -1,8 +1,8 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import { findPosting, type Places, removePosting } from "../rows/postings.js";
 import { type WordArrays, wordArraysOf } from "./arrays.js";
 import { buildArrays } from "./build.js";
-import type { WordHash } from "./hash.js";
 import { mergeArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 
@@ -17,7 +17,7 @@ export class WordPart {
   readonly bytes: number;
   /** Number of words of all living rows, with repetitions. */
   lengthSum = 0;
-  /** Number of removals: a change tells a search that posting lists may have become shorter. */
+  /** Number of removals: a change tells a search that something it found may be gone. */
   changes = 0;
 
   /** @throws Error if these are not the arrays of a part */
@@ -42,27 +42,22 @@ export class WordPart {
   }
 
   /** Number of a word; -1 if no row has it. */
-  find({ low, high }: WordHash): number {
-    const { low: lows, high: highs, counts } = this.arrays;
-    let [from, to] = [0, lows.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      const each = highs[middle] as number;
-      if (each < high || (each === high && (lows[middle] as number) < low)) from = middle + 1;
-      else to = middle;
-    }
+  find(hash: number): number {
+    const { hashes, counts } = this.arrays;
     // Of equal entries, the first is the living one: see `#forget`.
-    const isFound = from < lows.length && lows[from] === low && highs[from] === high;
-    return isFound && (counts[from] as number) > 0 ? from : -1;
+    const word = lowerBound(hashes, hash);
+    return hashes[word] === hash && (counts[word] as number) > 0 ? word : -1;
   }
 
   /** Place of a row's posting in the list of a word; -1 if the row does not have the word. */
   findPosting(word: number, row: number): number {
-    const { offsets, counts, postings } = this.arrays;
-    const from = offsets[word] as number;
-    const to = from + (counts[word] as number);
-    const place = lowerBound(postings, row, { from, to });
-    return place < to && postings[place] === row ? place : -1;
+    return findPosting(this.arrays.postings, row, this.placesOf(word));
+  }
+
+  /** Places of a word's postings, those of removed rows included. */
+  placesOf(word: number): Places {
+    const { offsets } = this.arrays;
+    return { from: offsets[word] as number, to: offsets[word + 1] as number };
   }
 
   /** Overwrites all that is known of a row. A removed row may be removed again. */
@@ -80,19 +75,14 @@ export class WordPart {
   }
 
   #removePosting(word: number, row: number, overwritten: Overwritten): void {
-    const { offsets, counts, postings, weights } = this.arrays;
+    const { counts, postings } = this.arrays;
     const place = this.findPosting(word, row);
     // The zeros of a removed row stand for the first word.
     if (place < 0) return;
+    const { from, to } = removePosting(postings, place, this.placesOf(word));
     const count = (counts[word] as number) - 1;
-    const end = (offsets[word] as number) + count;
-    postings.copyWithin(place, place + 1, end + 1);
-    weights.copyWithin(place, place + 1, end + 1);
-    postings[end] = 0;
-    weights[end] = 0;
     counts[word] = count;
-    overwritten(postings, place, end + 1);
-    overwritten(weights, place, end + 1);
+    overwritten(postings, from, to);
     overwritten(counts, word, word + 1);
     if (count === 0) this.#forget(word, overwritten);
   }
@@ -102,12 +92,10 @@ export class WordPart {
    * holds. Entries behind it that died before have its hash, too.
    */
   #forget(word: number, overwritten: Overwritten): void {
-    const { low, high } = this.arrays;
+    const { hashes } = this.arrays;
     let end = word + 1;
-    while (end < low.length && low[end] === low[word] && high[end] === high[word]) end++;
-    low.fill(word > 0 ? (low[word - 1] as number) : 0, word, end);
-    high.fill(word > 0 ? (high[word - 1] as number) : 0, word, end);
-    overwritten(low, word, end);
-    overwritten(high, word, end);
+    while (hashes[end] === hashes[word]) end++;
+    hashes.fill(word > 0 ? (hashes[word - 1] as number) : 0, word, end);
+    overwritten(hashes, word, end);
   }
 }

@@ -1,17 +1,15 @@
-import { hashesOf, hashOf, keyOf } from "./hash.js";
+import { hashOf } from "./hash.js";
 import { wordsIn } from "./text/words-in.js";
 import { weightIndexOf } from "./weights.js";
 
 /** Maximum length of a text in words that is kept; no text of 64 KiB has more. */
 const LENGTH_MAX = 65_535;
 
-/** The words of one text, ready to be indexed: ascending by `high`, then `low`, and each only once. */
+/** The words of one text, ready to be indexed: ascending by their hashes, each only once. */
 export interface RowWords {
   /** Number of words, with repetitions. */
   readonly length: number;
-  /** Hash of each word: 32 and 16 bits. */
-  readonly low: Uint32Array;
-  readonly high: Uint16Array;
+  readonly hashes: Float64Array;
   /** Place in `WEIGHTS` of each word's weight. */
   readonly weights: Uint8Array;
 }
@@ -21,15 +19,15 @@ export function rowWordsOf(text: string): RowWords {
   const { counts, length } = toEnd(wordsIn(text, "memory"));
   const timesOf = new Map<number, number>();
   for (const [word, { times, inIdentifiers }] of counts) {
-    const key = keyOf(hashOf(word));
-    timesOf.set(key, (timesOf.get(key) ?? 0) + times + inIdentifiers);
+    const hash = hashOf(word);
+    timesOf.set(hash, (timesOf.get(hash) ?? 0) + times + inIdentifiers);
   }
-  const keys = Float64Array.from([...timesOf.keys()]).sort();
-  const weights = new Uint8Array(keys.length);
-  for (let i = 0; i < keys.length; i++) {
-    weights[i] = weightIndexOf(timesOf.get(keys[i] as number) as number);
+  const hashes = Float64Array.from([...timesOf.keys()]).sort();
+  const weights = new Uint8Array(hashes.length);
+  for (let i = 0; i < hashes.length; i++) {
+    weights[i] = weightIndexOf(timesOf.get(hashes[i] as number) as number);
   }
-  return { length: Math.min(LENGTH_MAX, length), ...hashesOf(keys), weights };
+  return { length: Math.min(LENGTH_MAX, length), hashes, weights };
 }
 
 function toEnd<T>(work: Generator<void, T>): T {

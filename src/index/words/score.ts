@@ -1,5 +1,6 @@
 import type { WeighedQuery, WordHit } from "../../memory/ports/index.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import { noteIn } from "../rows/postings.js";
 import { gainOf, Norms } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import { WEIGHTS } from "./weights.js";
@@ -24,8 +25,8 @@ export function* scoreWords(
     scored.push(...rows);
     if (rows.length === 0) continue;
     let lookups = 0;
-    for (const { low, high, factor, seen } of query.words) {
-      const word = segment.words.find({ low, high });
+    for (const { hash, factor, seen } of query.words) {
+      const word = segment.words.find(hash);
       lookups += 1 + rows.length;
       if (word >= 0) for (const each of rows) each.add(word, { factor, seen, norms });
       if (lookups < SLICE_LOOKUPS) continue;
@@ -73,7 +74,7 @@ class Scored {
     const { words } = this.segment;
     const place = words.findPosting(word, this.row);
     if (place < 0) return;
-    const weight = WEIGHTS[words.arrays.weights[place] as number] as number;
+    const weight = WEIGHTS[noteIn(words.arrays.postings[place] as number)] as number;
     this.score += gainOf(by.factor, weight, by.norms.of(this.#length));
     this.words.push(by.seen);
   }

@@ -1,5 +1,5 @@
 import type { WeighedQuery, WeighedWord } from "../../memory/ports/index.js";
-import { hashOf, type WordHash } from "./hash.js";
+import { hashOf } from "./hash.js";
 import { rarityOf } from "./scoring.js";
 import type { WordSegment } from "./segment.js";
 import type { Count, Words } from "./text/words-in.js";
@@ -20,7 +20,7 @@ export function* weigh(segments: readonly WordSegment[], words: Words): Generato
     const rarity = rarityOf(living, holding);
     ideal += timesInIdeal(count, holding) * rarity;
     const factor = (count.times + count.inIdentifiers) * rarity;
-    if (holding > 0) weighed.push({ ...hash, seen: count.seen, factor });
+    if (holding > 0) weighed.push({ hash, seen: count.seen, factor });
     lookups += 1 + segments.length;
     if (lookups < SLICE_LOOKUPS) continue;
     lookups = 0;
@@ -30,7 +30,7 @@ export function* weigh(segments: readonly WordSegment[], words: Words): Generato
 }
 
 /** Number of living rows that have a word. */
-function rowsWith(segments: readonly WordSegment[], hash: WordHash): number {
+function rowsWith(segments: readonly WordSegment[], hash: number): number {
   let rows = 0;
   for (const { words } of segments) {
     const word = words.find(hash);

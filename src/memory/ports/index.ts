@@ -197,9 +197,8 @@ export interface WeighedQuery {
 }
 
 export interface WeighedWord {
-  /** Identity of the word: 48 bits of a hash. */
-  readonly low: number;
-  readonly high: number;
+  /** Identity of the word: 48 bits. */
+  readonly hash: number;
   /** The word as the query has it, in lower case. */
   readonly seen: string;
   /** Rarity of the word, times its number in the query. */

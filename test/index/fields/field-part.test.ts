@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { FieldPart } from "../../../src/index/fields/field-part.js";
 import { KIND, keyOf } from "../../../src/index/fields/keys.js";
 import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
+import { isRemoved } from "../../../src/index/rows/postings.js";
 import { type Chance, chanceOf } from "../../support/chance.js";
+import { straysIn } from "../postings.js";
 import { conditionOf, createdOf, numberOnlyIn, subjectOf } from "./random.js";
 import { copyOf, run, Segments } from "./segments.js";
 
@@ -99,7 +101,11 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     for (let i = 0; i < 60; i++) removeAny((sequence) => segments.remove(sequence));
     expect(steps).toBeGreaterThan(10);
     expectErased(segments, removed);
-    for (const { fields, stored } of segments.all) expect(stored).toEqual(fields.arrays);
+    for (const { fields, stored } of segments.all) {
+      expect(stored).toEqual(fields.arrays);
+      expect(fields.arrays.postings.some(isRemoved)).toBe(true);
+      expect(straysIn(fields.arrays)).toEqual([]);
+    }
     check(chance, segments, 100);
     const kept = [...segments.living].find(([, { metadata }]) => metadata.includes('"number":-'))?.[0] ?? 0;
     expect(segments.hold(keyOf(KIND.number, numberOnlyIn(kept)).subarray(1))).toBe(true);
@@ -107,9 +113,11 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     for (const sequence of [...segments.living.keys()]) segments.remove(sequence);
     for (const { fields } of segments.all) {
       expect(fields.arrays.keys.every((byte) => byte === 0)).toBe(true);
-      for (const array of [fields.arrays.counts, fields.arrays.postings, fields.arrays.values]) {
+      for (const array of [fields.arrays.counts, fields.arrays.values]) {
         expect(array.every((number) => number === 0)).toBe(true);
       }
+      expect(fields.arrays.postings.every(isRemoved)).toBe(true);
+      expect(straysIn(fields.arrays)).toEqual([]);
     }
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { isRemoved, noteIn, rowIn } from "../../../src/index/rows/postings.js";
 import { hashOf } from "../../../src/index/words/hash.js";
 import { WordPart } from "../../../src/index/words/part.js";
 import { rowWordsOf } from "../../../src/index/words/row-words.js";
 import { chanceOf } from "../../support/chance.js";
+import { straysIn } from "../postings.js";
 import { merged, TestSegment } from "./segments.js";
 import { textOf } from "./texts.js";
 
@@ -16,13 +18,14 @@ function rowsOf(seed: number, { count = 40, vocabulary = 200 } = {}) {
 
 /** Lists the words of a part with the rows of each, their weights, and each row's words. */
 function contentsOf({ arrays, rows }: WordPart) {
-  const { low, high, offsets, counts, postings, weights, forwardOffsets, forward, lengths } = arrays;
+  const { hashes, offsets, counts, postings, forwardOffsets, forward, lengths } = arrays;
   const living = [...counts.keys()].filter((word) => counts[word] !== 0);
-  const hash = (word: number) => `${high[word]} ${low[word]}`;
+  const hash = (word: number) => hashes[word];
   const words = living.map((word) => {
-    const [from, count] = [offsets[word] as number, counts[word] as number];
-    const of = (array: Uint32Array | Uint8Array) => [...array.subarray(from, from + count)];
-    return { hash: hash(word), rows: of(postings), weights: of(weights) };
+    const [from, to] = [offsets[word] as number, offsets[word + 1] as number];
+    const having = [...postings.subarray(from, to)].filter((posting) => !isRemoved(posting));
+    expect(having.length).toBe(counts[word]);
+    return { hash: hash(word), rows: having.map(rowIn), weights: having.map(noteIn) };
   });
   const forwards = Array.from({ length: rows }, (_, row) =>
     [...forward.subarray(forwardOffsets[row], forwardOffsets[row + 1])].map(hash),
@@ -32,48 +35,47 @@ function contentsOf({ arrays, rows }: WordPart) {
 
 /** Numbers of the places of each array in which a part has anything. */
 function tracesOf({ arrays }: WordPart) {
-  const { low, high, counts, postings, weights, lengths } = arrays;
-  const hashes = new Set([...low].map((each, i) => `${high[i]} ${each}`));
-  hashes.delete("0 0");
+  const { counts, lengths } = arrays;
+  const hashes = new Set(arrays.hashes);
+  hashes.delete(0);
   const sum = (array: Iterable<number>) => [...array].reduce((all, each) => all + each, 0);
   return {
     hashes: [...hashes].sort(),
     counts: sum(counts),
-    postings: sum(postings),
-    weights: sum(weights),
     lengths: sum(lengths),
   };
 }
 
-function expectSorted({ arrays: { low, high } }: WordPart): void {
-  const keys = [...low].map((each, i) => (high[i] as number) * 2 ** 32 + each);
-  expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+/** Expects that the places of removed rows name no row but one that has the word. */
+function expectOverwritten({ arrays }: WordPart): void {
+  expect(straysIn(arrays)).toEqual([]);
+}
+
+function expectSorted({ arrays: { hashes } }: WordPart): void {
+  expect([...hashes]).toEqual([...hashes].toSorted((a, b) => a - b));
 }
 
 /** Expects that a look-up finds each living word, whatever dead ones have its hash. */
 function expectFound(part: WordPart): void {
-  const { low, high, counts } = part.arrays;
+  const { hashes, counts } = part.arrays;
   const living = [...counts.keys()].filter((word) => counts[word] !== 0);
-  const found = living.map((word) => part.find({ low: low[word] as number, high: high[word] as number }));
+  const found = living.map((word) => part.find(hashes[word] as number));
   expect(found).toEqual(living);
 }
 
 describe("the words of a row", () => {
   test("they are sorted by their hashes, each once, with their weights", () => {
-    const { length, low, high, weights } = rowWordsOf("Dogs chase the dog, and get_dog barks");
+    const { length, hashes, weights } = rowWordsOf("Dogs chase the dog, and get_dog barks");
     expect(length).toBe(6);
-    const keys = [...low].map((each, i) => (high[i] as number) * 2 ** 32 + each);
-    expect(keys).toEqual([...new Set(keys)].sort((a, b) => a - b));
-    const dog = hashOf("dog");
-    const at = low.findIndex((each, i) => each === dog.low && high[i] === dog.high);
+    expect([...hashes]).toEqual([...new Set(hashes)].sort((a, b) => a - b));
+    const at = hashes.indexOf(hashOf("dog"));
     expect(weights[at]).toBe(2);
   });
 
   test("a text without words has none", () => {
     expect(rowWordsOf("…")).toEqual({
       length: 0,
-      low: new Uint32Array(),
-      high: new Uint16Array(),
+      hashes: new Float64Array(),
       weights: new Uint8Array(),
     });
   });
@@ -91,10 +93,10 @@ describe("a part of words", () => {
 
   test("arrays that do not belong together are refused", () => {
     const { arrays } = TestSegment.of(rowsOf(1)).words;
-    const { low: _, ...rest } = arrays;
+    const { hashes: _, ...rest } = arrays;
     expect(() => new WordPart(rest)).toThrow("missing");
-    expect(() => new WordPart({ ...arrays, low: arrays.counts.subarray(1) })).toThrow("belong together");
-    expect(() => new WordPart({ ...arrays, weights: arrays.postings })).toThrow("another type");
+    expect(() => new WordPart({ ...arrays, hashes: arrays.hashes.subarray(1) })).toThrow("belong together");
+    expect(() => new WordPart({ ...arrays, hashes: arrays.postings })).toThrow("another type");
   });
 
   test("a removed row leaves nothing but the number of its words", () => {
@@ -118,6 +120,7 @@ describe("a part of words", () => {
         const { forward, forwardOffsets } = segment.words.arrays;
         const [from, to] = [(sequence - 1) / 2, (sequence + 1) / 2].map((row) => forwardOffsets[row]);
         expect(forward.subarray(from, to).every((word) => word === 0)).toBe(true);
+        expectOverwritten(segment.words);
         expectSorted(segment.words);
         expectFound(segment.words);
       }
@@ -135,7 +138,8 @@ describe("a part of words", () => {
         expect(segment.words.find(hashOf(word))).toBe(-1);
       }
     }
-    expect(tracesOf(segment.words)).toEqual({ hashes: [], counts: 0, postings: 0, weights: 0, lengths: 0 });
+    expect(tracesOf(segment.words)).toEqual({ hashes: [], counts: 0, lengths: 0 });
+    expectOverwritten(segment.words);
     expect(segment.words.lengthSum).toBe(0);
   });
 

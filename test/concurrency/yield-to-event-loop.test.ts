@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+
+/** Holds the thread for some time. */
+function work(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) {}
+}
+
+/** Counts the iterations of the event loop until some callers that wait have all worked. */
+async function iterationsOf(callers: number, ms: number): Promise<{ iterations: number; order: number[] }> {
+  let iterations = 0;
+  let isOver = false;
+  const count = () => {
+    iterations++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const order: number[] = [];
+  const waiting = Array.from({ length: callers }, async (_, i) => {
+    await yieldToEventLoop();
+    work(ms);
+    order.push(i);
+  });
+  await Promise.all(waiting);
+  isOver = true;
+  return { iterations, order };
+}
+
+test("short pieces of work share an iteration, in their order", async () => {
+  const { iterations, order } = await iterationsOf(200, 0.01);
+  expect(iterations).toBeLessThan(20);
+  expect(order).toEqual(Array.from({ length: 200 }, (_, i) => i));
+});
+
+test("long pieces of work have an iteration each", async () => {
+  const { iterations, order } = await iterationsOf(20, 6);
+  expect(iterations).toBeGreaterThanOrEqual(19);
+  expect(order).toEqual(Array.from({ length: 20 }, (_, i) => i));
+});
+
+test("who yields again and again leaves the others their turns", async () => {
+  let turns = 0;
+  let isOver = false;
+  const busy = (async () => {
+    while (!isOver) {
+      await yieldToEventLoop();
+      work(1);
+      turns++;
+    }
+  })();
+  await yieldToEventLoop();
+  const before = turns;
+  for (let i = 0; i < 10; i++) await yieldToEventLoop();
+  isOver = true;
+  await busy;
+  expect(turns - before).toBeLessThan(15);
+});
