@@ -6,7 +6,6 @@ import { builtInPlans, FREE, type Plan } from "../src/accounts/plan.js";
 import { RUNNING_CALLS_MAX } from "../src/accounts/plan-limits.js";
 import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
-import { DOCUMENT_FETCHES_MAX } from "../src/client-metadata/documents.js";
 import { loadConfig } from "../src/config/config.js";
 import { count } from "../src/errors.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_TTL_MS } from "../src/memory/idempotency/idempotency.js";
@@ -37,11 +36,12 @@ import {
   SMALL_BYTES_MAX,
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
-import { KEYLESS_RATE, PROBES_RATE } from "../src/server/http/keyless.js";
 import { HTTP2_STREAMS_MAX } from "../src/server/listen/connection-counts.js";
+import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
 import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
+import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";
 import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
 

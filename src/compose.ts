@@ -2,13 +2,12 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { Operator } from "./admin/operations.js";
+import { audited, type Closers, warn } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
-import { type Closers, openStorage, ownIndexFiles } from "./compose/storage.js";
-import { openTelemetry } from "./compose/telemetry.js";
-import { audited, warn } from "./compose/warn.js";
+import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/models/find-convention.js";
@@ -18,9 +17,11 @@ import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { parseNamespace } from "./memory/requests/namespace.js";
 import { parseExpiry } from "./memory/requests/times.js";
+import { Telemetry } from "./observability/telemetry.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
 import { within } from "./storage/within.js";
+import { VERSION } from "./version.js";
 
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
@@ -72,32 +73,33 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const { logger, closers } = options;
   const tls = await openCertificate(config, options);
   const plans = options.plans ?? (await readPlans(config));
-  const telemetry = await openTelemetry(config, logger);
+  const telemetry = await Telemetry.open({
+    version: VERSION,
+    metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
+    tracing: config.otelExporterOtlpEndpoint !== undefined,
+    onTrouble: (reason) => logger.warn({ reason }, "tracing"),
+  });
   closers.push(() => telemetry.close());
   const operator = new Operator();
   const answer = audited(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
-  await ownIndexFiles(config, { storage, closers, logger, answer });
-  const models: Models = new Set();
-  const common = { config, logger, telemetry, models, closers };
   const readiness = new Readiness();
+  const context = { config, logger, telemetry, readiness, closers };
+  await ownIndexFiles(context, storage, answer);
+  const models: Models = new Set();
   let calls = { running: 0 };
-  const { modelVersions, first } = await openModelVersions(storage.systemRecords, {
-    ...common,
-    readiness,
-    running: () => calls.running,
-  });
-  const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
-  const memory = openMemory(config, {
-    ...options,
+  const { systemRecords } = storage;
+  const running = () => calls.running;
+  const { modelVersions, first } = await openModelVersions(context, { systemRecords, models, running });
+  const counting = openCounting(context, storage);
+  const memory = openMemory(context, {
     storage,
     modelVersions,
-    telemetry,
     quota: counting.quota,
     calls: counting.calls,
   });
-  openMoving(memory, common);
+  openMoving(context, memory);
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
     accounts,
@@ -115,7 +117,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   operator.open({
     ...accountPorts,
     plans,
-    systemRecords: storage.systemRecords,
+    systemRecords,
     log: storage.log,
     names: storage.names,
     backUp,
@@ -123,11 +125,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
-  const servers = await startServers(config, {
-    logger,
-    closers,
-    telemetry,
-    readiness,
+  const servers = await startServers(context, {
     models,
     plans,
     memory,
@@ -146,7 +144,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     namespaces: memory.namespaces,
     stopping: options.stopping,
     onProgress: (done, total) => logger.debug({ done, total }, "warming"),
-    onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
+    onTrouble: warn(context)("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();
   const { model, convention } = first;

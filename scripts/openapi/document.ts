@@ -1,10 +1,5 @@
 import type { DescField, DescMethod } from "@bufbuild/protobuf";
-import {
-  REST_ROUTES,
-  type RestRoute,
-  STREAM_ROUTES,
-  type StreamRoute,
-} from "../../src/server/rest/routes.js";
+import { REST_ROUTES, type RestRoute, type StreamForm } from "../../src/server/rest/routes.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
 import { ERROR_SCHEMAS, FAILURES, FailureResponses, REPEATABLE, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
@@ -96,8 +91,12 @@ function pathsOf(methods: readonly DescMethod[], failures: FailureResponses): Re
     paths[path] = { ...paths[path], [String(verb).toLowerCase()]: operation };
   };
   const methodOf = ({ rpc }: RestRoute) => methods.find((each) => rpcPath(each) === `/${rpc}`) as DescMethod;
-  for (const route of REST_ROUTES) add(route, byRoute(methodOf(route), { route, failures }));
-  for (const route of STREAM_ROUTES) add(route, byStream(methodOf(route), { route, failures }));
+  for (const route of REST_ROUTES) {
+    const { form } = route;
+    const method = methodOf(route);
+    const operation = byRoute(method, { route, failures });
+    add(route, form === undefined ? operation : asStream(operation, method, form));
+  }
   // Streams have no JSON body there: the messages of Connect's streams are in envelopes.
   for (const method of methods.filter(isUnary)) {
     const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
@@ -180,20 +179,21 @@ const LAST_EVENT_ID = {
   schema: { type: "string" },
 };
 
-const STREAM_TYPES: Readonly<Record<StreamRoute["form"], string>> = {
+const STREAM_TYPES: Readonly<Record<StreamForm, string>> = {
   events: "text/event-stream",
   lines: "application/x-ndjson",
 };
 
-function byStream(
+function asStream(
+  { parameters, responses, ...operation }: Schema,
   method: DescMethod,
-  { route, failures }: { route: StreamRoute; failures: FailureResponses },
+  form: StreamForm,
 ): Schema {
-  const { parameters, responses, ...operation } = byRoute(method, { route, failures });
-  const type = STREAM_TYPES[route.form];
-  const content = { [type]: { schema: { type: "string" }, example: EXAMPLES[method.name]?.response } };
+  const content = {
+    [STREAM_TYPES[form]]: { schema: { type: "string" }, example: EXAMPLES[method.name]?.response },
+  };
   const done = { description: "A stream.", headers: headersOf(method), content };
-  const isEvents = route.form === "events";
+  const isEvents = form === "events";
   return {
     ...operation,
     parameters: [...(parameters as Schema[]), ...(isEvents ? [LAST_EVENT_ID] : [])],

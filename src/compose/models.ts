@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from "fastify";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { type OpenEmbedder, withQueryCache } from "../embedding/embedder.js";
@@ -10,47 +9,39 @@ import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
-import type { Telemetry } from "../observability/telemetry.js";
-import type { Readiness } from "../server/listen/readiness.js";
+import { type Context, warn } from "./context.js";
 import type { OpenMemory } from "./memory.js";
-import type { Closers } from "./storage.js";
-import { warn } from "./warn.js";
 
 export type Models = Set<OpenEmbedder>;
 
 type Waiting = ReturnType<OpenEmbedder["waiting"]>;
 
-interface ModelOptions {
-  readonly config: Config;
-  readonly logger: FastifyBaseLogger;
-  readonly telemetry: Telemetry;
+interface ModelsOptions {
+  readonly systemRecords: SystemRecords;
+  /** Models that are open, of which this keeps the list. */
   readonly models: Models;
-}
-
-interface FirstModelOptions extends ModelOptions {
-  readonly closers: Closers;
-  readonly readiness: Readiness;
   /** Number of calls that run now. */
   readonly running: () => number;
 }
 
 /** Opens the model that the database is pinned to; for an empty database, the one that is set. */
 export async function openModelVersions(
-  systemRecords: SystemRecords,
-  { closers, running, readiness, ...others }: FirstModelOptions,
+  context: Context,
+  { systemRecords, models, running }: ModelsOptions,
 ): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
-  const { config, logger } = others;
+  const { config, logger, closers } = context;
   let present = () => "";
-  const onAway = watchServers({ ...others, readiness, present: () => present() });
-  const options = { ...others, onAway };
-  const models = await systemRecords.models();
-  const first = await openModel(
-    modelFor(config.model, models),
+  const onAway = watchServers(context, () => present());
+  const pinnedModels = await systemRecords.models();
+  const first = await openModel(context, modelFor(config.model, pinnedModels), {
+    models,
+    onAway,
+    revision: pinnedModels.at(-1)?.model.revision,
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
-    { ...options, revision: models.at(-1)?.model.revision, isAlone: () => running() <= 1 },
-  );
+    isAlone: () => running() <= 1,
+  });
   closers.push(() => first.close());
-  const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
+  const pins = new Pins(await pinned(systemRecords, { model: first.model, models: pinnedModels }));
   if (first.model.id !== config.model) {
     logger.warn(`the database is pinned to another model than before: set MODEL=${first.model.id}`);
   }
@@ -60,9 +51,9 @@ export async function openModelVersions(
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
       // Settings that are not about this model say nothing of it, but the database does.
       const settings = { pooling: pooling as Pooling, passagePrefix };
-      return openModel(id, { ...options, revision, ...(id !== config.model && { settings }) });
+      return openModel(context, id, { models, onAway, revision, ...(id !== config.model && { settings }) });
     },
-    onTrouble: warn(options)("reembedding", "loading a model of the database; it is tried again"),
+    onTrouble: warn(context)("reembedding", "loading a model of the database; it is tried again"),
   });
   closers.push(() => modelVersions.close());
   present = () => modelVersions.pins.present.model.id;
@@ -73,12 +64,7 @@ export async function openModelVersions(
  * Follows the embedding servers of remote models. The process is not ready while that of the pinned model is away: of
  * another model, only the namespaces that are still to be moved wait for it.
  */
-function watchServers({
-  logger,
-  telemetry,
-  readiness,
-  present,
-}: Pick<FirstModelOptions, "logger" | "telemetry" | "readiness"> & { present: () => string }) {
+function watchServers({ logger, telemetry, readiness }: Context, present: () => string) {
   const away = new Set<string>();
   return (model: string, failure: unknown) => {
     const isChange = away.has(model) === (failure === undefined);
@@ -93,25 +79,23 @@ function watchServers({
   };
 }
 
-export async function openModel(
+interface ModelOptions
+  extends Pick<ModelsOptions, "models">,
+    Pick<EmbedderOptions, "isAlone" | "revision" | "settings"> {
+  onAway(model: string, failure: unknown): void;
+}
+
+async function openModel(
+  context: Context,
   model: string,
-  {
-    config,
-    logger,
-    telemetry,
-    models,
-    onAway,
-    ...options
-  }: ModelOptions &
-    Pick<EmbedderOptions, "isAlone" | "revision" | "settings"> & {
-      onAway: (model: string, failure: unknown) => void;
-    },
+  { models, onAway, ...options }: ModelOptions,
 ): Promise<OpenEmbedder> {
+  const { config, telemetry } = context;
   const embedder = await openEmbedder({
     ...modelOf(config, model),
     ...options,
     workers: config.embedWorkers,
-    onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
+    onTrouble: warn(context)("embedder", "embedding"),
     onRequest: telemetry.embedServerRequest,
     onAway: (failure) => onAway(model, failure),
   });
@@ -146,16 +130,11 @@ export function sharesOf({ query, text }: Waiting): Waiting {
 }
 
 /** Follows the model that the database is pinned to, and moves its namespaces there. */
-export function openMoving(
-  memory: OpenMemory,
-  { logger, telemetry, closers }: Pick<FirstModelOptions, "logger" | "telemetry" | "closers">,
-): void {
+export function openMoving(context: Context, memory: OpenMemory): void {
+  const { logger, closers } = context;
   const moving = new Moving({
     ...memory,
-    onTrouble: warn({ logger, telemetry })(
-      "reembedding",
-      "moving namespaces to another model; it is tried again",
-    ),
+    onTrouble: warn(context)("reembedding", "moving namespaces to another model; it is tried again"),
     onMoved: ({ id }, namespaces) => logger.info({ model: id, namespaces }, "moved to the pinned model"),
   });
   closers.push(() => moving.close());

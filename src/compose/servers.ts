@@ -1,30 +1,28 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
-import type { FastifyBaseLogger } from "fastify";
 import type { Grants } from "../accounts/oauth/grants.js";
-import { documentFetches, openDocuments } from "../client-metadata/documents.js";
 import type { Share } from "../concurrency/share.js";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
-import type { Telemetry } from "../observability/telemetry.js";
+import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
+import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
+import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import { type AppOptions, createApp } from "../server/app.js";
-import { listen } from "../server/http/listen.js";
 import { ConnectionCounts } from "../server/listen/connection-counts.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
+import { listen } from "../server/listen/http-server.js";
 import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
+import { createMetricsApp } from "../server/metrics.js";
+import { documentFetches, openDocuments } from "../server/oauth/clients.js";
 import { openFiles } from "../server/portal/portal.js";
+import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
-import type { Closers } from "./storage.js";
-import { listenForMetrics, watchGauges } from "./telemetry.js";
 
-interface ServersOptions
-  extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
+interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls"> {
   readonly memory: OpenMemory;
   readonly models: Models;
-  readonly telemetry: Telemetry;
-  readonly closers: Closers;
   readonly grants: Grants;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
   readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
@@ -32,8 +30,9 @@ interface ServersOptions
 }
 
 /** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
-export async function startServers(config: Config, options: ServersOptions) {
-  const { readiness, logger, closers, telemetry, memory, models } = options;
+export async function startServers(context: Context, options: ServersOptions) {
+  const { config, readiness, logger, closers, telemetry } = context;
+  const { memory, models } = options;
   const ending = new AbortController();
   // One listener for each running call is no leak.
   setMaxListeners(0, ending.signal);
@@ -44,6 +43,8 @@ export async function startServers(config: Config, options: ServersOptions) {
   const [files, fetches] = [openFiles(), documentFetches()];
   const { app, calls } = createApp({
     ...options,
+    readiness,
+    logger,
     load,
     files,
     oauth: oauthOf(config, { ...options, fetches }),
@@ -56,12 +57,17 @@ export async function startServers(config: Config, options: ServersOptions) {
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
   });
-  const { modelVersions, namespaces } = memory;
-  watchGauges(telemetry, {
-    readiness,
-    modelVersions,
-    namespaces,
-    models,
+  telemetry.watch({
+    ready: () => readiness.now(),
+    held: () => memory.namespaces.measure(),
+    models: () => memory.modelVersions.models,
+    embedding: () => longest(models),
+    queueLimits: {
+      embed_query: EMBEDDING_MAX,
+      embed_text: EMBEDDING_MAX,
+      append: APPENDING_MAX,
+      index: INDEXING_MAX,
+    },
     indexMemoryBytesMax,
     connections,
     connectionsMax,
@@ -77,7 +83,7 @@ export async function startServers(config: Config, options: ServersOptions) {
       stream_bytes: memory.streams.shares.bytes,
     },
   });
-  const metricsAddress = await listenForMetrics(config, options);
+  const metricsAddress = await listenForMetrics(context);
   const { host, port } = config;
   const address = await listen(app, { host, port, tls: options.tls });
   const onPhase = (phase: string) => logger.info({ phase }, "stopping");
@@ -87,6 +93,20 @@ export async function startServers(config: Config, options: ServersOptions) {
   const abandon = () => shutdown({ noticeMs: 0, force: AbortSignal.abort() });
   closers.push(() => (readiness.withdrawn ? undefined : abandon()));
   return { address, metricsAddress, shutdown, calls };
+}
+
+/** Listens on the port for metrics; returns the address of `/metrics`. */
+async function listenForMetrics({
+  config: { host, metricsPort },
+  telemetry: { exposition },
+  closers,
+  logger,
+  readiness,
+}: Context): Promise<string | undefined> {
+  if (metricsPort === undefined || exposition === undefined) return undefined;
+  const app = createMetricsApp({ exposition, logger, readiness });
+  closers.push(() => app.close());
+  return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }
 
 function oauthOf(
@@ -101,7 +121,7 @@ function oauthOf(
 /** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */
 export async function openCertificate(
   { tlsCert: certFile, tlsKey: keyFile }: Config,
-  { logger, closers }: { logger: FastifyBaseLogger; closers: Closers },
+  { logger, closers }: Pick<Context, "logger" | "closers">,
 ) {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const opened = await openTls(

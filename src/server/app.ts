@@ -10,8 +10,8 @@ import type { Plans } from "../accounts/plan.js";
 import { SignUpLimit, type SignUpLimits } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
-import { type HttpServerOptions, httpServer } from "./http/http-server.js";
-import { addProbes } from "./http/probes.js";
+import { type HttpServerOptions, httpServer } from "./listen/http-server.js";
+import { addProbes } from "./listen/probes.js";
 import { sessionCookies } from "./listen/session-cookie.js";
 import type { Load } from "./load.js";
 import { addMcp } from "./mcp/transport.js";
@@ -20,7 +20,6 @@ import { addOAuth, type OAuthOptions } from "./oauth/routes.js";
 import { addPortal } from "./portal/portal.js";
 import { addRest } from "./rest/rpcs.js";
 import { addSessions } from "./rest/sessions.js";
-import { addStreams } from "./rest/streams.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
 import { registerHealth } from "./rpc/health.js";
 import { type MemoryPorts, memoryService } from "./rpc/memory-service.js";
@@ -107,7 +106,6 @@ export function createApp(options: AppOptions): App {
   });
   const rpcs = rpcsByName(services);
   addRest(app, { calls, rpcs, bodyBytesMax });
-  addStreams(app, { calls, rpcs });
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
   if (oauth !== undefined) addOAuth(app, { ...oauth, calls, limits: signUps });
   addMcp(app, {

@@ -12,12 +12,12 @@ import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
+import { INTERNAL_MESSAGE, wireErrorOf } from "./errors.js";
 import { onTaken } from "./listen/open-requests.js";
 import { noteRefusal } from "./listen/refusals.js";
 import type { Load, QueueShares } from "./load.js";
 import { recordCall } from "./record-call.js";
 import { nameOf, type Rpc } from "./rpc/service.js";
-import { INTERNAL_MESSAGE, wireErrorOf } from "./wire/errors.js";
 
 /** Time between two looks for calls that take too long. */
 const LOOK_MS = 250;

@@ -6,8 +6,8 @@ import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import { MemoryError } from "../errors.js";
 import { parseNamespace } from "../memory/requests/namespace.js";
 import type { Call } from "./call.js";
+import { INTERNAL_MESSAGE } from "./errors.js";
 import { nameOf } from "./rpc/service.js";
-import { INTERNAL_MESSAGE } from "./wire/errors.js";
 
 /** Calls that are not recorded: a look at the record would fill it, and a closed account has none. */
 const NOT_RECORDED = [AccountService.method.listRecentCalls, AccountService.method.closeAccount].map(nameOf);

@@ -147,5 +147,5 @@ test("the headers are those that docs/deploy.md and the portal know", () => {
   const page = read("docs/deploy.md");
   for (const name of ["Authorization", "Recalld-Namespace"]) expect(page).toContain(`\`${name}\``);
   expect(read("web/src/session/client.ts")).toContain('"recalld-namespace"');
-  expect(read("src/server/http/cors.ts")).toContain('"Recalld-Namespace"');
+  expect(read("src/server/listen/cors.ts")).toContain('"Recalld-Namespace"');
 });

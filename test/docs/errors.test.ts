@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { renderMarkdown } from "../../scripts/docs/markdown.js";
 import { FAILURES } from "../../scripts/openapi/errors.js";
 import { type ErrorCode, MemoryError, REASONS } from "../../src/errors.js";
-import { toConnectError } from "../../src/server/wire/errors.js";
+import { toConnectError } from "../../src/server/errors.js";
 
 import { read, rows, section, sources, unquoted } from "../support/documents.js";
 

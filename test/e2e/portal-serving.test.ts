@@ -14,7 +14,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openapi } from "../../gen/openapi.js";
-import { shapeFastifyErrors } from "../../src/server/http/methods.js";
+import { shapeFastifyErrors } from "../../src/server/listen/unserved.js";
 import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
 import { addPortal, openFiles } from "../../src/server/portal/portal.js";
 import { read } from "../support/documents.js";

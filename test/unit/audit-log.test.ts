@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { expect, it, vi } from "vitest";
-import { audited } from "../../src/compose/warn.js";
+import { audited } from "../../src/compose/context.js";
 import { MemoryError, unavailable } from "../../src/errors.js";
 
 const REQUEST = { operation: "accounts show", given: { account: "acc_a" } };

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openDocuments } from "../../src/client-metadata/documents.js";
+import { openDocuments } from "../../src/server/oauth/clients.js";
 import {
   DOCUMENT_BYTES_MAX,
   fetchDocument,
   guardedLookup,
   isPublic,
   whyNoDocument,
-} from "../../src/client-metadata/fetch-document.js";
+} from "../../src/server/oauth/fetch-document.js";
 import { certificates } from "../support/certificates.js";
 
 const { file } = certificates();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkNothingIsLost } from "../../src/server/wire/json-text.js";
+import { checkNothingIsLost } from "../../src/server/json-text.js";
 
 const check = (text: string) => () => checkNothingIsLost(text);
 

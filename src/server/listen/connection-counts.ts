@@ -19,7 +19,7 @@ export class ConnectionCounts {
    */
   readonly cutOff = { first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 };
 
-  constructor(connectionsMax = ONE_PORT_LIMITS.connectionsMax) {
+  constructor(connectionsMax: number = ONE_PORT_LIMITS.connectionsMax) {
     this.connections = new Share({ total: connectionsMax, what: "connections" });
   }
 

@@ -38,9 +38,10 @@ export class Readiness {
     this.#tell();
   }
 
-  /** Calls back on every change. */
-  onChange(callback: () => void): void {
+  /** Calls back on every change, until the function that is returned is called. */
+  onChange(callback: () => void): () => void {
     this.#watchers.add(callback);
+    return () => this.#watchers.delete(callback);
   }
 
   #tell(): void {

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
-import { INTERNAL_MESSAGE } from "../wire/errors.js";
+import { INTERNAL_MESSAGE } from "../errors.js";
 import { callTool } from "./tools/call.js";
 import type { Ask, Json, Tool } from "./tools/tool.js";
 import { ABILITIES, NAMES, type Scope, TOOL_SETS, toolsFor } from "./tools/tools.js";

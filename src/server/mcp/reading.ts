@@ -1,5 +1,5 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { checkNothingIsLost, isObject, parsed, textOf } from "../wire/json-text.js";
+import { checkNothingIsLost, isObject, parsed, textOf } from "../json-text.js";
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {

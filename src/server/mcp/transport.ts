@@ -3,19 +3,16 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Principal, unknownKey } from "../../accounts/authenticate.js";
 import { invalid, MemoryError } from "../../errors.js";
+import { readBody } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
+import { sendCallError, sendError, siteOf, wireErrorOf } from "../errors.js";
+import { JSON_OPTIONS, readValue } from "../json.js";
+import { shown } from "../json-text.js";
 import { addressOf } from "../listen/client-address.js";
-import { bytesIn } from "../rest/body.js";
+import { readQuery } from "../rest/query.js";
 import { type Asked, type Endpoint, serve } from "../rest/serve.js";
 import type { Rpc } from "../rpc/service.js";
-import { isJson } from "../wire/content-type.js";
-import { wireErrorOf } from "../wire/errors.js";
-import { readValue } from "../wire/json-body.js";
-import { JSON_OPTIONS } from "../wire/json-options.js";
-import { shown } from "../wire/json-text.js";
-import { sendCallError, sendError, siteOf } from "../wire/plain-errors.js";
-import { readQuery } from "../wire/query.js";
 import { readMessage } from "./reading.js";
 import { type Ask, ToolError } from "./tools/tool.js";
 import { type Scope, TOOL_SETS } from "./tools/tools.js";
@@ -55,7 +52,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       url: "/mcp",
       protocol: "mcp",
       credential: "key",
-      takes: isJson,
+      takes: ["application/json"],
       answer: async (call: Call, { request, reply }: Asked) => {
         const response = await respond(call, request, options);
         const text = await response.text();
@@ -94,7 +91,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
   const { calls, bodyBytesMax, challenge, onFault } = options;
   await calls.begin(call);
   const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
-  const { message, loss } = readMessage(await bytesIn(request, call, bodyBytesMax));
+  const { message, loss } = readMessage(await readBody(call, bodyBytesMax));
   let isRevoked = false;
   const ask: Ask = async (...asked) => {
     if (loss !== undefined) throw refusalOf(call, loss);

@@ -4,12 +4,11 @@ import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
 import { SignUpLimit, type SignUpLimits } from "../../accounts/sign-up-limit.js";
 import { invalid } from "../../errors.js";
+import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { bytesIn, jsonIn } from "../rest/body.js";
+import { textOf } from "../json-text.js";
 import { type Asked, type Endpoint, serve } from "../rest/serve.js";
-import { isJson } from "../wire/content-type.js";
-import { textOf } from "../wire/json-text.js";
 import {
   type AuthorizationRequest,
   answerAddress,
@@ -23,7 +22,8 @@ import { OAuthError, refuseInOAuth } from "./refusals.js";
 
 /** Maximum size of a request: addresses and a name, or a code and its verifier. */
 const BODY_BYTES_MAX = 16_384;
-const FORM = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
+const JSON_TYPE = ["application/json"];
+const FORM = ["application/x-www-form-urlencoded"];
 const OPEN = { config: { open: true } };
 const DENIED = { error: "access_denied", error_description: "the user has denied it" };
 
@@ -57,17 +57,17 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   const add = (path: Omit<Endpoint, "method">) => serve(app, { ...path, method: "POST" }, calls);
   // The portal asks what an application wants, and sends the user's answer. Both need the portal's session, whose
   // cookie no other site's page can use.
-  const inPortal = { credential: "session", takes: isJson } as const;
+  const inPortal = { credential: "session", takes: JSON_TYPE } as const;
   add({
     ...inPortal,
     url: "/authorize/request",
-    answer: async (call, asked) => described((await readAsked(call, asked, serving)).read, issuer),
+    answer: async (call) => described((await readAsked(call, serving)).read, issuer),
   });
   add({
     ...inPortal,
     url: "/authorize/answer",
-    answer: async (call, asked) => {
-      const { answer, read } = await readAsked(call, asked, serving);
+    answer: async (call) => {
+      const { answer, read } = await readAsked(call, serving);
       return { location: await locationOf(call, { answer, read }, serving) };
     },
   });
@@ -76,14 +76,14 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   add({
     ...byApplication,
     url: "/register",
-    takes: isJson,
+    takes: JSON_TYPE,
     answer: (call, asked) => register(call, asked, serving),
   });
   add({
     ...byApplication,
     url: "/token",
-    takes: (type) => FORM.test(type),
-    answer: (call, asked) => exchangeCode(call, asked, serving),
+    takes: FORM,
+    answer: (call) => exchangeCode(call, serving),
   });
 }
 
@@ -92,11 +92,11 @@ interface Answered {
   readonly read: AuthorizationRequest;
 }
 
-async function readAsked(call: Call, { request }: Asked, options: Serving): Promise<Answered> {
+async function readAsked(call: Call, options: Serving): Promise<Answered> {
   await options.calls.begin(call);
   // Before anything is looked up: a document's address is chosen by the caller.
   await managedBy(options.granting.accounts, call.caller);
-  const { query, ...answer } = await jsonIn(request, call, BODY_BYTES_MAX);
+  const { query, ...answer } = await readObject(call, BODY_BYTES_MAX);
   if (typeof query !== "string") throw invalid("query", "is not a text");
   return { answer, read: await readAuthorization(query, { ...options, accountId: call.caller.accountId }) };
 }
@@ -146,10 +146,10 @@ function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: Aut
 }
 
 /** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
-async function register(call: Call, { request, reply }: Asked, { clients, registrations, calls }: Serving) {
+async function register(call: Call, { reply }: Asked, { clients, registrations, calls }: Serving) {
   calls.checkLoad(call);
   registrations.check(call.network);
-  const { name, redirectUris } = parseClient(await jsonIn(request, call, BODY_BYTES_MAX));
+  const { name, redirectUris } = parseClient(await readObject(call, BODY_BYTES_MAX));
   const client_id = await clients.issue({ name, redirectUris });
   reply.code(201);
   return {
@@ -163,9 +163,9 @@ async function register(call: Call, { request, reply }: Asked, { clients, regist
   };
 }
 
-async function exchangeCode(call: Call, { request }: Asked, options: Serving) {
+async function exchangeCode(call: Call, options: Serving) {
   options.calls.checkLoad(call);
-  const form = parametersIn(textOf(await bytesIn(request, call, BODY_BYTES_MAX)));
+  const form = parametersIn(textOf(await readBody(call, BODY_BYTES_MAX)));
   if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
   }
@@ -174,5 +174,5 @@ async function exchangeCode(call: Call, { request }: Asked, options: Serving) {
   if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
   // The library takes a while to load, so the first application that asks waits for it.
   const { exchange } = await import("./protocol.js");
-  return exchange(form, request.headers.authorization, options);
+  return exchange(form, call.headers.authorization, options);
 }

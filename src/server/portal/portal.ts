@@ -4,9 +4,9 @@ import { Readable } from "node:stream";
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Share } from "../../concurrency/share.js";
+import { sendError } from "../errors.js";
 import { addressOf, networkOf } from "../listen/client-address.js";
 import { onTaken } from "../listen/open-requests.js";
-import { sendError } from "../wire/plain-errors.js";
 import { MOVED_PAGES } from "./moved-pages.js";
 
 /** Pattern of the names that the build gives to what it builds, such as `/assets/index-DiwrgTda.js`. */

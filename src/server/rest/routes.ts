@@ -1,10 +1,12 @@
-import type { HTTPMethods } from "fastify";
+/** Form of an answer that is a stream: the events of HTML's `EventSource`, or lines of JSON. */
+export type StreamForm = "events" | "lines";
 
 /** Path of REST, whose parameters, query or body make the request of an RPC. */
 export interface RestRoute {
-  readonly method: HTTPMethods;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly url: string;
   readonly rpc: string;
+  readonly form?: StreamForm;
 }
 
 const memory = (name: string) => `recalld.v1.MemoryService/${name}`;
@@ -12,7 +14,7 @@ const account = (name: string) => `recalld.v1.AccountService/${name}`;
 
 const MEMORIES = "/namespaces/:namespace/memories";
 
-/** One path for each unary RPC: the fields of GET and DELETE stand in path and query, all others in the body. */
+/** One path for each RPC: the fields of GET and DELETE stand in path and query, all others in the body. */
 export const REST_ROUTES: readonly RestRoute[] = [
   { method: "POST", url: "/store", rpc: memory("Store") },
   { method: "POST", url: "/store/batch", rpc: memory("StoreBatch") },
@@ -37,14 +39,6 @@ export const REST_ROUTES: readonly RestRoute[] = [
   { method: "GET", url: "/keys", rpc: account("ListKeys") },
   { method: "POST", url: "/keys", rpc: account("CreateKey") },
   { method: "DELETE", url: "/keys/:id", rpc: account("RevokeKey") },
-];
-
-/** Path whose answer is a stream. */
-export interface StreamRoute extends RestRoute {
-  readonly form: "events" | "lines";
-}
-
-export const STREAM_ROUTES: readonly StreamRoute[] = [
   { method: "GET", url: "/namespaces/:namespace/events", rpc: memory("WatchNamespace"), form: "events" },
   { method: "GET", url: "/namespaces/:namespace/export", rpc: memory("ExportMemories"), form: "lines" },
 ];

@@ -9,21 +9,23 @@ import {
 } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { invalid } from "../../errors.js";
+import { readBody, readMessage } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
+import { fieldOf, JSON_OPTIONS, readJson, readResource } from "../json.js";
+import { isObject, shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
-import { isJson } from "../wire/content-type.js";
-import { readJson, readResource } from "../wire/json-body.js";
-import { JSON_OPTIONS } from "../wire/json-options.js";
-import { isObject, shown } from "../wire/json-text.js";
-import { readQuery } from "../wire/query.js";
-import { decodeInSteps } from "../wire/request-body.js";
-import { bytesIn } from "./body.js";
+import { readQuery } from "./query.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
-import { type Asked, serve } from "./serve.js";
+import { type Endpoint, serve } from "./serve.js";
+import { sendStream } from "./streams.js";
 
-/** Content type of a patch (RFC 7396); most clients send plain JSON. */
-const PATCH_TYPE = /^application\/merge-patch\+json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+/** Types of body of each method that has one. Most clients send patches (RFC 7396) as plain JSON. */
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  POST: ["application/json"],
+  PATCH: ["application/json", "application/merge-patch+json"],
+};
+const JSON_ENCODING = { codec: "json", enveloped: false, header: "content-encoding" } as const;
 
 export interface RestOptions {
   readonly calls: Calls;
@@ -36,36 +38,38 @@ export interface RestOptions {
 export function addRest(app: FastifyInstance, { calls, rpcs, bodyBytesMax }: RestOptions): void {
   for (const route of REST_ROUTES) {
     const { descriptor, serve: method } = rpcs.get(route.rpc) as Rpc;
-    const { input, output } = descriptor;
-    const read = readerOf(route, input, bodyBytesMax(descriptor));
-    const answer = async (call: Call, { request }: Asked) => {
+    const { output } = descriptor;
+    const read = readerOf(route, descriptor.input, bodyBytesMax(descriptor));
+    const { form } = route;
+    const answer: Endpoint["answer"] = async (call, { request, reply }) => {
       await calls.begin(call);
       call.message = await read(call, request);
+      if (form !== undefined)
+        return sendStream(method(call.message as never, call), { call, reply, form, output });
       return toJsonString(output, create(output, await calls.run(call, method)), JSON_OPTIONS);
     };
-    const { rpc: name, ...path } = route;
-    serve(app, { ...path, name, credential: "either", takes: takenBy(route), answer }, calls);
+    const { method: verb, url, rpc: name } = route;
+    const streams = form !== undefined;
+    serve(app, { method: verb, url, name, streams, credential: "either", takes: TYPES[verb], answer }, calls);
   }
 }
 
-function takenBy({ method }: RestRoute): ((type: string) => boolean) | undefined {
-  if (method === "POST") return isJson;
-  return method === "PATCH" ? (type) => isJson(type) || PATCH_TYPE.test(type) : undefined;
-}
+type Read = (call: Call, request: FastifyRequest) => Promise<Message> | Message;
 
-type Read = (call: Call, request: FastifyRequest) => Promise<Message>;
-
-function readerOf({ method, url }: RestRoute, input: DescMessage, bytesMax: number): Read {
-  if (method !== "POST" && method !== "PATCH")
-    return async (_call, request) => readJson(input, Buffer.from(requestOf(request, input)));
+function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesMax: number): Read {
+  if (TYPES[method] === undefined) {
+    return (call, request) => {
+      const given = form === "events" ? lastEventIn(call) : {};
+      return readJson(message, Buffer.from(requestOf(request, message, given)));
+    };
+  }
   const isPatch = method === "PATCH";
   const hasFields = url.includes("/:");
   return async (call, request) => {
     refuseQuery(request);
     call.isPatch = isPatch;
-    const bytes = await bytesIn(request, call, bytesMax);
-    if (!hasFields) return decodeInSteps(bytes, { message: input, codec: "json" });
-    return readResource(input, bytes, { fields: fieldsIn(request), isPatch });
+    if (!hasFields) return readMessage(call, { message, encoding: JSON_ENCODING, bytesMax });
+    return readResource(message, await readBody(call, bytesMax), { path: fieldsIn(request), isPatch });
   };
 }
 
@@ -84,13 +88,24 @@ function fieldsIn({ params, url }: FastifyRequest): Readonly<Record<string, stri
 }
 
 /**
+ * The id of the last event that a browser has seen, which wins over the query: that stays the one of the first
+ * request.
+ */
+function lastEventIn(call: Call): Readonly<Record<string, string>> {
+  const last = call.headers["last-event-id"];
+  if (typeof last !== "string" || last === "") return {};
+  call.positionName = "Last-Event-ID";
+  return { position: last };
+}
+
+/**
  * Writes what a path and its query ask for as the JSON of a request. What is `given` elsewhere stands in place of
  * the query's first value; a second one is refused as ever. @throws MemoryError `invalid_argument`
  */
-export function requestOf(
+function requestOf(
   request: FastifyRequest,
   message: DescMessage,
-  given: Readonly<Record<string, string>> = {},
+  given: Readonly<Record<string, string>>,
 ): string {
   const fields = fieldsIn(request);
   const query = readQuery(request.url);
@@ -104,10 +119,6 @@ export function requestOf(
     ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
   );
   return `{${members.join(",")}}`;
-}
-
-function fieldOf(message: DescMessage, name: string): DescField | undefined {
-  return message.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
 /** Converts a value, which is text, to the JSON that the field has; the field refuses any other text. */

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
+import { unsupported } from "../content-type.js";
+import { sendCallError, sendError } from "../errors.js";
+import { acceptsGzip, gzipped } from "../gzip.js";
 import { sessionOf } from "../listen/session-cookie.js";
-import { acceptsGzip, gzipped } from "../wire/gzip.js";
-import { sendCallError, sendError, unsupported } from "../wire/plain-errors.js";
 
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
@@ -24,8 +25,8 @@ export interface Endpoint {
   readonly streams?: boolean;
   /** What proves who calls: a key, the session of the portal, or either. */
   readonly credential: "key" | "session" | "either";
-  /** True for the types of body that are read; left out where none is. */
-  readonly takes?: ((contentType: string) => boolean) | undefined;
+  /** Types of body that are read; left out where none is. */
+  readonly takes?: readonly string[] | undefined;
   /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
   answer(call: Call, asked: Asked): Promise<string | object | undefined>;
   /** Sends what was thrown, where it is not in the form of all other errors. */
@@ -40,7 +41,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
     url,
     handler: async (request, reply) => {
       const type = request.headers["content-type"] ?? "none";
-      if (takes?.(type) === false) return sendError(reply, 415, unsupported(type));
+      if (takes?.includes(type) === false) return sendError(reply, 415, unsupported(type));
       const call = calls.open({
         method: name,
         protocol,

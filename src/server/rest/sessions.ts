@@ -3,11 +3,10 @@ import type { Accounts } from "../../accounts/account.js";
 import { getAccount } from "../../accounts/authenticate.js";
 import { endSession, openSession } from "../../accounts/sessions.js";
 import { invalid, MemoryError } from "../../errors.js";
+import { readObject } from "../body.js";
 import type { Calls } from "../calls.js";
+import { shown } from "../json-text.js";
 import { isFromPortal, type SessionCookies } from "../listen/session-cookie.js";
-import { isJson } from "../wire/content-type.js";
-import { shown } from "../wire/json-text.js";
-import { jsonIn } from "./body.js";
 import { type Endpoint, serve } from "./serve.js";
 
 const PATH = "/session";
@@ -29,10 +28,10 @@ export function addSessions(app: FastifyInstance, { calls, accounts, cookies }: 
     method: "POST",
     // It needs a key: no session opens another.
     credential: "key",
-    takes: isJson,
+    takes: ["application/json"],
     answer: async (call, { request, reply }) => {
       await calls.begin(call);
-      const { stay = false, ...others } = await jsonIn(request, call, BODY_BYTES_MAX);
+      const { stay = false, ...others } = await readObject(call, BODY_BYTES_MAX);
       const [other] = Object.keys(others);
       if (other !== undefined) throw invalid(shown(other), "is not a field of this request; there is stay");
       if (typeof stay !== "boolean") throw invalid("stay", "is neither true nor false");

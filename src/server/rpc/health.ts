@@ -19,11 +19,8 @@ export interface HealthOptions {
 /** Serves `grpc.health.v1.Health`: all services are well or none is, as `readiness` says. */
 export function registerHealth(router: ConnectRouter, options: HealthOptions): void {
   const names = new Set(["", ...options.services.map(({ typeName }) => typeName)]);
-  const overall = () => (options.readiness.now() ? Status.SERVING : Status.NOT_SERVING);
-  const waiting = new Set<() => void>();
-  options.readiness.onChange(() => {
-    for (const wake of waiting) wake();
-  });
+  const { readiness, shutdownSignal } = options;
+  const overall = () => (readiness.now() ? Status.SERVING : Status.NOT_SERVING);
   const open = new Share({ total: HEALTH_WATCHES_MAX, what: "open watches", reason: "STREAMS_LIMITED" });
   router.service(Health, {
     check: ({ service }) => {
@@ -38,7 +35,7 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
       const statusOf = () => (names.has(service) ? overall() : Status.SERVICE_UNKNOWN);
       const owner = values.get(callKey)?.owner ?? "";
       if (!open.tryTake(owner)) throw new ConnectError("too many watches are open", Code.ResourceExhausted);
-      const ended = AbortSignal.any([signal, options.shutdownSignal]);
+      const ended = AbortSignal.any([signal, shutdownSignal]);
       try {
         for (let last: Status | undefined; ; ) {
           const status = statusOf();
@@ -46,7 +43,7 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
             last = status;
             yield { status }; // it may change while the client takes its time: so look again
           } else if (ended.aborted) return;
-          else await changed(waiting, ended);
+          else await changed(readiness, ended);
         }
       } finally {
         open.give(owner);
@@ -56,14 +53,14 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
 }
 
 /** Resolves when the readiness has changed or the watch must end. */
-function changed(waiting: Set<() => void>, ended: AbortSignal): Promise<void> {
+function changed(readiness: Pick<Readiness, "onChange">, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
-      waiting.delete(wake);
+      forget();
       ended.removeEventListener("abort", wake);
       resolve();
     };
-    waiting.add(wake);
+    const forget = readiness.onChange(wake);
     ended.addEventListener("abort", wake);
   });
 }

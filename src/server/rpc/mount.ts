@@ -1,8 +1,9 @@
-import type { DescMethod, DescService, Registry } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, Message, Registry } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
   type ConnectRouter,
+  type ContextValues,
   createContextKey,
   createContextValues,
   type HandlerContext,
@@ -11,6 +12,7 @@ import {
 } from "@connectrpc/connect";
 import {
   createAsyncIterable,
+  encodeEnvelope,
   type UniversalHandler,
   type UniversalServerRequest,
   type UniversalServerResponse,
@@ -19,14 +21,13 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Messages, readMessage, readMessages } from "../body.js";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
+import { encodingOf, unsupported } from "../content-type.js";
+import { errorBody, wireErrorOf } from "../errors.js";
+import { JSON_OPTIONS } from "../json.js";
 import { sessionOf } from "../listen/session-cookie.js";
-import { encodingOf, normalizeHeaders } from "../wire/content-type.js";
-import { wireErrorOf } from "../wire/errors.js";
-import { JSON_OPTIONS } from "../wire/json-options.js";
-import { errorBody, unsupported } from "../wire/plain-errors.js";
-import { checkedStream, decodedBody, emptyHeaders } from "../wire/request-body.js";
 import { nameOf, type Rpc, type Served } from "./service.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
@@ -37,6 +38,12 @@ export const callKey = createContextKey<Call | undefined>(undefined, { descripti
 
 /** The request of a call, before the call is opened. */
 const requestKey = createContextKey<FastifyRequest | undefined>(undefined, { description: "request" });
+
+/** The messages that a call sends, and its body; undefined where Connect reads them from the query. */
+const inputKey = createContextKey<(Messages & { readonly body: AsyncIterable<Uint8Array> }) | undefined>(
+  undefined,
+  { description: "input" },
+);
 
 export interface RpcOptions {
   readonly calls: Calls;
@@ -53,11 +60,33 @@ export interface RpcOptions {
   readonly registry?: Registry;
 }
 
-/** Hands the message that was decoded here to the RPC, which got an empty one from Connect. */
-const handMessage: Interceptor = (next) => (request) => {
-  const message = request.contextValues.get(callKey)?.message;
-  return message === undefined || request.stream ? next(request) : next({ ...request, message });
+/**
+ * Reads the messages of a call, in place of the empty body that Connect has read. What cannot be read is the caller's
+ * mistake; Connect would call it a fault of the server, and not name the field.
+ */
+const readInput: Interceptor = (next) => async (request) => {
+  const call = callOf({ values: request.contextValues });
+  const input = request.contextValues.get(inputKey);
+  if (input === undefined) return next(request);
+  const message = request.stream
+    ? readStream(request.message, call, input)
+    : await readMessage(call, input).catch((error) => fail(call, error));
+  return next(Object.assign(request, { message }));
 };
+
+async function* readStream(
+  empty: AsyncIterable<Message>,
+  call: Call,
+  { body, ...messages }: Messages & { readonly body: AsyncIterable<Uint8Array> },
+) {
+  // It has no message, but Connect's own refusals, such as of an unknown compression.
+  yield* empty;
+  try {
+    yield* readMessages(call, body, messages);
+  } catch (error) {
+    fail(call, error);
+  }
+}
 
 /** Mounts the RPCs at their own paths, for Connect, gRPC and gRPC-Web. */
 export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
@@ -80,7 +109,7 @@ export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
       const call = callOf(context);
       if (call.isReported) await calls.begin(call).catch((error) => fail(call, error));
     },
-    interceptors: [handMessage],
+    interceptors: [readInput],
     acceptCompression: [compressionGzip],
     // Bodies are read and bounded before Connect sees them.
     readMaxBytes: ANSWER_BYTES_MAX,
@@ -170,7 +199,6 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
     const { header, contextValues = createContextValues() } = request;
     const from = contextValues.get(requestKey);
     if (from === undefined) throw new Error("an RPC is served without its request");
-    normalizeHeaders(header);
     const protocol = protocolOf(header);
     const added: [string, string][] = [];
     const call = calls.open({
@@ -185,7 +213,7 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
     });
     contextValues.set(callKey, call);
     try {
-      const body = readBody(handler, { request, call, bytesMax });
+      const body = bodyFor(handler, { ...request, contextValues }, bytesMax);
       const response = withErrorBody(handler, request, await handler({ ...request, contextValues, body }));
       for (const [name, value] of added) response.header?.set(name, value);
       return { ...response, body: ending(response, call, calls) };
@@ -198,23 +226,33 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
   return Object.assign(serve, handler);
 }
 
-interface Reading {
-  readonly request: UniversalServerRequest;
-  readonly call: Call;
-  readonly bytesMax: number;
-}
+/** Empty message, which Connect reads in place of the one that is read here. */
+const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
 
-/** Makes the body that Connect reads: an empty message in place of the one that is decoded here. */
-function readBody({ method }: UniversalHandler, { request, call, bytesMax }: Reading) {
-  const { header } = request;
-  const encoding = encodingOf(header);
-  if (encoding === undefined) return request.body;
-  const options = { message: method.input, ...encoding, bytesMax };
-  if (method.methodKind !== "unary")
-    return checkedStream(request.body as AsyncIterable<Uint8Array>, { ...options, call });
-  const body = decodedBody({ ...options, call });
-  emptyHeaders(header, encoding);
-  return body;
+/** Makes the body that Connect reads: one without a message that says anything, and not compressed. */
+function bodyFor(
+  { method }: UniversalHandler,
+  {
+    header,
+    contextValues,
+    body,
+    ...request
+  }: UniversalServerRequest & { readonly contextValues: ContextValues },
+  bytesMax: number,
+): UniversalServerRequest["body"] {
+  const encoding = request.method === "POST" ? encodingOf(header.get("content-type") ?? "") : undefined;
+  if (encoding === undefined) return body;
+  const { codec, enveloped } = encoding;
+  const given = body as AsyncIterable<Uint8Array>;
+  contextValues.set(inputKey, { message: method.input, encoding, bytesMax, body: given });
+  header.delete("content-length");
+  if (!enveloped && header.get("content-encoding") === "gzip") {
+    header.delete("content-encoding");
+    // Connect compresses its answer as the request was, unless the client says what it accepts.
+    if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
+  }
+  if (method.methodKind !== "unary") return createAsyncIterable([]);
+  return createAsyncIterable([enveloped ? encodeEnvelope(0, EMPTY[codec]) : EMPTY[codec]]);
 }
 
 /** Adds a body that explains a bare 405 or 415. */

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../../suggest.js";
-import { shown } from "../../wire/json-text.js";
+import { shown } from "../../json-text.js";
 import { type Ask, type Json, NAMESPACE_DEFAULT, TOKENS, type Tool, ToolError } from "./tool.js";
 import type { Scope } from "./tools.js";
 

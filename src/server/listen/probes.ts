@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Readiness } from "../listen/readiness.js";
+import type { Readiness } from "./readiness.js";
 
 /** True if a path is a probe's: an orchestrator restarts a process whose probes wait too long. */
 export function isProbe(path: string): boolean {

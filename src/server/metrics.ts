@@ -1,8 +1,8 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
-import type { Readiness } from "../listen/readiness.js";
-import { acceptsGzip, gzipped } from "../wire/gzip.js";
-import { shapeFastifyErrors } from "./methods.js";
-import { addProbes } from "./probes.js";
+import { acceptsGzip, gzipped } from "./gzip.js";
+import { addProbes } from "./listen/probes.js";
+import type { Readiness } from "./listen/readiness.js";
+import { shapeFastifyErrors } from "./listen/unserved.js";
 
 /** Maximum number of connections: few clients scrape and probe. */
 const CONNECTIONS_MAX = 64;

@@ -1,11 +1,25 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
 import type { Component } from "../observability/metrics.js";
 import type { Telemetry } from "../observability/telemetry.js";
+import type { Readiness } from "../server/listen/readiness.js";
 import type { Answering } from "../storage/local/owner/owner.js";
 
+/** Functions to call at the end, or when the start fails, the last one first. */
+export type Closers = (() => unknown)[];
+
+/** What the parts of the service have in common. */
+export interface Context {
+  readonly config: Config;
+  readonly logger: FastifyBaseLogger;
+  readonly telemetry: Telemetry;
+  readonly readiness: Readiness;
+  readonly closers: Closers;
+}
+
 /** Logs and counts a failure that calls do not see. */
-export function warn({ logger, telemetry }: { logger: FastifyBaseLogger; telemetry: Telemetry }) {
+export function warn({ logger, telemetry }: Pick<Context, "logger" | "telemetry">) {
   return (component: Component, message: string) => (error: unknown) => {
     telemetry.metrics?.troubles.inc({ part: component });
     logger.warn({ err: error }, message);

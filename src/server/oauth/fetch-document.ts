@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
-import { invalid, MemoryError } from "../errors.js";
+import { invalid, MemoryError } from "../../errors.js";
 
 /** Error for a name that leads into a network that is not the internet. */
 class NotPublicAddressError extends Error {

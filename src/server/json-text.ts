@@ -1,5 +1,5 @@
-import { invalid } from "../../errors.js";
-import { endOfNumber, endOfString, isDigit, isHeld } from "../../json-tokens.js";
+import { invalid } from "../errors.js";
+import { endOfNumber, endOfString, isDigit, isHeld } from "../json-tokens.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Buckets, type Rate } from "../../accounts/bucket.js";
 import type { Reason } from "../../errors.js";
-import { addressOf, networkOf } from "../listen/client-address.js";
-import { connectionOf, noteRefusal } from "../listen/refusals.js";
-import { NO_STORE } from "../wire/plain-errors.js";
+import { NO_STORE } from "../errors.js";
+import { addressOf, networkOf } from "./client-address.js";
 import { isProbe } from "./probes.js";
+import { connectionOf, noteRefusal } from "./refusals.js";
 
 /** Rate of requests of one network that no key pays for: pages, unknown paths, preflights, health, sign-ups. */
 export const KEYLESS_RATE: Rate = Object.freeze({ perSecond: 200, burst: 1_000 });

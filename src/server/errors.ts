@@ -1,12 +1,73 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  codeFromString,
+  codeToHttpStatus,
+  codeToString,
+  errorToJson,
+} from "@connectrpc/connect/protocol-connect";
 import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
-import { MemoryError, type Reason } from "../../errors.js";
-import type { Call } from "../call.js";
-import { foreignCharset } from "./content-type.js";
-import { wireErrorOf } from "./errors.js";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { MemoryError, type Reason } from "../errors.js";
+import type { Call } from "./call.js";
+
+export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
+
+/**
+ * Converts an error of ours to Connect's: code, which has the same name there, message, details and headers. HTTP
+ * statuses follow Connect's table; `docs/errors.md` lists them.
+ */
+export function toConnectError(error: MemoryError): ConnectError {
+  if (error.code === "internal") return masked(error);
+  const code = codeFromString(error.code) as Code;
+  const { stackTraceLimit } = Error;
+  // It is an answer, and is never logged, so no stack is captured; `MemoryError` does the same.
+  Error.stackTraceLimit = 0;
+  const converted = new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
+  Error.stackTraceLimit = stackTraceLimit;
+  return converted;
+}
+
+/** Masks a fault of the server, whose text is not for the caller. */
+function masked(cause: unknown): ConnectError {
+  return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
+}
+
+/** Converts what a call ended with to Connect's error, in which a fault of the server is masked. */
+export function wireErrorOf({ abortReason }: Pick<Call, "abortReason">, error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  // The caller broke off, or its deadline passed: the work says only that it was aborted.
+  if (abortReason !== undefined) return abortReason;
+  return error instanceof MemoryError ? toConnectError(error) : masked(error);
+}
+
+function headersOf(error: MemoryError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.code === "unauthenticated") headers["www-authenticate"] = "Bearer";
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
+  return headers;
+}
+
+function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryError) {
+  const details = [];
+  if (field !== undefined) details.push(violation(field, message));
+  if (reason !== undefined) {
+    details.push({ desc: ErrorInfoSchema, value: { reason, domain: "recalld", metadata: { ...metadata } } });
+  }
+  if (retryAfterMs !== undefined) {
+    details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } });
+  }
+  return details;
+}
+
+function violation(field: string, description: string) {
+  const value: MessageInitShape<typeof BadRequestSchema> = { fieldViolations: [{ field, description }] };
+  return { desc: BadRequestSchema, value };
+}
 
 /** Connect's names for errors that HTTP alone can have. */
 const CODES: Record<number, string> = {
@@ -59,12 +120,6 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, "the headers are larger than 16,384 bytes"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request did not arrive in time"],
 };
-
-export function unsupported(contentType: string): string {
-  const charset = foreignCharset(contentType);
-  if (charset !== undefined) return `charset ${charset.slice(0, 64)} is not served here; send UTF-8`;
-  return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;
-}
 
 /** Sends an error that HTTP alone knows. */
 export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {

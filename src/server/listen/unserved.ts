@@ -1,7 +1,8 @@
 import { METHODS } from "node:http";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { didYouMean } from "../../suggest.js";
-import { sendError, unsupported } from "../wire/plain-errors.js";
+import { unsupported } from "../content-type.js";
+import { sendError } from "../errors.js";
 
 /** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
 const READABLE = METHODS.filter((method) => method !== "CONNECT");

@@ -6,18 +6,20 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { MemoryError } from "../../errors.js";
 import { capTimeouts } from "../call.js";
-import { clientAddresses, inBlocks, noteAddress } from "../listen/client-address.js";
-import type { ConnectionCounts } from "../listen/connection-counts.js";
-import { OnePortServer } from "../listen/one-port.js";
-import { ONE_PORT_LIMITS, type OnePortLimits } from "../listen/one-port-limits.js";
-import type { Readiness } from "../listen/readiness.js";
-import type { SessionCookies } from "../listen/session-cookie.js";
-import type { Tls } from "../listen/tls.js";
-import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../wire/plain-errors.js";
+import { normalizeHeaders } from "../content-type.js";
+import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
+import { clientAddresses, inBlocks, noteAddress } from "./client-address.js";
+import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
-import { shapeFastifyErrors } from "./methods.js";
+import { OnePortServer } from "./one-port.js";
+import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
+import type { Readiness } from "./readiness.js";
+import type { SessionCookies } from "./session-cookie.js";
+import type { Tls } from "./tls.js";
+import { shapeFastifyErrors } from "./unserved.js";
 
 /** Makes browsers that came once over HTTPS not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
@@ -42,6 +44,30 @@ export interface HttpServerOptions {
   readonly tls: Tls | undefined;
   /** Called with an error that no RPC met. */
   onFault(error: unknown): void;
+}
+
+/**
+ * Begins to listen and returns the address. @throws MemoryError `failed_precondition`, naming the setting.
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, tls, setting = "PORT" }: { host: string; port: number; tls?: unknown; setting?: string },
+): Promise<string> {
+  try {
+    const address = await app.listen({ host, port });
+    // Fastify did not make the server, and so does not know of its TLS.
+    return tls === undefined ? address : address.replace(/^http:/, "https:");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE")
+      throw new MemoryError("failed_precondition", `${setting} ${port} on ${host} is in use`);
+    if (code === "EACCES")
+      throw new MemoryError("failed_precondition", `${setting} ${port} on ${host} needs privileges`);
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+      throw new MemoryError("failed_precondition", `HOST ${host} is not an address of this machine`);
+    }
+    throw error;
+  }
 }
 
 function noSchema(): never {
@@ -106,6 +132,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (refusal !== undefined) return sendError(reply, ...refusal);
     nameHost(request.raw);
     capTimeouts(request.raw.headers);
+    normalizeHeaders(request.raw.headers);
     const { headerLinesMax } = ONE_PORT_LIMITS;
     // Node would leave out those over its own bound, and one might be the key.
     if (request.raw.rawHeaders.length > 2 * headerLinesMax)

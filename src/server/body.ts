@@ -1,0 +1,245 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
+import { invalid, MemoryError } from "../errors.js";
+import { type Call, SMALL_BYTES_MAX } from "./call.js";
+import type { Encoding } from "./content-type.js";
+import { readJson, readLongJson } from "./json.js";
+import { checkNothingIsLost, isObject, parsed, textOf } from "./json-text.js";
+
+const gunzipBytes = promisify(gunzip);
+
+/** Size of what gRPC and gRPC-Web put before a message: a byte of flags and four of length. */
+const ENVELOPE_BYTES = 5;
+const COMPRESSED_FLAG = 1;
+
+/** Factor for a body that is held as it came and decoded; the latter is taken to be as large. */
+const DECODED_TIMES = 2;
+
+/** Size from which a body is decoded in steps. */
+const LONG_BYTES = 262_144;
+
+/** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
+const STREAM_BYTES_MAX = 65_536;
+
+/** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
+const UNZIPS_MAX = 4;
+
+/** Messages that a call sends. */
+export interface Messages {
+  readonly message: DescMessage;
+  readonly encoding: Encoding;
+  /** Maximum size of each, before and after decompressing. */
+  readonly bytesMax: number;
+}
+
+/**
+ * Reads and decodes the message of a unary call.
+ *
+ * @throws MemoryError `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or ConnectError, such as `canceled`
+ * when the caller breaks off, or is cut off, before the end.
+ */
+export async function readMessage(call: Call, messages: Messages): Promise<Message> {
+  const { message, encoding, bytesMax } = messages;
+  if (!encoding.enveloped) return decodeBody(await readBody(call, bytesMax), messages);
+  const bytes = await readAll(call, bytesMax + ENVELOPE_BYTES);
+  const plain = await unpackEnvelope(call, bytes, messages);
+  return decodeBody(plain, { message, encoding });
+}
+
+/** Reads and decodes the messages of a streaming call, one by one. @throws as `readMessage` does. */
+export async function* readMessages(
+  call: Call,
+  body: AsyncIterable<Uint8Array>,
+  messages: Messages,
+): AsyncGenerator<Message> {
+  const { bytesMax } = messages;
+  try {
+    for await (const { flags, data } of transformSplitEnvelope(bytesMax)(counted(body, call))) {
+      if (!isEnd(flags)) yield decode(await unpack(call, { flags, data }, messages), messages);
+    }
+  } catch (error) {
+    throw explained(error, bytesMax);
+  }
+}
+
+/** Counts the bytes of a stream of messages while they are read. */
+async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > STREAM_BYTES_MAX) throw tooLarge(STREAM_BYTES_MAX);
+    call.hold(chunk.byteLength);
+    yield chunk;
+  }
+}
+
+/** Says in our words what Connect finds wrong with an envelope. */
+function explained(error: unknown, bytesMax: number): unknown {
+  const { code } = error instanceof ConnectError ? error : {};
+  if (code === Code.ResourceExhausted) return tooLarge(bytesMax);
+  return code === Code.InvalidArgument ? cutOff() : error;
+}
+
+/** Reads and unpacks a whole body. @throws as `readMessage` does. */
+export async function readBody(call: Call, bytesMax: number): Promise<Uint8Array> {
+  const compression = call.headers["content-encoding"];
+  if (compression !== undefined && compression !== "gzip") {
+    const message = `unknown compression ${JSON.stringify(compression.slice(0, 64))}: supported encodings are gzip`;
+    throw new ConnectError(message, Code.Unimplemented);
+  }
+  const bytes = await readAll(call, bytesMax);
+  return compression === undefined ? bytes : unzip(call, bytes, bytesMax);
+}
+
+/** Reads a body as an object of JSON. @throws as `readMessage` does. */
+export async function readObject(call: Call, bytesMax: number): Promise<Readonly<Record<string, unknown>>> {
+  const text = textOf(await readBody(call, bytesMax));
+  const value = parsed(text);
+  if (!isObject(value)) throw invalid("body", "is not a JSON object");
+  checkNothingIsLost(text);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** Creates the error for a body over the limit. */
+function tooLarge(bytesMax: number): MemoryError {
+  const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
+  return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
+}
+
+/** Reads the body of a call's request, by its events: an iterator costs a small body more than all the rest. */
+function readAll(call: Call, bytesMax: number): Promise<Uint8Array> {
+  const { request } = call;
+  const said = call.headers["content-length"];
+  const bytesSaid = said !== undefined && /^\d+$/.test(said) ? Number(said) : bytesMax;
+  let all: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+  const add = (chunk: Buffer) => {
+    const end = bytes + chunk.byteLength;
+    if (end > bytesMax) throw tooLarge(bytesMax);
+    if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
+    // Only what has arrived counts for others: a header may announce anything.
+    call.hold(DECODED_TIMES * chunk.byteLength);
+    // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
+    // byte.
+    if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+    all.set(chunk, bytes);
+    bytes = end;
+  };
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      request.off("data", onData).off("end", onEnd).off("error", onBreak).off("close", onBreak);
+    };
+    const refuse = (error: unknown) => {
+      stop();
+      // What follows is dropped when the answer is out.
+      request.pause();
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      try {
+        add(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    };
+    const onEnd = () => {
+      stop();
+      resolve(all.subarray(0, bytes));
+    };
+    // The connection, or the stream of HTTP/2, ended in the middle.
+    const onBreak = (error?: Error) =>
+      refuse(new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error));
+    if (bytesSaid > bytesMax) reject(tooLarge(bytesMax));
+    else if (request.destroyed || request.readableEnded) onBreak();
+    else request.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
+  });
+}
+
+function ensureCapacity(old: Buffer, bytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(bytes);
+  larger.set(old);
+  return larger;
+}
+
+/** Unpacks the one message of a unary call. */
+function unpackEnvelope(call: Call, bytes: Uint8Array, messages: Messages): Promise<Uint8Array> | Uint8Array {
+  if (bytes.length === 0) throw wrongNumber("missing input message");
+  if (bytes.length < ENVELOPE_BYTES) throw cutOff();
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
+  if (length > messages.bytesMax) throw tooLarge(messages.bytesMax);
+  const data = bytes.subarray(ENVELOPE_BYTES);
+  if (length > data.length) throw cutOff();
+  if (length < data.length) throw wrongNumber("received extra input message");
+  const flags = bytes[0] as number;
+  if (isEnd(flags)) throw new ConnectError("unexpected end flag", Code.InvalidArgument);
+  return unpack(call, { flags, data }, messages);
+}
+
+/** Creates Connect's own error. */
+function wrongNumber(what: string): ConnectError {
+  return new ConnectError(`protocol error: ${what} for unary method`, Code.Unimplemented);
+}
+
+/** Unpacks the message of an envelope. */
+function unpack(
+  call: Call,
+  { flags, data }: { readonly flags: number; readonly data: Uint8Array },
+  { encoding, bytesMax }: Messages,
+): Promise<Uint8Array> | Uint8Array {
+  if ((flags & COMPRESSED_FLAG) === 0) return data;
+  if (call.headers[encoding.header] === "gzip") return unzip(call, data, bytesMax);
+  // Connect's own error.
+  const message = "received compressed envelope, but do not know how to decompress";
+  throw new ConnectError(message, Code.Internal);
+}
+
+/** True for the flags of an envelope that is the end of a stream, which is no message. */
+function isEnd(flags: number): boolean {
+  return (flags & ~COMPRESSED_FLAG) !== 0;
+}
+
+/** Creates the error for a body that ends too early. */
+function cutOff(): MemoryError {
+  return invalid("body", "ends in the middle of a message");
+}
+
+const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
+let slot = 0;
+
+/** Decompresses, at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
+async function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  slot = (slot + 1) % UNZIPS_MAX;
+  const unzipping = (unzips[slot] as Promise<unknown>).then(() =>
+    gunzipBytes(bytes, { maxOutputLength: bytesMax }),
+  );
+  // The caller gets the failure; the next body is unpacked all the same.
+  unzips[slot] = unzipping.catch(() => {});
+  const plain = await unzipping.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
+    throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
+  });
+  call.hold(DECODED_TIMES * plain.length);
+  return plain;
+}
+
+type Decoding = Pick<Messages, "message" | "encoding">;
+
+/** Decodes a body; a long one of JSON step by step, so that other work runs in between. */
+function decodeBody(bytes: Uint8Array, decoding: Decoding): Promise<Message> | Message {
+  const isLong = bytes.length >= LONG_BYTES && decoding.encoding.codec === "json";
+  return isLong ? readLongJson(decoding.message, bytes) : decode(bytes, decoding);
+}
+
+/** @throws MemoryError `invalid_argument`, with a text that names the field where it can. */
+function decode(bytes: Uint8Array, { message, encoding }: Decoding): Message {
+  if (encoding.codec === "json") return readJson(message, bytes);
+  try {
+    return fromBinary(message, bytes);
+  } catch {
+    // The decoder's own message speaks of offsets and wire types.
+    throw invalid("body", `is not a well-formed ${message.name}: cut off, not UTF-8, or nested too deep`);
+  }
+}

@@ -1,0 +1,237 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { invalid } from "../errors.js";
+import { parseInstant } from "../memory/requests/times.js";
+import { suggestion } from "../suggest.js";
+import { checkNothingIsLost, isObject, shown, textOf } from "./json-text.js";
+
+/** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
+export const JSON_OPTIONS = {
+  useProtoFieldName: true,
+  alwaysEmitImplicit: true,
+  ignoreUnknownFields: false,
+} as const;
+
+/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
+const NESTING_MAX = 64;
+
+/** Forms of the messages that JSON writes as a string; field masks have rules of their own. */
+const TEXTS: Readonly<Record<string, string>> = {
+  [TimestampSchema.typeName]: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
+  [DurationSchema.typeName]: 'a number of seconds like "3600s"',
+};
+
+/** Values of a message's fields, as `create` takes them. */
+type Fields = Record<string, unknown>;
+
+/**
+ * Decodes a JSON body. Protobuf's own decoder would let pass, or report without naming the field: numbers in quotes,
+ * unknown fields, a field given twice, broken JSON and bytes that are not UTF-8.
+ *
+ * @throws MemoryError `invalid_argument` that names the field.
+ */
+export function readJson(message: DescMessage, bytes: Uint8Array): Message {
+  const text = textOf(bytes);
+  const fields = fieldsIn(message, parse(text));
+  checkNothingIsLost(text);
+  return create(message, fields);
+}
+
+/** Decodes a JSON body like `readJson`, and lets other work run in between: each step takes long for megabytes. */
+export async function readLongJson(message: DescMessage, bytes: Uint8Array): Promise<Message> {
+  const text = textOf(bytes);
+  const value = parse(text);
+  await nextIteration();
+  const fields = fieldsIn(message, value);
+  await nextIteration();
+  checkNothingIsLost(text);
+  await nextIteration();
+  return create(message, fields);
+}
+
+/** Fields of a patch that say how to update, and are no part of what is updated. */
+const ABOUT_PATCHES = ["etag", "on_secret"];
+
+/**
+ * Decodes a JSON body into the request about a resource, whose path gives fields. A merge patch (RFC 7396) makes
+ * the request that updates it: what the patch gives is updated, and what it gives as null is removed.
+ *
+ * @throws MemoryError `invalid_argument` that names the field.
+ */
+export function readResource(
+  message: DescMessage,
+  bytes: Uint8Array,
+  { path, isPatch }: { readonly path: Readonly<Record<string, string>>; readonly isPatch: boolean },
+): Message {
+  const text = textOf(bytes);
+  const value = parse(text);
+  const fields = fieldsIn(message, value);
+  checkNothingIsLost(text);
+  const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
+  const beside = isPatch ? "is no part of a patch" : "stands in the path; leave it out of the body";
+  for (const name of isPatch ? [...Object.keys(path), "update_mask"] : Object.keys(path)) {
+    if (given.includes(name)) throw invalid(name, beside);
+  }
+  // Their names are single words, which are the same in every form.
+  Object.assign(fields, path);
+  if (isPatch) fields.updateMask = { paths: given.filter((name) => !ABOUT_PATCHES.includes(name)) };
+  return create(message, fields);
+}
+
+/** Decodes a value that was JSON, such as a tool's arguments. @throws MemoryError `invalid_argument`. */
+export function readValue(message: DescMessage, value: unknown): Message {
+  return create(message, fieldsIn(message, value));
+}
+
+/** Finds a field by its name in the contract, or by that of Protobuf's JSON. */
+export function fieldOf(message: DescMessage, key: string): DescField | undefined {
+  return message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // The parser's own message quotes the text.
+    throw invalid("body", json.trim() === "" ? "is empty; send a JSON object" : "is not valid JSON");
+  }
+}
+
+/** Checks and reads a message; `path` is empty for the body, and `memories[3]` for a part of it. */
+function fieldsIn(message: DescMessage, value: unknown, path = ""): Fields {
+  if (!isObject(value)) throw invalid(path || "body", `is ${kindOf(value)}; send a JSON object`);
+  const fields: Fields = {};
+  const seen = new Map<DescField, string>();
+  for (const [key, inner] of Object.entries(value)) {
+    const field = fieldOf(message, key);
+    if (field === undefined) {
+      const meant = suggestion(
+        key,
+        message.fields.map(({ name }) => name),
+      );
+      throw invalid(within(path, shown(key)), `is not a field of ${message.name}${meant}`);
+    }
+    const name = within(path, field.name);
+    if (seen.has(field)) throw invalid(name, `is given twice, as ${seen.get(field)} and ${key}`);
+    seen.set(field, key);
+    // null is Protobuf's way to leave a field out.
+    if (inner === null) continue;
+    const read = field.fieldKind === "list" ? listIn(field, inner, name) : valueIn(field, inner, name);
+    // Of a group, only one field may be given. An optional one is a group of its own, which it does not name.
+    const { oneof } = field;
+    if (oneof === undefined) {
+      fields[field.localName] = read;
+      continue;
+    }
+    const chosen = (fields[oneof.localName] as { readonly field: DescField } | undefined)?.field;
+    if (chosen !== undefined)
+      throw invalid(name, `is given beside ${within(path, chosen.name)}; give one of them`);
+    fields[oneof.localName] = { case: field.localName, value: read, field };
+  }
+  return fields;
+}
+
+function listIn(field: DescField, value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) throw invalid(name, `is ${kindOf(value)}; send an array`);
+  return value.map((each, i) => valueIn(field, each, `${name}[${i}]`));
+}
+
+function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, name: string): unknown {
+  if (message !== undefined) return messageIn(message, value, name);
+  if (choice !== undefined) return choiceIn(choice, value, name);
+  if (scalar === ScalarType.STRING) {
+    checkString(name, value);
+  } else if (scalar === ScalarType.BOOL) {
+    if (typeof value !== "boolean") throw invalid(name, `is ${kindOf(value)}; send true or false`);
+  } else if (scalar === ScalarType.DOUBLE) {
+    if (typeof value !== "number") throw invalid(name, `is ${kindOf(value)}; send a number`);
+  } else if (!(typeof value === "number" && isInt32(value))) {
+    const what = typeof value === "number" ? String(value) : kindOf(value);
+    throw invalid(name, `is ${what}; send a whole number`);
+  }
+  return value;
+}
+
+function checkString(name: string, value: unknown): asserts value is string {
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send a string`);
+  if (!value.isWellFormed()) throw invalid(name, "is not well-formed Unicode (a lone surrogate)");
+}
+
+function messageIn(message: DescMessage, value: unknown, name: string): unknown {
+  if (message.typeName === FieldMaskSchema.typeName) return maskIn(value, name);
+  if (message.typeName in TEXTS) return textIn(message, value, name);
+  if (message.file.proto.package === "recalld.v1") return fieldsIn(message, value, name);
+  if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
+  checkNesting(name, value, 1);
+  // A Struct is what its JSON is.
+  return message.typeName === StructSchema.typeName ? value : fromJson(message, value as JsonObject);
+}
+
+/**
+ * Reads a field mask. Protobuf's JSON has `"createdAt"` in it, which would spoil keys of metadata; this API's fields
+ * are in snake_case elsewhere, so both are read.
+ */
+function maskIn(value: unknown, name: string): Fields {
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send names with commas between`);
+  return { paths: value === "" ? [] : value.split(",").map(pathOf) };
+}
+
+/** Writes a field's name as the contract does. What follows a dot is no field's name, and stays. */
+function pathOf(path: string): string {
+  const [first = "", ...rest] = path.split(".");
+  return [first.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...rest].join(".");
+}
+
+/** Reads a message that JSON writes as a string. */
+function textIn(message: DescMessage, value: unknown, name: string): Message {
+  checkString(name, value);
+  const otherwise = `is not ${TEXTS[message.typeName]}`;
+  // Protobuf's decoder takes 30 February for a day of March.
+  if (message.typeName === TimestampSchema.typeName && parseInstant(value) === undefined)
+    throw invalid(name, otherwise);
+  try {
+    return fromJson(message, value);
+  } catch {
+    throw invalid(name, otherwise);
+  }
+}
+
+function choiceIn(choice: DescEnum, value: unknown, name: string): number {
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
+  const chosen = choice.values.find((each) => each.name === value);
+  if (chosen !== undefined) return chosen.number;
+  const names = choice.values.map((each) => each.name);
+  // The first one is "unspecified", which nobody means.
+  throw invalid(name, `is none of ${names.join(", ")}${suggestion(value, names.slice(1))}`);
+}
+
+function within(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+function checkNesting(field: string, value: object, depth: number): void {
+  if (depth > NESTING_MAX) throw invalid(field, `is more than ${NESTING_MAX} levels deep`);
+  for (const inner of Object.values(value)) {
+    if (typeof inner === "object" && inner !== null) checkNesting(field, inner, depth + 1);
+  }
+}
+
+function isInt32(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 31;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
