@@ -37,6 +37,7 @@ import {
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
 import { HTTP2_STREAMS_MAX } from "../src/server/listen/connection-counts.js";
+import { RESETS_RATE } from "../src/server/listen/http2-sessions.js";
 import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
@@ -181,6 +182,11 @@ const CONNECTIONS: readonly Row[] = [
   ["Requests without a key of an address", rateOf(KEYLESS_RATE), exhausted("RATE_LIMITED")],
   ["Probes of an address", rateOf(PROBES_RATE), exhausted("RATE_LIMITED")],
   ["Refused requests on a connection", rateOf(REFUSALS_RATE), "The connection is closed"],
+  [
+    "HTTP/2 calls of an address that are reset",
+    rateOf(RESETS_RATE),
+    "The session is ended, and new ones are reset",
+  ],
   ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],
   ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "The client waits"],
 ];

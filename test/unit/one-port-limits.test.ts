@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { get, type IncomingMessage, type ServerResponse } from "node:http";
-import { type ClientHttp2Stream, constants } from "node:http2";
+import { type ClientHttp2Stream, constants, connect as http2Connect } from "node:http2";
 import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
@@ -103,8 +103,9 @@ describe("the limits of one port", () => {
     expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
   });
 
-  it("a session that resets calls in a flood is ended", async () => {
-    const session = dial(await serve());
+  it("a session that resets calls in a flood is ended, and its address begins no other for a while", async () => {
+    const port = await serve();
+    const session = dial(port);
     await ask2(session, "/a");
     let goaway: number | undefined;
     session.once("goaway", (code) => {
@@ -120,6 +121,14 @@ describe("the limits of one port", () => {
     }
     await vi.waitUntil(() => session.destroyed, { timeout: 10_000 });
     expect(goaway).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // A fresh session would only go on; another address is served, and so is HTTP/1.
+    const refused = counts.refused.address;
+    await untilEnd(raw(port), PREFACE);
+    expect(counts.refused.address).toBe(refused + 1);
+    expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
+    const other = http2Connect(`http://127.0.0.1:${port}`, { localAddress: "127.0.0.2" } as object);
+    expect(await ask2(other, "/c")).toBe("GET /c over 2.0");
+    other.destroy();
   }, 30_000);
 
   it("a session that sends calls and their resets all in one go is ended too", async () => {

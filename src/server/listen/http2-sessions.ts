@@ -1,18 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
-import { Bucket, type Rate } from "../../accounts/bucket.js";
+import { Buckets, type Rate } from "../../accounts/bucket.js";
 import { type AddressOf, networkOf } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";
 import { endSession, isEnding } from "./refusals.js";
 
 /**
- * Rate of calls that a client may reset (CVE-2023-44487). Node itself stops at 33 a second after a burst of
- * 1,000: it sends GOAWAY and reads no more, but leaves the connection open. This server ends the connection
- * at a lower rate.
+ * Rate of calls that the clients of an address may reset (CVE-2023-44487). Node itself stops a session at 33 a second
+ * after a burst of 1,000: it sends GOAWAY and reads no more, but leaves the connection open. This server ends the
+ * session at a lower rate, and lets no other begin from there until those resets are made up for.
  */
-export const RESETS_RATE: Rate = { perSecond: 30, burst: 900 };
+export const RESETS_RATE: Rate = Object.freeze({ perSecond: 30, burst: 900 });
+/** Longest time for which no session begins: resets that were on their way together count no further. */
+const RESETS_MS_MAX = 10_000;
 
 // Node's other bounds stay as they are: 32 settings a frame, 10 pings of ours unanswered, 1000
 // acknowledgements of theirs queued.
@@ -32,13 +34,15 @@ interface OpenSession {
   readonly streams: Set<ServerHttp2Stream>;
   /** True if a stream was opened since the last look. */
   opened: boolean;
-  /** Resets that it may have; undefined once it is being ended. */
-  resets: Bucket | undefined;
+  /** Name by which its resets are counted. */
+  readonly owner: string;
+  isEnding: boolean;
 }
 
 /** Open HTTP/2 sessions of a server, each held to its limits. */
 export class Http2Sessions {
   readonly #sessions = new Map<Http2Session, OpenSession>();
+  readonly #resets = new Buckets(RESETS_RATE);
 
   constructor(
     private readonly limits: OnePortLimits,
@@ -47,8 +51,13 @@ export class Http2Sessions {
     private readonly addressOf: AddressOf,
   ) {}
 
-  accept(session: Http2Session): void {
-    const open: OpenSession = { streams: new Set(), opened: false, resets: new Bucket(RESETS_RATE) };
+  /** True if the owner of a connection may begin a session on it. */
+  admits(owner: string): boolean {
+    return this.#resets.waitMs(owner) <= 0;
+  }
+
+  accept(session: Http2Session, owner: string): void {
+    const open: OpenSession = { streams: new Set(), opened: false, owner, isEnding: false };
     this.#sessions.set(session, open);
     session.once("close", () => this.#sessions.delete(session));
     session.on("timeout", () =>
@@ -70,7 +79,7 @@ export class Http2Sessions {
     const { http2Streams } = this.counts;
     const owner = networkOf(this.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
-    if (isEnding(session) || !http2Streams.tryTake(owner)) {
+    if (open.isEnding || isEnding(session) || !http2Streams.tryTake(owner)) {
       // The error is the refusal itself. It is sent later, because Node is in the middle of reading now.
       stream.on("error", () => {}).once("close", () => this.#noteReset(session, open));
       setImmediate(() => stream.close(constants.NGHTTP2_REFUSED_STREAM));
@@ -90,10 +99,12 @@ export class Http2Sessions {
     for (const session of this.#sessions.keys()) session.close();
   }
 
-  /** Counts a stream that either side has reset; a session with too many is ended. */
+  /** Counts a stream that either side has reset; a session whose owner has too many is ended. */
   #noteReset(session: Http2Session, open: OpenSession): void {
-    if (session.destroyed || open.resets === undefined || open.resets.tryTake()) return;
-    open.resets = undefined;
+    const waitMs = this.#resets.waitMs(open.owner);
+    if (waitMs < RESETS_MS_MAX) this.#resets.take(open.owner);
+    if (waitMs <= 0 || open.isEnding || session.destroyed) return;
+    open.isEnding = true;
     this.counts.cutOff.request += 1;
     endSession(session);
   }

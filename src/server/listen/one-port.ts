@@ -94,7 +94,6 @@ export class OnePortServer extends Server {
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#sessions = new Http2Sessions(limits, this.#counts, addressOf);
-    this.#http2.on("session", (session) => this.#sessions.accept(session));
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
@@ -154,10 +153,8 @@ export class OnePortServer extends Server {
   }
 
   #take(socket: Socket): void {
-    const address = plainAddress(socket.remoteAddress ?? "");
-    const isProxy = this.#isProxy(address);
-    // It stands for many clients, so each of its connections is an owner of its own.
-    const owner = isProxy ? `${address} ${socket.remotePort}` : networkOf(address);
+    const isProxy = this.#isProxy(plainAddress(socket.remoteAddress ?? ""));
+    const owner = this.#ownerOf(socket);
     const { connections, refused } = this.#counts;
     if (!connections.tryTake(owner, 1, isProxy ? undefined : this.#limits.connectionsPerAddressMax)) {
       refused[connections.heldBy(owner) === 0 ? "total" : "address"] += 1;
@@ -198,13 +195,28 @@ export class OnePortServer extends Server {
   }
 
   #openSession(socket: Socket): void {
+    const owner = this.#ownerOf(socket);
+    if (!this.#sessions.admits(owner)) {
+      this.#counts.refused.address += 1;
+      socket.resetAndDestroy();
+      return;
+    }
     this.#http2Sockets.add(socket);
     socket.once("close", () => this.#http2Sockets.delete(socket));
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
     // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
-    this.#http2.once("session", (session) => this.#watchRefusals(session, socket));
+    this.#http2.once("session", (session) => {
+      this.#sessions.accept(session, owner);
+      this.#watchRefusals(session, socket);
+    });
     this.#http2.emit("connection", socket); // reads what is buffered by itself
+  }
+
+  /** Name by which a connection counts. A proxy stands for many clients: each connection of one is an owner of its own. */
+  #ownerOf({ remoteAddress = "", remotePort }: Socket): string {
+    const address = plainAddress(remoteAddress);
+    return this.#isProxy(address) ? `${address} ${remotePort}` : networkOf(address);
   }
 
   #watchRefusals(connection: Socket | Http2Session, socket: Socket): void {
