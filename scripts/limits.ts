@@ -181,7 +181,7 @@ const CONNECTIONS: readonly Row[] = [
   ],
   ["Requests without a key of an address", rateOf(KEYLESS_RATE), exhausted("RATE_LIMITED")],
   ["Probes of an address", rateOf(PROBES_RATE), exhausted("RATE_LIMITED")],
-  ["Refused requests on a connection", rateOf(REFUSALS_RATE), "The connection is closed"],
+  ["Refused requests of an address", rateOf(REFUSALS_RATE), "Each further one closes its connection"],
   [
     "HTTP/2 calls of an address that are reset",
     rateOf(RESETS_RATE),

@@ -14,13 +14,14 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { Buckets } from "../../accounts/bucket.js";
 import { type AddressOf, clientAddresses, networkOf, plainAddress } from "./client-address.js";
 import { ConnectionCounts } from "./connection-counts.js";
 import { sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { endAfterRefusals } from "./refusals.js";
+import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import type { Tls } from "./tls.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
@@ -63,6 +64,7 @@ export class OnePortServer extends Server {
   readonly #unopened = new Map<string, Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions: Http2Sessions;
+  readonly #refusals = new Buckets(REFUSALS_RATE);
 
   constructor(
     handler: RequestListener,
@@ -221,8 +223,12 @@ export class OnePortServer extends Server {
 
   #watchRefusals(connection: Socket | Http2Session, socket: Socket): void {
     if (this.#isProxy(plainAddress(socket.remoteAddress ?? ""))) return;
-    endAfterRefusals(connection, () => {
-      this.#counts.cutOff.refusals += 1;
+    const owner = this.#ownerOf(socket);
+    endAfterRefusals(connection, {
+      mayGoOn: () => this.#refusals.tryTake(owner),
+      onEnd: () => {
+        this.#counts.cutOff.refusals += 1;
+      },
     });
   }
 }

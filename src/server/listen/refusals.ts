@@ -1,14 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { Bucket, type Rate } from "../../accounts/bucket.js";
+import type { Rate } from "../../accounts/bucket.js";
 import { closeAfter, LINGER_MS } from "./open-requests.js";
 
-/** Rate of refusals after which a connection is ended: refusing forever costs as much as serving. */
-export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 20, burst: 200 });
+/**
+ * Rate of refusals of an address after which each further one ends its connection: refusing forever costs as much as
+ * serving.
+ */
+export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 50, burst: 500 });
 
 interface Watched {
-  readonly bucket: Bucket;
+  /** Takes one of the refusals that its owner may go on after. */
+  readonly mayGoOn: () => boolean;
   /** Undefined once the connection is being ended. */
   onEnd: (() => void) | undefined;
 }
@@ -17,8 +21,8 @@ interface Watched {
 const connections = new WeakMap<object, Watched>();
 
 /** Watches a connection; `onEnd` is called when it is ended. */
-export function endAfterRefusals(connection: Socket | Http2Session, onEnd: () => void): void {
-  connections.set(connection, { bucket: new Bucket(REFUSALS_RATE), onEnd });
+export function endAfterRefusals(connection: Socket | Http2Session, watched: Required<Watched>): void {
+  connections.set(connection, { ...watched });
 }
 
 /** True if a connection is being ended, and nothing more of it should be served. */
@@ -28,14 +32,14 @@ export function isEnding(connection: object | undefined): boolean {
 }
 
 /**
- * Counts a request that was refused with 401, 404 or 429. A connection that goes on after many of them is ended,
- * once its running answers had a moment to leave; `atOnce` ends it after this one. Those of trusted proxies stay.
+ * Counts a request that was refused with 401, 404 or 429. After many of an address, a connection is
+ * ended once its running answers had a moment to leave; `atOnce` ends it after this one. Those of trusted proxies stay.
  */
 export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atOnce = false } = {}): void {
   const connection = connectionOf(request);
   const watched = connections.get(connection);
   if (watched?.onEnd === undefined) return;
-  if (!atOnce && watched.bucket.tryTake()) return;
+  if (!atOnce && watched.mayGoOn()) return;
   watched.onEnd();
   watched.onEnd = undefined;
   if ("goaway" in connection) endSession(connection, atOnce ? 0 : LINGER_MS);
