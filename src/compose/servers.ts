@@ -6,6 +6,9 @@ import { documentFetches, openDocuments } from "../client-metadata/documents.js"
 import type { Share } from "../concurrency/share.js";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
+import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
+import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
+import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import type { Telemetry } from "../observability/telemetry.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
@@ -17,7 +20,7 @@ import { openFiles } from "../server/portal/portal.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
 import type { Closers } from "./storage.js";
-import { listenForMetrics, watchGauges } from "./telemetry.js";
+import { listenForMetrics } from "./telemetry.js";
 
 interface ServersOptions
   extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
@@ -57,11 +60,17 @@ export async function startServers(config: Config, options: ServersOptions) {
     onCall: telemetry.begin,
   });
   const { modelVersions, namespaces } = memory;
-  watchGauges(telemetry, {
-    readiness,
-    modelVersions,
-    namespaces,
-    models,
+  telemetry.watch({
+    ready: () => readiness.now(),
+    held: () => namespaces.measure(),
+    models: () => modelVersions.models,
+    embedding: () => longest(models),
+    queueLimits: {
+      embed_query: EMBEDDING_MAX,
+      embed_text: EMBEDDING_MAX,
+      append: APPENDING_MAX,
+      index: INDEXING_MAX,
+    },
     indexMemoryBytesMax,
     connections,
     connectionsMax,

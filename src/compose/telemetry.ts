@@ -1,17 +1,9 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config/config.js";
-import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
-import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
-import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
-import type { Namespaces } from "../memory/log/namespaces.js";
-import type { ModelVersions } from "../memory/models/model-versions.js";
-import type { Sources } from "../observability/gauges.js";
 import { Telemetry } from "../observability/telemetry.js";
 import { listen } from "../server/http/listen.js";
 import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
-import type { Readiness } from "../server/listen/readiness.js";
 import { VERSION } from "../version.js";
-import { longest, type Models } from "./models.js";
 import type { Closers } from "./storage.js";
 
 export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
@@ -37,34 +29,4 @@ export async function listenForMetrics(
   const app = createMetricsApp({ exposition, ...listener });
   closers.push(() => app.close());
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
-}
-
-interface Watched
-  extends Pick<
-    Sources,
-    "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax" | "shares"
-  > {
-  readonly readiness: Readiness;
-  readonly modelVersions: ModelVersions;
-  readonly namespaces: Namespaces;
-  readonly models: Models;
-}
-
-export function watchGauges(
-  telemetry: Telemetry,
-  { readiness, modelVersions, namespaces, models, ...sources }: Watched,
-): void {
-  telemetry.watch({
-    ...sources,
-    ready: () => readiness.now(),
-    held: () => namespaces.measure(),
-    models: () => modelVersions.models,
-    embedding: () => longest(models),
-    queueLimits: {
-      embed_query: EMBEDDING_MAX,
-      embed_text: EMBEDDING_MAX,
-      append: APPENDING_MAX,
-      index: INDEXING_MAX,
-    },
-  });
 }

@@ -130,7 +130,7 @@ export async function removeDraft(dataDir: string): Promise<void> {
  */
 async function close(
   root: RootDatabase,
-  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Pick<Charges, "close"> },
+  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Charges },
 ): Promise<void> {
   await snapshots.close();
   // If the disk does not take the last charges, the flush below tells of it.
