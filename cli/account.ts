@@ -1,8 +1,9 @@
 import { text as readAll } from "node:stream/consumers";
 import * as client from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
+import { count as grouped } from "../src/errors.js";
 import { UsageError } from "./failure.js";
-import { grouped, print, seconds, short, tableOf } from "./output.js";
+import { print, seconds, short, tableOf } from "./output.js";
 import { type Common, checkWritable, connect, HEADERS, loginOf, profilePath, writeLogin } from "./profile.js";
 
 /** Number of calls by which GetAccount says that a plan has no limit. */

@@ -95,11 +95,7 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
   );
   gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.", () => sources.indexMemoryBytesMax);
   gauge("recalld_connections_limit", "CONNECTIONS_MAX.", () => sources.connectionsMax);
-  gauge(
-    "recalld_connections_open",
-    "Open connections to the port for calls.",
-    () => connections.open,
-  );
+  gauge("recalld_connections_open", "Open connections to the port for calls.", () => connections.open);
   const sharesBy = (which: "used" | "total") => () =>
     Object.fromEntries(Object.entries(shares).map(([share, each]) => [share, each[which]]));
   gauge("recalld_share_used", "What callers hold of a share.", sharesBy("used"), "share");
