@@ -59,19 +59,20 @@ async function serve(options: Options): Promise<void> {
   });
 }
 
-function dataFolder(env: NodeJS.ProcessEnv): string {
+function dataFolder(): string {
+  const { env } = process;
   return env.DATA_DIR || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "recalld");
 }
 
 /** Chooses the server: the one that is named, or one of this machine that all sessions share. */
 function finding({ url }: Options): FindPlace {
   const { env } = process;
-  const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin(env);
+  const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin();
   if (isNamed) {
-    const server = serverOf(url === undefined ? {} : { url }, env);
+    const server = serverOf(url === undefined ? {} : { url });
     return async () => server;
   }
-  const dataDir = dataFolder(env);
+  const dataDir = dataFolder();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return () => findShared(dataDir);
 }

@@ -69,7 +69,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["log", { externalId: 1, _id: -1 }, having("externalId")],
   ["log", { operation: 1, _id: -1 }, having("operation")],
   ["log", { special: 1, _id: -1 }, having("special")],
-  ["log", { expiresAt: 1, _id: 1 }, having("expiresAt")],
+  ["log", { expiresAtMs: 1, _id: 1 }, having("expiresAtMs")],
   ["log", { unerased: 1, _id: 1 }, having("unerased")],
   ["log", COUNTED],
   ["namespaces", { logId: 1 }],
@@ -77,7 +77,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["accounts", { "keys.sessions.hash": 1 }],
   ["claims", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
   ["grants", { keptUntil: 1 }, { expireAfterSeconds: 0 }],
-  ["recent", { usedAt: -1 }],
+  ["recent", { usedAtMs: -1 }],
   ["usage", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
 ];
 
