@@ -2,11 +2,12 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { Operator } from "./admin/operations.js";
+import type { Closers, Context } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
-import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
+import { describeNewest, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
-import { type Closers, openStorage, ownIndexFiles } from "./compose/storage.js";
+import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { audited, warn } from "./compose/warn.js";
 import type { Config } from "./config/config.js";
@@ -74,30 +75,22 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
+  const readiness = new Readiness();
+  const context: Context = { config, logger, telemetry, readiness, closers, models: new Set() };
   const operator = new Operator();
   const answer = audited(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
-  await ownIndexFiles(config, { storage, closers, logger, answer });
-  const models: Models = new Set();
-  const common = { config, logger, telemetry, models, closers };
-  const readiness = new Readiness();
+  await ownIndexFiles(context, { storage, answer });
   let calls = { running: 0 };
-  const { modelVersions, first } = await openModelVersions(storage.systemRecords, {
-    ...common,
-    readiness,
+  const { modelVersions, first } = await openModelVersions(context, {
+    systemRecords: storage.systemRecords,
     running: () => calls.running,
   });
-  const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
-  const memory = openMemory(config, {
-    ...options,
-    storage,
-    modelVersions,
-    telemetry,
-    quota: counting.quota,
-    calls: counting.calls,
-  });
-  openMoving(memory, common);
+  const counting = openCounting(context, storage);
+  const { quota } = counting;
+  const memory = openMemory(context, { storage, modelVersions, quota, calls: counting.calls });
+  openMoving(context, memory);
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
     accounts,
@@ -123,12 +116,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
-  const servers = await startServers(config, {
-    logger,
-    closers,
-    telemetry,
-    readiness,
-    models,
+  const servers = await startServers(context, {
     plans,
     memory,
     tls,
@@ -146,7 +134,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     namespaces: memory.namespaces,
     stopping: options.stopping,
     onProgress: (done, total) => logger.debug({ done, total }, "warming"),
-    onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
+    onTrouble: warn(context)("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();
   const { model, convention } = first;

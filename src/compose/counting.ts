@@ -1,37 +1,23 @@
-import type { FastifyBaseLogger } from "fastify";
 import { charge, getAccount } from "../accounts/authenticate.js";
 import { CallRecorder } from "../accounts/calls/record-calls.js";
 import { LastUsed } from "../accounts/last-used.js";
 import { UsageCounter } from "../accounts/usage.js";
-import type { Config } from "../config/config.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { ChargeOutcome } from "../observability/metrics.js";
-import type { Telemetry } from "../observability/telemetry.js";
-import type { Readiness } from "../server/listen/readiness.js";
 import type { Storage } from "../storage/storage.js";
 import { StorageWatch } from "../storage/watch.js";
-import type { Closers } from "./storage.js";
+import type { Context } from "./context.js";
 import { warn } from "./warn.js";
 
 /** Time between two writes of what was counted. */
 const FLUSH_MS = 5_000;
 
-interface CountingOptions {
-  readonly storage: Storage;
-  readonly logger: FastifyBaseLogger;
-  readonly closers: Closers;
-  readonly readiness: Readiness;
-  readonly telemetry: Telemetry;
-}
-
 /** Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used. */
-export function openCounting(
-  { callRecordDays, callRecordsMax }: Config,
-  { storage, logger, closers, readiness, telemetry }: CountingOptions,
-) {
+export function openCounting(context: Context, storage: Storage) {
+  const { config, logger, closers, readiness, telemetry } = context;
   const { accounts } = storage;
-  const onTrouble = warn({ logger, telemetry });
+  const onTrouble = warn(context);
   const usage = new UsageCounter(storage.usage, {
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
@@ -39,8 +25,8 @@ export function openCounting(
   closers.push(() => usage.close());
   const calls = new CallRecorder(storage.calls, {
     accounts,
-    days: callRecordDays,
-    max: callRecordsMax,
+    days: config.callRecordDays,
+    max: config.callRecordsMax,
     onLost: (records) => telemetry.metrics?.lostCallRecords.inc(records),
     onTrouble: onTrouble("calls", "calls are not recorded; it is tried again"),
   });

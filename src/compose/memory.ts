@@ -1,7 +1,5 @@
-import type { FastifyBaseLogger } from "fastify";
 import type { Calls } from "../accounts/calls/calls.js";
 import { systemClock } from "../concurrency/clock.js";
-import type { Config } from "../config/config.js";
 import { startSweeping } from "../memory/erasure/sweeping.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
@@ -10,29 +8,27 @@ import type { Scope } from "../memory/ports/names.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { announcedLog, announcedNames, News } from "../memory/streams/news.js";
 import { OpenStreams } from "../memory/streams/open-streams.js";
-import type { Telemetry } from "../observability/telemetry.js";
 import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
-import { type Closers, openIndexFiles } from "./storage.js";
+import type { Context } from "./context.js";
+import { openIndexFiles } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {
-  readonly logger: FastifyBaseLogger;
   readonly storage: Storage;
   readonly modelVersions: ModelVersions;
   readonly quota: Quota;
   readonly calls: Pick<Calls, "erase">;
-  readonly closers: Closers;
-  readonly telemetry: Telemetry;
 }
 
 export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
 export function openMemory(
-  config: Config,
-  { storage, modelVersions, quota, calls, logger, closers, telemetry }: MemoryOptions,
+  context: Context,
+  { storage, modelVersions, quota, calls }: MemoryOptions,
 ): OpenMemory {
-  const onTrouble = warn({ logger, telemetry });
+  const { config, logger, closers, telemetry } = context;
+  const onTrouble = warn(context);
   const clock = systemClock;
   const { claims, erasures, recent, exclusive, secondaryIndexes } = storage;
   const news = new News(clock);

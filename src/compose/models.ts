@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from "fastify";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { type OpenEmbedder, withQueryCache } from "../embedding/embedder.js";
@@ -10,45 +9,28 @@ import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
-import type { Telemetry } from "../observability/telemetry.js";
-import type { Readiness } from "../server/listen/readiness.js";
+import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
-import type { Closers } from "./storage.js";
 import { warn } from "./warn.js";
-
-export type Models = Set<OpenEmbedder>;
 
 type Waiting = ReturnType<OpenEmbedder["waiting"]>;
 
-interface ModelOptions {
-  readonly config: Config;
-  readonly logger: FastifyBaseLogger;
-  readonly telemetry: Telemetry;
-  readonly models: Models;
-}
-
-interface FirstModelOptions extends ModelOptions {
-  readonly closers: Closers;
-  readonly readiness: Readiness;
-  /** Number of calls that run now. */
-  readonly running: () => number;
-}
-
 /** Opens the model that the database is pinned to; for an empty database, the one that is set. */
 export async function openModelVersions(
-  systemRecords: SystemRecords,
-  { closers, running, readiness, ...others }: FirstModelOptions,
+  context: Context,
+  { systemRecords, running }: { systemRecords: SystemRecords; running(): number },
 ): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
-  const { config, logger } = others;
+  const { config, logger, closers } = context;
   let present = () => "";
-  const onAway = watchServers({ ...others, readiness, present: () => present() });
-  const options = { ...others, onAway };
+  const onAway = watchServers(context, () => present());
   const models = await systemRecords.models();
-  const first = await openModel(
-    modelFor(config.model, models),
+  const first = await openModel(context, {
+    model: modelFor(config.model, models),
+    revision: models.at(-1)?.model.revision,
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
-    { ...options, revision: models.at(-1)?.model.revision, isAlone: () => running() <= 1 },
-  );
+    isAlone: () => running() <= 1,
+    onAway,
+  });
   closers.push(() => first.close());
   const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
   if (first.model.id !== config.model) {
@@ -60,9 +42,9 @@ export async function openModelVersions(
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
       // Settings that are not about this model say nothing of it, but the database does.
       const settings = { pooling: pooling as Pooling, passagePrefix };
-      return openModel(id, { ...options, revision, ...(id !== config.model && { settings }) });
+      return openModel(context, { model: id, revision, onAway, ...(id !== config.model && { settings }) });
     },
-    onTrouble: warn(options)("reembedding", "loading a model of the database; it is tried again"),
+    onTrouble: warn(context)("reembedding", "loading a model of the database; it is tried again"),
   });
   closers.push(() => modelVersions.close());
   present = () => modelVersions.pins.present.model.id;
@@ -73,12 +55,7 @@ export async function openModelVersions(
  * Follows the embedding servers of remote models. The process is not ready while that of the pinned model is away: of
  * another model, only the namespaces that are still to be moved wait for it.
  */
-function watchServers({
-  logger,
-  telemetry,
-  readiness,
-  present,
-}: Pick<FirstModelOptions, "logger" | "telemetry" | "readiness"> & { present: () => string }) {
+function watchServers({ logger, telemetry, readiness }: Context, present: () => string) {
   const away = new Set<string>();
   return (model: string, failure: unknown) => {
     const isChange = away.has(model) === (failure === undefined);
@@ -93,25 +70,22 @@ function watchServers({
   };
 }
 
-export async function openModel(
-  model: string,
+async function openModel(
+  context: Context,
   {
-    config,
-    logger,
-    telemetry,
-    models,
+    model,
     onAway,
     ...options
-  }: ModelOptions &
-    Pick<EmbedderOptions, "isAlone" | "revision" | "settings"> & {
-      onAway: (model: string, failure: unknown) => void;
-    },
+  }: Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings"> & {
+    onAway(model: string, failure: unknown): void;
+  },
 ): Promise<OpenEmbedder> {
+  const { config, telemetry, models } = context;
   const embedder = await openEmbedder({
     ...modelOf(config, model),
     ...options,
     workers: config.embedWorkers,
-    onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
+    onTrouble: warn(context)("embedder", "embedding"),
     onRequest: telemetry.embedServerRequest,
     onAway: (failure) => onAway(model, failure),
   });
@@ -133,7 +107,7 @@ export function describeNewest(modelVersions: ModelVersions): ModelDescription |
 }
 
 /** Counts what waits for a thread of one model: during a change of the model, of the one with more. */
-export function longest(models: Models): Waiting {
+export function longest(models: Context["models"]): Waiting {
   const waiting = [...models].map((model) => model.waiting());
   return {
     query: Math.max(0, ...waiting.map(({ query }) => query)),
@@ -146,16 +120,11 @@ export function sharesOf({ query, text }: Waiting): Waiting {
 }
 
 /** Follows the model that the database is pinned to, and moves its namespaces there. */
-export function openMoving(
-  memory: OpenMemory,
-  { logger, telemetry, closers }: Pick<FirstModelOptions, "logger" | "telemetry" | "closers">,
-): void {
+export function openMoving(context: Context, memory: OpenMemory): void {
+  const { logger, closers } = context;
   const moving = new Moving({
     ...memory,
-    onTrouble: warn({ logger, telemetry })(
-      "reembedding",
-      "moving namespaces to another model; it is tried again",
-    ),
+    onTrouble: warn(context)("reembedding", "moving namespaces to another model; it is tried again"),
     onMoved: ({ id }, namespaces) => logger.info({ model: id, namespaces }, "moved to the pinned model"),
   });
   closers.push(() => moving.close());

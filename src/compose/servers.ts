@@ -9,7 +9,6 @@ import { packageRoot } from "../embedding/models/locate.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
-import type { Telemetry } from "../observability/telemetry.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
 import { ConnectionCounts } from "../server/listen/connection-counts.js";
@@ -17,17 +16,13 @@ import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
 import { openFiles } from "../server/portal/portal.js";
+import type { Closers, Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
-import { longest, type Models, sharesOf } from "./models.js";
-import type { Closers } from "./storage.js";
+import { longest, sharesOf } from "./models.js";
 import { listenForMetrics } from "./telemetry.js";
 
-interface ServersOptions
-  extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
+interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls"> {
   readonly memory: OpenMemory;
-  readonly models: Models;
-  readonly telemetry: Telemetry;
-  readonly closers: Closers;
   readonly grants: Grants;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
   readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
@@ -35,8 +30,9 @@ interface ServersOptions
 }
 
 /** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
-export async function startServers(config: Config, options: ServersOptions) {
-  const { readiness, logger, closers, telemetry, memory, models } = options;
+export async function startServers(context: Context, options: ServersOptions) {
+  const { config, readiness, logger, closers, telemetry, models } = context;
+  const { memory } = options;
   const ending = new AbortController();
   // One listener for each running call is no leak.
   setMaxListeners(0, ending.signal);
@@ -47,6 +43,8 @@ export async function startServers(config: Config, options: ServersOptions) {
   const [files, fetches] = [openFiles(), documentFetches()];
   const { app, calls } = createApp({
     ...options,
+    logger,
+    readiness,
     load,
     files,
     oauth: oauthOf(config, { ...options, fetches }),
@@ -86,7 +84,7 @@ export async function startServers(config: Config, options: ServersOptions) {
       stream_bytes: memory.streams.shares.bytes,
     },
   });
-  const metricsAddress = await listenForMetrics(config, options);
+  const metricsAddress = await listenForMetrics(context);
   const { host, port } = config;
   const address = await listen(app, { host, port, tls: options.tls });
   const onPhase = (phase: string) => logger.info({ phase }, "stopping");

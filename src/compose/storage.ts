@@ -1,6 +1,5 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { FastifyBaseLogger } from "fastify";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
@@ -10,9 +9,7 @@ import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
-
-/** Functions to call at the end, or when the start fails, the last one first. */
-export type Closers = (() => unknown)[];
+import type { Context } from "./context.js";
 
 /**
  * Opens the database that the settings name.
@@ -39,13 +36,8 @@ export async function openStorage(
  * @throws MemoryError `failed_precondition` when another process has it.
  */
 export async function ownIndexFiles(
-  { dataDir }: Config,
-  {
-    storage,
-    closers,
-    logger,
-    answer,
-  }: { storage: Storage; closers: Closers; logger: FastifyBaseLogger; answer: Answering },
+  { config: { dataDir }, closers, logger }: Context,
+  { storage, answer }: { storage: Storage; answer: Answering },
 ): Promise<void> {
   try {
     if (!storage.exclusive) {

@@ -2,9 +2,9 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config/config.js";
 import { Telemetry } from "../observability/telemetry.js";
 import { listen } from "../server/http/listen.js";
-import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
+import { createMetricsApp } from "../server/http/metrics.js";
 import { VERSION } from "../version.js";
-import type { Closers } from "./storage.js";
+import type { Context } from "./context.js";
 
 export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
   return Telemetry.open({
@@ -16,14 +16,12 @@ export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promis
 }
 
 /** Listens on the port for metrics; returns the address of `/metrics`. */
-export async function listenForMetrics(
-  { host, metricsPort }: Config,
-  {
-    closers,
-    telemetry,
-    ...listener
-  }: Pick<MetricsOptions, "logger" | "readiness"> & { closers: Closers; telemetry: Telemetry },
-): Promise<string | undefined> {
+export async function listenForMetrics({
+  config: { host, metricsPort },
+  closers,
+  telemetry,
+  ...listener
+}: Context): Promise<string | undefined> {
   const { exposition } = telemetry;
   if (metricsPort === undefined || exposition === undefined) return undefined;
   const app = createMetricsApp({ exposition, ...listener });

@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger } from "fastify";
 import { MemoryError } from "../errors.js";
 import type { Component } from "../observability/metrics.js";
-import type { Telemetry } from "../observability/telemetry.js";
 import type { Answering } from "../storage/local/owner/owner.js";
+import type { Context } from "./context.js";
 
 /** Logs and counts a failure that calls do not see. */
-export function warn({ logger, telemetry }: { logger: FastifyBaseLogger; telemetry: Telemetry }) {
+export function warn({ logger, telemetry }: Pick<Context, "logger" | "telemetry">) {
   return (component: Component, message: string) => (error: unknown) => {
     telemetry.metrics?.troubles.inc({ part: component });
     logger.warn({ err: error }, message);
