@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { Bucket, type Rate } from "../../accounts/bucket.js";
+import { Bucket, type Rate } from "../../concurrency/bucket.js";
 import { closeAfter, LINGER_MS } from "./open-requests.js";
 
 /** Rate of refusals after which a connection is ended: refusing forever costs as much as serving. */
