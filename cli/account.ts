@@ -1,24 +1,25 @@
 import { text as readAll } from "node:stream/consumers";
 import * as client from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
+import { count as grouped } from "../src/errors.js";
 import { UsageError } from "./failure.js";
-import { grouped, print, seconds, short, tableOf } from "./output.js";
+import { print, seconds, short, tableOf } from "./output.js";
 import { type Common, checkWritable, connect, HEADERS, loginOf, profilePath, writeLogin } from "./profile.js";
 
 /** Number of calls by which GetAccount says that a plan has no limit. */
 const UNLIMITED = 2_147_483_647;
 
 export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
-  const login = loginOf(given, process.env);
-  const path = profilePath(process.env);
+  const login = loginOf(given);
+  const path = profilePath();
   if (login.api_key !== undefined) {
     throw new UsageError(
       `${path} has a key for ${login.url} already, which stays: give another account a name by --profile`,
     );
   }
-  checkWritable(process.env);
+  checkWritable();
   const { accountId, apiKey } = await client.signUp({ email }, { baseUrl: login.url, headers: HEADERS });
-  writeLogin({ ...login, api_key: apiKey }, process.env);
+  writeLogin({ ...login, api_key: apiKey });
   print(given, { accountId, profile: path }, () => [
     `Account ${accountId}. Its key is in ${path}, which only you can read.`,
   ]);
@@ -26,31 +27,29 @@ export async function signUp({ email, ...given }: Common & { email?: string }): 
 
 /** Keeps a key that there is already. It is read from the standard input: others can see a command's line. */
 export async function logIn(given: Common): Promise<void> {
-  const login = loginOf(given, process.env);
+  const login = loginOf(given);
   const { url } = login;
   if (process.stdin.isTTY) console.error("Paste the key, then press Enter and Ctrl-D:");
   const key = (await readAll(process.stdin)).trim();
   if (key === "") throw new UsageError("give the key on the standard input");
-  checkWritable(process.env);
+  checkWritable();
   const recalld = new client.Recalld({ baseUrl: url, apiKey: key, headers: HEADERS });
   const { accountId } = await recalld.account.get();
-  writeLogin({ ...login, api_key: key }, process.env);
-  print(given, { accountId, url }, () => [
-    `Account ${accountId} of ${url}. Its key is in ${profilePath(process.env)}.`,
-  ]);
+  writeLogin({ ...login, api_key: key });
+  print(given, { accountId, url }, () => [`Account ${accountId} of ${url}. Its key is in ${profilePath()}.`]);
 }
 
 export async function logOut(given: Common): Promise<void> {
-  const { api_key: key, ...login } = loginOf(given, process.env);
+  const { api_key: key, ...login } = loginOf(given);
   const { url } = login;
-  if (key === undefined) throw new UsageError(`${profilePath(process.env)} has no key for ${url}`);
-  writeLogin(login, process.env);
+  if (key === undefined) throw new UsageError(`${profilePath()} has no key for ${url}`);
+  writeLogin(login);
   print(given, { url }, () => [`the key for ${url} is forgotten here; it still works until it is revoked`]);
 }
 
 export async function whoAmI(given: Common): Promise<void> {
   const answer = await connect(given).account.get();
-  const { url } = loginOf(given, process.env);
+  const { url } = loginOf(given);
   print(given, { url, ...answer }, () => [`account ${answer.accountId} of ${url}`]);
 }
 

@@ -66,25 +66,19 @@ function inOptions({ code, message }: RecalldError | MemoryError): string {
   });
 }
 
-/** Lines and exit code for an error. Control characters go: a server's text must not control a terminal. */
-export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
-  const { exitCode, line } = lineOf(error);
-  return { exitCode, lines: [whole(line.replace(/\s*\n\s*/g, " "))] };
+/** Line and exit code for an error. Control characters go: a server's text must not control a terminal. */
+export function failureOf(error: unknown): { exitCode: number; line: string } {
+  const [exitCode, text] = described(error);
+  return { exitCode, line: whole(`recalld: ${text}`.replace(/\s*\n\s*/g, " ")) };
 }
 
-function lineOf(error: unknown): { exitCode: number; line: string } {
+function described(error: unknown): [exitCode: number, text: string] {
   if (error instanceof RecalldError || error instanceof MemoryError) {
     // An id that no server has answered is in no log.
     const isAnswered = error instanceof RecalldError && error.status !== undefined;
     const id = isAnswered ? `, request id ${error.requestId}` : "";
-    const line = `recalld: ${inOptions(error)} (${error.code}${id})`;
-    return { exitCode: exitCodeFor(error.code), line };
+    return [BY_CODE[error.code] ?? EXIT.failed, `${inOptions(error)} (${error.code}${id})`];
   }
-  if (error instanceof UsageError) return { exitCode: error.exitCode, line: `recalld: ${error.message}` };
-  return { exitCode: EXIT.failed, line: `recalld: ${messageOf(error)}` };
-}
-
-/** Returns the exit code for an error's code, as the server names it. */
-function exitCodeFor(code: string): number {
-  return BY_CODE[code] ?? EXIT.failed;
+  if (error instanceof UsageError) return [error.exitCode, error.message];
+  return [EXIT.failed, messageOf(error)];
 }

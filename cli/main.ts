@@ -1,7 +1,7 @@
 import complete from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
 import { userCommands } from "./commands.js";
-import { EXIT, failureOf } from "./failure.js";
+import { failureOf } from "./failure.js";
 
 const COMMAND = "completion";
 
@@ -9,9 +9,9 @@ const program = userCommands();
 addCompletion(program, process.argv.slice(2));
 
 program.parseAsync().catch((error: unknown) => {
-  const { exitCode, lines } = failureOf(error);
-  for (const line of lines) console.error(line);
-  process.exitCode = exitCode ?? EXIT.failed;
+  const { exitCode, line } = failureOf(error);
+  console.error(line);
+  process.exitCode = exitCode;
 });
 
 /**

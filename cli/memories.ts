@@ -10,8 +10,9 @@ import type {
   UpdateFailure,
 } from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
+import { count as grouped } from "../src/errors.js";
 import { UsageError } from "./failure.js";
-import { grouped, print, seconds, short, tableOf } from "./output.js";
+import { print, seconds, short, tableOf } from "./output.js";
 import { type Common, connect, type In } from "./profile.js";
 import { metadataGiven, textGiven } from "./values.js";
 

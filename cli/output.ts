@@ -44,10 +44,6 @@ export function tableOf<Row>(columns: Columns<Row>, rows: readonly Row[]): strin
   return inColumns([names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))]);
 }
 
-export function grouped(value: number): string {
-  return value.toLocaleString("en-US");
-}
-
 /** Formats a time for people: to the second. */
 export function seconds(time: string): string {
   return time.slice(0, 19);

@@ -34,9 +34,9 @@ interface Named {
 }
 
 /** Path of the profile: RECALLD_PROFILE, or the one below the user's configuration. */
-export function profilePath(env: NodeJS.ProcessEnv): string {
-  const config = env.XDG_CONFIG_HOME || join(homedir(), ".config");
-  return env.RECALLD_PROFILE || join(config, "recalld", "profile.json");
+export function profilePath(): string {
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return process.env.RECALLD_PROFILE || join(config, "recalld", "profile.json");
 }
 
 /**
@@ -66,34 +66,32 @@ function parsedUrl(url: string): URL {
  *
  * @throws UsageError if the profile is not a profile.
  */
-export function serverOf(given: Named, env: NodeJS.ProcessEnv): Server {
-  const { url, api_key: own } = loginOf(given, env);
-  return { url, key: env.RECALLD_API_KEY || own };
+export function serverOf(given: Named): Server {
+  const { url, api_key: own } = loginOf(given);
+  return { url, key: process.env.RECALLD_API_KEY || own };
 }
 
 /** The profile's login for the server that is called. A key is for one server: it is not shown to another. */
-export function loginOf({ url, profile }: Named, env: NodeJS.ProcessEnv): Login {
+export function loginOf({ url, profile }: Named): Login {
   const name = profile === undefined ? {} : { profile };
-  const logins = readLogins(profilePath(env)).filter((login) => nameOf(login) === nameOf(name));
-  const address = addressOf(url || env.RECALLD_URL || logins[0]?.url || URL_DEFAULT);
+  const logins = readLogins().filter((login) => nameOf(login) === nameOf(name));
+  const address = addressOf(url || process.env.RECALLD_URL || logins[0]?.url || URL_DEFAULT);
   return logins.find((login) => login.url === address) ?? { url: address, ...name };
 }
 
 /** Puts a login in the place of the one of this server and name. Without a key it is forgotten. */
-export function writeLogin(login: Login, env: NodeJS.ProcessEnv): void {
-  const path = profilePath(env);
-  const kept = readLogins(path).filter((each) => each.url !== login.url || nameOf(each) !== nameOf(login));
-  write(path, login.api_key === undefined ? kept : [login, ...kept]);
+export function writeLogin(login: Login): void {
+  const kept = readLogins().filter((each) => each.url !== login.url || nameOf(each) !== nameOf(login));
+  write(login.api_key === undefined ? kept : [login, ...kept]);
 }
 
 /** Fails now if a key could not be written later: a key is shown once, by the server too. */
-export function checkWritable(env: NodeJS.ProcessEnv): void {
-  const path = profilePath(env);
-  write(path, readLogins(path));
+export function checkWritable(): void {
+  write(readLogins());
 }
 
-export function hasLogin(env: NodeJS.ProcessEnv): boolean {
-  return readLogins(profilePath(env)).length > 0;
+export function hasLogin(): boolean {
+  return readLogins().length > 0;
 }
 
 function nameOf({ profile = NAME_DEFAULT }: Pick<Login, "profile">): string {
@@ -101,12 +99,13 @@ function nameOf({ profile = NAME_DEFAULT }: Pick<Login, "profile">): string {
 }
 
 /** Only its owner may read the file. */
-function write(path: string, [latest, ...others]: readonly Login[]): void {
-  writeWhole(path, { ...latest, ...(others.length > 0 && { others }) } satisfies Profile);
+function write([latest, ...others]: readonly Login[]): void {
+  writeWhole(profilePath(), { ...latest, ...(others.length > 0 && { others }) } satisfies Profile);
 }
 
 /** Reads the logins, the latest first; an absent file has none. */
-function readLogins(path: string): Login[] {
+function readLogins(): Login[] {
+  const path = profilePath();
   try {
     const { others = [], ...latest } = JSON.parse(readFileSync(path, "utf8")) as Profile;
     const isLogin = (each: Partial<Login>): each is Login => typeof each.url === "string";
@@ -127,7 +126,7 @@ export const HEADERS = { "user-agent": `recalld-cli/${VERSION}` };
 
 /** Makes a client of the server that the options name. @throws UsageError if there is no key for it */
 export function connect(given: Named, { retries }: { retries?: number } = {}): Recalld {
-  const { url, key } = serverOf(given, process.env);
+  const { url, key } = serverOf(given);
   if (key === undefined) {
     throw new UsageError(
       `no key for ${url}: set RECALLD_API_KEY, or make an account by recalld signup`,

@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { Command } from "commander";
 import type { OnSecret, Recalld } from "../clients/typescript/src/index.js";
+import { count as grouped } from "../src/errors.js";
 import { ProgressLine } from "../src/progress.js";
 import { EXIT, UsageError } from "./failure.js";
 import { importFile, lineOf } from "./import/import-memories.js";
 import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
-import { grouped, print } from "./output.js";
+import { print } from "./output.js";
 import { connect, type In } from "./profile.js";
 import { openTarget } from "./write-file.js";
 

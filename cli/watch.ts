@@ -18,8 +18,8 @@ export interface Watched {
 }
 
 /** Path of the file for these, below the user's state folder (XDG_STATE_HOME). */
-function positionPath(watched: Watched, env: NodeJS.ProcessEnv): string {
-  const state = env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+function positionPath(watched: Watched): string {
+  const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
   const name = createHash("sha256")
     .update(JSON.stringify(entriesOf(watched)))
     .digest("hex")
@@ -83,8 +83,8 @@ async function postChanges(
   { receiver, state, giveUpAfter }: Posting,
 ): Promise<void> {
   const { namespace } = given;
-  const watched: Watched = { server: serverOf(given, process.env).url, namespace, post: receiver.url };
-  const path = state ?? positionPath(watched, process.env);
+  const watched: Watched = { server: serverOf(given).url, namespace, post: receiver.url };
+  const path = state ?? positionPath(watched);
   const giveUpAfterMs =
     giveUpAfter === undefined ? PATIENCE.giveUpAfterMs : Number.parseFloat(giveUpAfter) * 1000;
   const onRetry = (reason: string, pauseMs: number) =>

@@ -2,10 +2,10 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { Operator } from "./admin/operations.js";
-import { audited, type Closers, warn } from "./compose/context.js";
+import { audited, type Closers, type Context, warn } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
-import { describeNewest, type Models, openModelVersions, openMoving } from "./compose/models.js";
+import { describeNewest, openModelVersions, openMoving } from "./compose/models.js";
 import { openCertificate, startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import type { Config } from "./config/config.js";
@@ -85,13 +85,12 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
   const readiness = new Readiness();
-  const context = { config, logger, telemetry, readiness, closers };
+  const context: Context = { config, logger, telemetry, readiness, closers, models: new Set() };
   await ownIndexFiles(context, storage, answer);
-  const models: Models = new Set();
   let calls = { running: 0 };
   const { systemRecords } = storage;
   const running = () => calls.running;
-  const { modelVersions, first } = await openModelVersions(context, { systemRecords, models, running });
+  const { modelVersions, first } = await openModelVersions(context, { systemRecords, running });
   const counting = openCounting(context, storage);
   const memory = openMemory(context, {
     storage,
@@ -126,7 +125,6 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
   });
   const servers = await startServers(context, {
-    models,
     plans,
     memory,
     tls,

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { type OnSecret, type Recalld, RecalldError } from "../../clients/typescript/src/index.js";
-import { invalid, MemoryError } from "../../src/errors.js";
+import { count, invalid, MemoryError } from "../../src/errors.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { parseText } from "../../src/memory/requests/text.js";
-import { grouped } from "../output.js";
 import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
 import {
   externalIdOf,
@@ -222,8 +221,8 @@ function storingIn(
 }
 
 export function lineOf({ read, stored, already, skipped, refused }: Progress): string {
-  const parts = [`${grouped(stored)} stored`, `${grouped(already)} were there already`];
-  if (skipped > 0) parts.push(`${grouped(skipped)} skipped`);
-  if (refused > 0) parts.push(`${grouped(refused)} refused`);
-  return `${grouped(read)} read: ${parts.join(", ")}`;
+  const parts = [`${count(stored)} stored`, `${count(already)} were there already`];
+  if (skipped > 0) parts.push(`${count(skipped)} skipped`);
+  if (refused > 0) parts.push(`${count(refused)} refused`);
+  return `${count(read)} read: ${parts.join(", ")}`;
 }

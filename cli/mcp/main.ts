@@ -1,17 +1,17 @@
 import { Console } from "node:console";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../../src/admin/command-line.js";
 import type { Service } from "../../src/compose.js";
-import { unavailable } from "../../src/errors.js";
+import { MemoryError, unavailable } from "../../src/errors.js";
 import { flushLog, openLog } from "../../src/server/logging.js";
 import { askOwner } from "../../src/storage/local/owner/owner.js";
 import { EXIT, failureOf } from "../failure.js";
 import { hasLogin, serverOf } from "../profile.js";
-import { keyIn, sharing } from "./embedded.js";
-import { type FindPlace, Remote } from "./remote.js";
+import { type FindPlace, type Place, Remote } from "./remote.js";
 import { serveOnStdio } from "./stdio.js";
 
 const HELP = `
@@ -21,6 +21,10 @@ when left out, recalld below the user's data), and all sessions that name none s
 
 /** Time in which the process that has a folder must say where it serves. */
 const OWNER_TIMEOUT_MS = 10_000;
+/** Time in which the server of a folder must be found or started: a model may have to be loaded. */
+const FIND_TIMEOUT_MS = 60_000;
+const LOOK_MS = 100;
+const PASSING = ["unavailable", "failed_precondition"];
 
 // The standard output belongs to the protocol: what a library prints would break it.
 globalThis.console = new Console(process.stderr, process.stderr);
@@ -55,28 +59,64 @@ async function serve(options: Options): Promise<void> {
   });
 }
 
-function dataFolder(env: NodeJS.ProcessEnv): string {
+function dataFolder(): string {
+  const { env } = process;
   return env.DATA_DIR || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "recalld");
 }
 
 /** Chooses the server: the one that is named, or one of this machine that all sessions share. */
 function finding({ url }: Options): FindPlace {
   const { env } = process;
-  const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin(env);
+  const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin();
   if (isNamed) {
-    const server = serverOf(url === undefined ? {} : { url }, env);
+    const server = serverOf(url === undefined ? {} : { url });
     return async () => server;
   }
-  const dataDir = dataFolder(env);
+  const dataDir = dataFolder();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return sharing({
-    addressOfOwner: async () => (await ownerSays(dataDir, "address"))?.address,
-    serveHere: () => serveFolder(dataDir),
-    key: () => {
-      const make = async () => String((await ownerSays(dataDir, "accounts create"))?.api_key);
-      return keyIn(join(dataDir, "mcp-key"), make);
-    },
-  });
+  return () => findShared(dataDir);
+}
+
+/**
+ * Finds the server of a folder that several sessions share. The first session serves it; the others find it.
+ * When it ends, the next one that calls serves in its place.
+ */
+async function findShared(dataDir: string): Promise<Place> {
+  const endMs = performance.now() + FIND_TIMEOUT_MS;
+  for (;;) {
+    try {
+      const url = (await ownerSays(dataDir, "address"))?.address ?? (await serveFolder(dataDir));
+      return { url, key: await keyIn(dataDir) };
+    } catch (error) {
+      // Another process may only just be taking the folder, or leaving it.
+      const isPassing = error instanceof MemoryError && PASSING.includes(error.code);
+      if (!isPassing) throw error;
+    }
+    if (performance.now() > endMs) throw new MemoryError("unavailable", "no server could be started");
+    await sleep(LOOK_MS);
+  }
+}
+
+/**
+ * Returns the key for the folder's memories, which only their owner may read; the first time, makes one. Of two
+ * processes that do so at once, both get the key of the one that was first.
+ */
+async function keyIn(dataDir: string): Promise<string> {
+  const path = join(dataDir, "mcp-key");
+  for (;;) {
+    if (existsSync(path)) return (await readFile(path, "utf8")).trim();
+    const written = `${path}.${process.pid}`;
+    const key = (await ownerSays(dataDir, "accounts create"))?.api_key;
+    await writeFile(written, `${key}\n`, { mode: 0o600 });
+    try {
+      // A link appears whole or not at all, and never in the place of another's.
+      await link(written, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      await rm(written, { force: true });
+    }
+  }
 }
 
 async function ownerSays(dataDir: string, operation: string): Promise<Record<string, string> | undefined> {
@@ -131,7 +171,7 @@ function end(exitCode = 0): Promise<void> {
 
 async function fail(error: unknown): Promise<void> {
   if (stopping.signal.aborted) return;
-  const { exitCode, lines } = failureOf(error);
-  for (const line of lines) console.error(line);
-  await end(exitCode ?? EXIT.failed);
+  const { exitCode, line } = failureOf(error);
+  console.error(line);
+  await end(exitCode);
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { MemoryError } from "../errors.js";
 import type { Account, Accounts } from "./account.js";
-import { Buckets, type Rate } from "./bucket.js";
 import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, type KeyAccess } from "./key.js";
 
 /** Keys and sessions whose account is remembered; the least recently used is forgotten first. */

@@ -1,7 +1,7 @@
+import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { Authenticated } from "./authenticate.js";
-import { Buckets, type Rate } from "./bucket.js";
 import type { Plan } from "./plan.js";
 
 /** Running calls of all accounts together, in a process. */

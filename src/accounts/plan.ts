@@ -1,6 +1,6 @@
+import type { Rate } from "../concurrency/bucket.js";
 import { failedPrecondition, MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
-import type { Rate } from "./bucket.js";
 
 export interface SetPlanOptions {
   readonly accounts: Pick<Accounts, "setPlan">;

@@ -1,4 +1,4 @@
-import { Buckets, type Rate } from "./bucket.js";
+import { Buckets, type Rate } from "../concurrency/bucket.js";
 
 const HOUR_SECONDS = 3_600;
 

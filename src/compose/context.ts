@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config/config.js";
+import type { OpenEmbedder } from "../embedding/embedder.js";
 import { MemoryError } from "../errors.js";
 import type { Component } from "../observability/metrics.js";
 import type { Telemetry } from "../observability/telemetry.js";
@@ -16,6 +17,8 @@ export interface Context {
   readonly telemetry: Telemetry;
   readonly readiness: Readiness;
   readonly closers: Closers;
+  /** Models that are open now. */
+  readonly models: Set<OpenEmbedder>;
 }
 
 /** Logs and counts a failure that calls do not see. */

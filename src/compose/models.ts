@@ -12,36 +12,26 @@ import { Moving } from "../memory/reembedding/moving.js";
 import { type Context, warn } from "./context.js";
 import type { OpenMemory } from "./memory.js";
 
-export type Models = Set<OpenEmbedder>;
-
 type Waiting = ReturnType<OpenEmbedder["waiting"]>;
-
-interface ModelsOptions {
-  readonly systemRecords: SystemRecords;
-  /** Models that are open, of which this keeps the list. */
-  readonly models: Models;
-  /** Number of calls that run now. */
-  readonly running: () => number;
-}
 
 /** Opens the model that the database is pinned to; for an empty database, the one that is set. */
 export async function openModelVersions(
   context: Context,
-  { systemRecords, models, running }: ModelsOptions,
+  { systemRecords, running }: { systemRecords: SystemRecords; running(): number },
 ): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
   const { config, logger, closers } = context;
   let present = () => "";
   const onAway = watchServers(context, () => present());
-  const pinnedModels = await systemRecords.models();
-  const first = await openModel(context, modelFor(config.model, pinnedModels), {
-    models,
-    onAway,
-    revision: pinnedModels.at(-1)?.model.revision,
+  const models = await systemRecords.models();
+  const first = await openModel(context, {
+    model: modelFor(config.model, models),
+    revision: models.at(-1)?.model.revision,
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
     isAlone: () => running() <= 1,
+    onAway,
   });
   closers.push(() => first.close());
-  const pins = new Pins(await pinned(systemRecords, { model: first.model, models: pinnedModels }));
+  const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
   if (first.model.id !== config.model) {
     logger.warn(`the database is pinned to another model than before: set MODEL=${first.model.id}`);
   }
@@ -51,7 +41,7 @@ export async function openModelVersions(
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
       // Settings that are not about this model say nothing of it, but the database does.
       const settings = { pooling: pooling as Pooling, passagePrefix };
-      return openModel(context, id, { models, onAway, revision, ...(id !== config.model && { settings }) });
+      return openModel(context, { model: id, revision, onAway, ...(id !== config.model && { settings }) });
     },
     onTrouble: warn(context)("reembedding", "loading a model of the database; it is tried again"),
   });
@@ -79,18 +69,17 @@ function watchServers({ logger, telemetry, readiness }: Context, present: () => 
   };
 }
 
-interface ModelOptions
-  extends Pick<ModelsOptions, "models">,
-    Pick<EmbedderOptions, "isAlone" | "revision" | "settings"> {
-  onAway(model: string, failure: unknown): void;
-}
-
 async function openModel(
   context: Context,
-  model: string,
-  { models, onAway, ...options }: ModelOptions,
+  {
+    model,
+    onAway,
+    ...options
+  }: Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings"> & {
+    onAway(model: string, failure: unknown): void;
+  },
 ): Promise<OpenEmbedder> {
-  const { config, telemetry } = context;
+  const { config, telemetry, models } = context;
   const embedder = await openEmbedder({
     ...modelOf(config, model),
     ...options,
@@ -117,7 +106,7 @@ export function describeNewest(modelVersions: ModelVersions): ModelDescription |
 }
 
 /** Counts what waits for a thread of one model: during a change of the model, of the one with more. */
-export function longest(models: Models): Waiting {
+export function longest(models: Context["models"]): Waiting {
   const waiting = [...models].map((model) => model.waiting());
   return {
     query: Math.max(0, ...waiting.map(({ query }) => query)),

@@ -18,11 +18,10 @@ import { documentFetches, openDocuments } from "../server/oauth/clients.js";
 import { openFiles } from "../server/portal/portal.js";
 import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
-import { longest, type Models, sharesOf } from "./models.js";
+import { longest, sharesOf } from "./models.js";
 
 interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls"> {
   readonly memory: OpenMemory;
-  readonly models: Models;
   readonly grants: Grants;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
   readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
@@ -31,8 +30,8 @@ interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | 
 
 /** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
 export async function startServers(context: Context, options: ServersOptions) {
-  const { config, readiness, logger, closers, telemetry } = context;
-  const { memory, models } = options;
+  const { config, readiness, logger, closers, telemetry, models } = context;
+  const { memory } = options;
   const ending = new AbortController();
   // One listener for each running call is no leak.
   setMaxListeners(0, ending.signal);

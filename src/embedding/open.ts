@@ -2,17 +2,12 @@ import { failedPrecondition } from "../errors.js";
 import { isRemote } from "../memory/ports/embedder.js";
 import { embedderOf, type OpenEmbedder } from "./embedder.js";
 import { pinnedParts } from "./encode/convention.js";
-import {
-  type ConventionSettings,
-  type FoundConvention,
-  findConvention,
-  settled,
-} from "./models/find-convention.js";
+import { type ConventionSettings, findConvention, settled } from "./models/find-convention.js";
 import { locateModel } from "./models/locate.js";
 import { verifyModel } from "./models/model-files.js";
 import type { ModelPlace } from "./models/pull.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
-import { type EmbedWorker, Pool } from "./pool/pool.js";
+import { Pool } from "./pool/pool.js";
 import { Thread } from "./pool/thread.js";
 import type { LoadedModel } from "./pool/worker.js";
 import { openRemote, type RemoteEvents, type RemoteSettings } from "./remote/open.js";
@@ -42,74 +37,46 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
   if (isRemote(options.model)) return openRemote(options);
   const folder = await locateModel(options);
   const found = await findConvention({ ...options, folder });
-  const sameModel = new SameModel(folder, found);
-  const pool = await Pool.open({
-    workers: options.workers,
-    start: () => sameModel.start(),
-    startHere: async () => options.isAlone && sameModel.startHere(options.isAlone),
-    onTrouble: options.onTrouble,
-  }).catch((error) => {
+  const onDisk = { folder, convention: found.convention };
+  let first: LoadedModel | undefined;
+  const expectSame = (revision: string) => {
+    if (revision !== first?.revision) throw new Error(`the files in ${folder} have changed since the start`);
+  };
+  // All threads hold the same model. After a change of its files the service must be restarted.
+  const start = async () => {
+    const { thread, loaded } = await Thread.start(onDisk);
+    first ??= loaded;
+    try {
+      settled(found, loaded.pooling);
+      expectSame(loaded.revision);
+      return thread;
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+  };
+  const { isAlone, workers, onTrouble } = options;
+  const startHere = async () => {
+    // Unless the threads found the model too slow for that.
+    if (isAlone === undefined || first === undefined || !isFast(first.msPerCost)) return undefined;
+    expectSame((await verifyModel(folder)).revision);
+    // The library is large, and only a fast model needs it on the main thread.
+    const { openEncoder } = await import("./encode/encoder.js");
+    const encoder = await openEncoder(onDisk);
+    // It takes the slow first run off the first caller.
+    await encoder.encode({ text: "probe", field: "text" });
+    return new MainThread(encoder, isAlone);
+  };
+  const pool = await Pool.open({ workers, start, startHere, onTrouble }).catch((error) => {
     const reason = error.cause?.message ?? error.message;
     const { convention, from } = found;
     const why = convention.pooling === "model" ? ` (so says ${from.pooling})` : "";
     const message = `model ${options.model} in ${folder} could not be loaded: ${reason}${why}`;
     throw failedPrecondition(message, { cause: error });
   });
-  const { loaded, convention } = sameModel;
-  const { revision, dimensions, scripts } = loaded;
+  const { revision, dimensions, pooling, scripts } = first as LoadedModel;
+  const convention = settled(found, pooling);
   const parts = pinnedParts(convention.convention);
   const model = { id: options.model, revision, dtype: "q8", dimensions, ...parts };
   return embedderOf(pool, { model, convention, scripts });
-}
-
-/** Starts threads that all hold the same model. After a change of its files the service must be restarted. */
-class SameModel {
-  #first: LoadedModel | undefined;
-
-  constructor(
-    private readonly folder: string,
-    private readonly found: FoundConvention,
-  ) {}
-
-  get loaded(): LoadedModel {
-    if (this.#first === undefined) throw new Error("no thread has started");
-    return this.#first;
-  }
-
-  /** The convention, with a pooling that the model's outputs allow. */
-  get convention(): FoundConvention {
-    return settled(this.found, this.loaded.pooling);
-  }
-
-  async start(): Promise<EmbedWorker> {
-    const { folder, found } = this;
-    const { thread, loaded } = await Thread.start({ folder, convention: found.convention });
-    this.#first ??= loaded;
-    try {
-      settled(found, loaded.pooling);
-      this.#check(loaded.revision);
-      return thread;
-    } catch (error) {
-      await thread.close();
-      throw error;
-    }
-  }
-
-  /** Loads the model on the main thread, unless the threads found it too slow for that. */
-  async startHere(isAlone: () => boolean): Promise<MainThread | undefined> {
-    if (!isFast(this.loaded.msPerCost)) return undefined;
-    const { folder, found } = this;
-    this.#check((await verifyModel(folder)).revision);
-    // The library is large, and only a fast model needs it on the main thread.
-    const { openEncoder } = await import("./encode/encoder.js");
-    const encoder = await openEncoder({ folder, convention: found.convention });
-    // It takes the slow first run off the first caller.
-    await encoder.encode({ text: "probe", field: "text" });
-    return new MainThread(encoder, isAlone);
-  }
-
-  #check(revision: string): void {
-    if (this.loaded.revision === revision) return;
-    throw new Error(`the files in ${this.folder} have changed since the start`);
-  }
 }

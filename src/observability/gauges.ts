@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, Gauge } from "prom-client";
 import type { Held } from "../memory/log/open-namespaces.js";
 import type { EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
 import type { Metrics } from "./metrics.js";
@@ -27,109 +27,113 @@ export interface Connections {
 
 export type Queue = "embed_query" | "embed_text" | "append" | "index";
 
-export function addGauges(metrics: Metrics, sources: Sources): void {
-  const depth = new Gauge({
-    name: "recalld_queue_depth",
-    help: "What waits; of append and index, which each namespace has for itself, in the longest.",
-    labelNames: ["queue"],
-    registers: [metrics.registry],
-    // A registry collects in the order of registration: this one reads for those that follow.
-    collect: () => collect(),
-  });
-  const most = "Maximum number that may wait; further calls are unavailable.";
-  const limit = metrics.gauge("recalld_queue_limit", most, "queue");
-  for (const [queue, max] of Object.entries(sources.queueLimits)) limit.set({ queue }, max);
-  const ready = metrics.gauge("recalld_ready", "1 while /readyz says 200, else 0.");
-  const namespaces = metrics.gauge("recalld_index_namespaces", "Namespaces held open.");
-  const memories = metrics.gauge("recalld_index_memories", "Memories in open indexes.");
-  const bytes = metrics.gauge("recalld_index_bytes", "What open indexes take in memory, about.");
-  const tail = metrics.gauge(
-    "recalld_index_tail_rows",
-    "Rows of open indexes that are in no file yet.",
-    "part",
-  );
-  const removed = metrics.gauge(
-    "recalld_index_removed_rows",
-    "Removed rows that take memory in open indexes until their segment is built anew.",
-    "part",
-  );
-  const behind = metrics.gauge(
-    "recalld_index_rows_behind",
-    "Rows of the tail beyond those that may wait: writing files does not keep up.",
-    "part",
-  );
-  const tooLarge = metrics.gauge(
-    "recalld_index_too_large",
-    "Open namespaces whose index alone is over the limit: they refuse recalls, filters and stores.",
-  );
-  metrics.gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
-  const model = metrics.gauge(
-    "recalld_model_info",
-    "Always 1 for each model that is loaded.",
-    "model",
-    "revision",
-  );
+/** A number, or one for each value of a label. */
+type Values = number | Readonly<Record<string, number>>;
 
-  metrics.gauge("recalld_connections_limit", "CONNECTIONS_MAX.").set(sources.connectionsMax);
-  const open = metrics.gauge("recalld_connections_open", "Open connections to the port for calls.");
-  const used = metrics.gauge("recalld_share_used", "What callers hold of a share.", "share");
-  const total = metrics.gauge(
-    "recalld_share_limit",
-    "What all callers together may hold of a share.",
-    "share",
-  );
-  for (const [share, { total: most }] of Object.entries(sources.shares)) total.set({ share }, most);
-  addCounts(metrics.registry, sources);
-
-  function collect(): void {
-    const held = sources.held();
-    const { query, text } = sources.embedding();
-    depth.set({ queue: "embed_query" }, query);
-    depth.set({ queue: "embed_text" }, text);
-    depth.set({ queue: "append" }, held.appending);
-    depth.set({ queue: "index" }, held.indexing);
-    ready.set(sources.ready() ? 1 : 0);
-    namespaces.set(held.namespaces);
-    memories.set(held.memories);
-    bytes.set(held.bytes);
-    for (const [part, rows] of Object.entries(held.rows)) {
-      tail.set({ part }, rows.tail);
-      removed.set({ part }, rows.removed);
-      behind.set({ part }, rows.behind);
-    }
-    tooLarge.set(held.tooLarge);
-    open.set(sources.connections.open);
-    for (const [share, { used: now }] of Object.entries(sources.shares)) used.set({ share }, now);
-    model.reset();
-    for (const { id, revision } of sources.models()) model.set({ model: id, revision }, 1);
-  }
-}
-
-function addCounts(registry: Registry, { droppedLines, connections }: Sources): void {
-  const counter = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
-    const shown = new Counter({
-      name,
-      help,
-      labelNames: ["reason"],
+export function addGauges({ registry }: Metrics, sources: Sources): void {
+  const { connections, shares } = sources;
+  const gauge = (name: string, help: string, read: () => Values, label = "") =>
+    new Gauge({
+      ...described(name, help, label),
       registers: [registry],
-      collect: () => {
-        shown.reset();
-        for (const [reason, count] of Object.entries(read())) shown.inc({ reason }, count);
+      collect() {
+        for (const [labels, value] of labelled(read(), label)) this.set(labels, value);
       },
     });
+  const counter = (name: string, help: string, read: () => Values, label = "") =>
+    new Counter({
+      ...described(name, help, label),
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [labels, value] of labelled(read(), label)) this.inc(labels, value);
+      },
+    });
+
+  // A registry collects in the order of registration: the first gauge reads this for those that follow.
+  let held = sources.held();
+  const depths = () => {
+    held = sources.held();
+    const { query, text } = sources.embedding();
+    return { embed_query: query, embed_text: text, append: held.appending, index: held.indexing };
   };
-  const refused = "Connections closed at once, because too many were open.";
-  counter("recalld_connections_refused_total", refused, () => connections.refused);
-  const cutOff =
-    "Clients cut off because they were slow, did not wait for answers, or went on after many refusals.";
-  counter("recalld_clients_cut_off_total", cutOff, () => connections.cutOff);
-  const dropped = new Counter({
-    name: "recalld_log_lines_dropped_total",
-    help: "Lines of the log that were dropped because its reader was slow.",
+  const rows = (which: "tail" | "removed" | "behind") => () =>
+    Object.fromEntries(Object.entries(held.rows).map(([part, counts]) => [part, counts[which]]));
+  gauge(
+    "recalld_queue_depth",
+    "What waits; of append and index, which each namespace has for itself, in the longest.",
+    depths,
+    "queue",
+  );
+  gauge(
+    "recalld_queue_limit",
+    "Maximum number that may wait; further calls are unavailable.",
+    () => sources.queueLimits,
+    "queue",
+  );
+  gauge("recalld_ready", "1 while /readyz says 200, else 0.", () => Number(sources.ready()));
+  gauge("recalld_index_namespaces", "Namespaces held open.", () => held.namespaces);
+  gauge("recalld_index_memories", "Memories in open indexes.", () => held.memories);
+  gauge("recalld_index_bytes", "What open indexes take in memory, about.", () => held.bytes);
+  gauge("recalld_index_tail_rows", "Rows of open indexes that are in no file yet.", rows("tail"), "part");
+  gauge(
+    "recalld_index_removed_rows",
+    "Removed rows that take memory in open indexes until their segment is built anew.",
+    rows("removed"),
+    "part",
+  );
+  gauge(
+    "recalld_index_rows_behind",
+    "Rows of the tail beyond those that may wait: writing files does not keep up.",
+    rows("behind"),
+    "part",
+  );
+  gauge(
+    "recalld_index_too_large",
+    "Open namespaces whose index alone is over the limit: they refuse recalls, filters and stores.",
+    () => held.tooLarge,
+  );
+  gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.", () => sources.indexMemoryBytesMax);
+  gauge("recalld_connections_limit", "CONNECTIONS_MAX.", () => sources.connectionsMax);
+  gauge("recalld_connections_open", "Open connections to the port for calls.", () => connections.open);
+  const sharesBy = (which: "used" | "total") => () =>
+    Object.fromEntries(Object.entries(shares).map(([share, each]) => [share, each[which]]));
+  gauge("recalld_share_used", "What callers hold of a share.", sharesBy("used"), "share");
+  gauge("recalld_share_limit", "What all callers together may hold of a share.", sharesBy("total"), "share");
+  new Gauge({
+    name: "recalld_model_info",
+    help: "Always 1 for each model that is loaded.",
+    labelNames: ["model", "revision"],
     registers: [registry],
-    collect: () => {
-      dropped.reset();
-      dropped.inc(droppedLines());
+    collect() {
+      this.reset();
+      for (const { id, revision } of sources.models()) this.set({ model: id, revision }, 1);
     },
   });
+  counter(
+    "recalld_connections_refused_total",
+    "Connections closed at once, because too many were open.",
+    () => connections.refused,
+    "reason",
+  );
+  counter(
+    "recalld_clients_cut_off_total",
+    "Clients cut off because they were slow, did not wait for answers, or went on after many refusals.",
+    () => connections.cutOff,
+    "reason",
+  );
+  counter(
+    "recalld_log_lines_dropped_total",
+    "Lines of the log that were dropped because its reader was slow.",
+    sources.droppedLines,
+  );
+}
+
+function described(name: string, help: string, label: string) {
+  return { name, help, labelNames: label === "" ? [] : [label] };
+}
+
+function labelled(values: Values, label: string): [labels: Record<string, string>, value: number][] {
+  if (typeof values === "number") return [[{}, values]];
+  return Object.entries(values).map(([each, value]) => [{ [label]: each }, value]);
 }

@@ -54,7 +54,7 @@ export class Metrics {
       buckets: CALL_SECONDS,
     },
   );
-  readonly callsInFlight = this.gauge(
+  readonly callsInFlight = this.#gauge(
     "recalld_calls_in_flight",
     "Calls that have begun and not ended.",
     "rpc_method",
@@ -92,7 +92,7 @@ export class Metrics {
     "recalld_embed_server_tokens_total",
     "Tokens that the embedding server counted in what it was sent.",
   );
-  readonly embedServerAvailable = this.gauge(
+  readonly embedServerAvailable = this.#gauge(
     "recalld_embed_server_available",
     "0 while the embedding server is away, else 1.",
   );
@@ -131,7 +131,7 @@ export class Metrics {
     "recalld_recall_found_total",
     "Those of recalld_recall_checked_total that the served search had found.",
   );
-  readonly storageAvailable = this.gauge(
+  readonly storageAvailable = this.#gauge(
     "recalld_storage_available",
     "1 while the database answers, else 0.",
   );
@@ -149,7 +149,7 @@ export class Metrics {
     version: string,
     private readonly accountsMax: number,
   ) {
-    this.gauge("recalld_build_info", "Always 1; its labels say what runs.", "version", "node_version").set(
+    this.#gauge("recalld_build_info", "Always 1; its labels say what runs.", "version", "node_version").set(
       { version, node_version: process.versions.node },
       1,
     );
@@ -176,7 +176,7 @@ export class Metrics {
     this.#accountCalls.inc({ account: this.#named.has(accountId) ? accountId : OTHER, code });
   }
 
-  gauge<L extends string = never>(name: string, help: string, ...labelNames: L[]): Gauge<L> {
+  #gauge<L extends string = never>(name: string, help: string, ...labelNames: L[]): Gauge<L> {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 

@@ -11,7 +11,7 @@ import {
   type Ongoing,
 } from "./measured.js";
 import type { Metrics } from "./metrics.js";
-import { Tracing } from "./tracing.js";
+import { openTracing, type Tracing } from "./tracing.js";
 
 /** Minimum time between two complaints about a collector that cannot be reached. */
 const COMPLAINT_PAUSE_MS = 60_000;
@@ -54,7 +54,7 @@ export class Telemetry {
       if (!loading) quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
       onTrouble(message.length > COMPLAINT_CHARS_MAX ? `${message.slice(0, COMPLAINT_CHARS_MAX)}…` : message);
     };
-    const tracer = tracing ? await Tracing.open({ version, onTrouble: complain }) : undefined;
+    const tracer = tracing ? await openTracing({ version, onTrouble: complain }) : undefined;
     loading = false;
     return new Telemetry(opened, tracer);
   }

@@ -1,4 +1,4 @@
-import type { Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
+import type { Context, Span, TextMapGetter } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
 import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
 import { type Begun, isFault, type Ongoing, systemOf } from "./measured.js";
@@ -16,108 +16,85 @@ const SERVER_ERRORS = new Set([
 /** Time to deliver the last spans at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-interface SpanPosition {
-  readonly within: Context;
-  /**
-   * One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order.
-   */
-  readonly now: () => number;
-}
-
-type Library = Awaited<ReturnType<typeof loadLibrary>>;
-
 export interface TracingOptions {
   readonly version: string;
   /** Called with the library's complaints: settings it cannot use, spans it dropped or did not deliver. */
   onTrouble(message: string): void;
 }
 
+export type Tracing = Awaited<ReturnType<typeof openTracing>>;
+
 /**
  * Sends spans of calls and of their steps by OTLP. The standard `OTEL_*` variables configure it, and the
  * library reads them itself. Its packages are loaded only here: without tracing they cost nothing.
  */
-export class Tracing {
-  readonly #tracer: Tracer;
-
-  private constructor(
-    private readonly library: Library,
-    version: string,
-  ) {
-    this.#tracer = library.provider.getTracer("recalld", version);
-  }
-
-  static async open(options: TracingOptions): Promise<Tracing> {
-    return new Tracing(await loadLibrary(options), options.version);
-  }
-
-  /**
-   * Begins the span of a call, in the caller's trace if its headers name one. Its steps are spans within it
-   * if the call is sampled; otherwise they go to `timer` alone.
-   */
-  begin({ method, protocol, headers }: Begun, timer: StepTimer<CallStep>): Ongoing {
-    const { api, propagator } = this.library;
-    const epochMs = Date.now() - performance.now();
-    const now = () => epochMs + performance.now();
-    const attributes = { "rpc.system.name": systemOf(protocol), "rpc.method": method };
-    const parent = propagator.extract(api.ROOT_CONTEXT, headers, HEADERS);
-    const options = { kind: api.SpanKind.SERVER, attributes, startTime: now() };
-    const span = this.#tracer.startSpan(method, options, parent);
-    const within = api.trace.setSpan(parent, span);
-    return {
-      traceId: span.spanContext().traceId,
-      timer: span.isRecording() ? this.#spans(timer, { within, now }) : timer,
-      end: ({ code }) => {
-        span.setAttribute("rpc.response.status_code", code);
-        if (SERVER_ERRORS.has(code)) this.#fail(span, code);
-        span.end(now());
-      },
-    };
-  }
-
-  #spans(timer: StepTimer<CallStep>, place: SpanPosition): StepTimer<CallStep> {
-    return {
-      time: (step, work) => this.#span(step, place, (onBegin) => timer.time(step, () => work(onBegin))),
-    };
-  }
-
-  async #span<T>(name: CallStep, place: SpanPosition, work: (onBegin: () => void) => Promise<T>): Promise<T> {
-    const { within, now } = place;
-    const startTime = now();
-    let begun: number | undefined;
-    const span = this.#tracer.startSpan(name, { startTime }, within);
-    try {
-      return await work(() => {
-        begun ??= now();
-      });
-    } catch (error) {
-      if (isFault(error)) this.#fail(span, error instanceof MemoryError ? error.code : "_OTHER");
-      throw error;
-    } finally {
-      const end = now();
-      if (begun !== undefined) this.#divide(name, { span, times: [startTime, begun, end] });
-      span.end(end);
-    }
-  }
-
-  /** Records a step. A step that waited before it began has one span for the wait and one for the work. */
-  #divide(name: CallStep, { span, times }: { span: Span; times: readonly [number, number, number] }): void {
-    const within = this.library.api.trace.setSpan(this.library.api.ROOT_CONTEXT, span);
-    const [start, begun, end] = times;
-    this.#tracer.startSpan(`${name} wait`, { startTime: start }, within).end(begun);
-    this.#tracer.startSpan(`${name} run`, { startTime: begun }, within).end(end);
-  }
-
-  async close(): Promise<void> {
-    const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
-    // Spans that no collector takes are lost, and nothing waits for them.
-    await Promise.race([this.library.provider.shutdown().catch(() => {}), timeout]);
-  }
+export async function openTracing(options: TracingOptions) {
+  const { api, provider, propagator } = await loadLibrary(options);
+  const tracer = provider.getTracer("recalld", options.version);
 
   /** Marks the span as failed, without the error's message: it may quote the caller's data. */
-  #fail(span: Span, type: string): void {
+  const fail = (span: Span, type: string) => {
     span.setAttribute("error.type", type);
-    span.setStatus({ code: this.library.api.SpanStatusCode.ERROR });
-  }
+    span.setStatus({ code: api.SpanStatusCode.ERROR });
+  };
+
+  /** Times steps as spans within that of a call. */
+  const stepsOf = (timer: StepTimer<CallStep>, within: Context, now: () => number): StepTimer<CallStep> => ({
+    time: async (name, work) => {
+      const startTime = now();
+      let begun: number | undefined;
+      const onBegin = () => {
+        begun ??= now();
+      };
+      const span = tracer.startSpan(name, { startTime }, within);
+      try {
+        return await timer.time(name, () => work(onBegin));
+      } catch (error) {
+        if (isFault(error)) fail(span, error instanceof MemoryError ? error.code : "_OTHER");
+        throw error;
+      } finally {
+        const end = now();
+        if (begun !== undefined) {
+          // A step that waited before it began has one span for the wait and one for the work.
+          const inStep = api.trace.setSpan(api.ROOT_CONTEXT, span);
+          tracer.startSpan(`${name} wait`, { startTime }, inStep).end(begun);
+          tracer.startSpan(`${name} run`, { startTime: begun }, inStep).end(end);
+        }
+        span.end(end);
+      }
+    },
+  });
+
+  return {
+    /**
+     * Begins the span of a call, in the caller's trace if its headers name one. Its steps are spans within it
+     * if the call is sampled; otherwise they go to `timer` alone.
+     */
+    begin({ method, protocol, headers }: Begun, timer: StepTimer<CallStep>): Ongoing {
+      // One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order.
+      const epochMs = Date.now() - performance.now();
+      const now = () => epochMs + performance.now();
+      const attributes = { "rpc.system.name": systemOf(protocol), "rpc.method": method };
+      const parent = propagator.extract(api.ROOT_CONTEXT, headers, HEADERS);
+      const kind = api.SpanKind.SERVER;
+      const span = tracer.startSpan(method, { kind, attributes, startTime: now() }, parent);
+      const within = api.trace.setSpan(parent, span);
+      return {
+        traceId: span.spanContext().traceId,
+        timer: span.isRecording() ? stepsOf(timer, within, now) : timer,
+        end: ({ code }) => {
+          span.setAttribute("rpc.response.status_code", code);
+          if (SERVER_ERRORS.has(code)) fail(span, code);
+          span.end(now());
+        },
+      };
+    },
+    async close(): Promise<void> {
+      const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
+      // Spans that no collector takes are lost, and nothing waits for them.
+      await Promise.race([provider.shutdown().catch(() => {}), timeout]);
+    },
+  };
 }
 
 const HEADERS: TextMapGetter<Begun["headers"]> = {

@@ -9,8 +9,8 @@ it("prints what a server says without the characters that control a terminal", (
     new UsageError(said),
     new Error(said),
   ]) {
-    const { lines } = failureOf(error);
-    expect(lines[0]).toContain("recalld: gone");
-    expect(lines.join()).not.toMatch(/[\p{Cc}\p{Bidi_C}]/u);
+    const { line } = failureOf(error);
+    expect(line).toContain("recalld: gone");
+    expect(line).not.toMatch(/[\p{Cc}\p{Bidi_C}]/u);
   }
 });

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
-import { Tracing } from "../../src/observability/tracing.js";
+import { openTracing, type Tracing } from "../../src/observability/tracing.js";
 import { startCollector } from "../support/collector.js";
 
 /** Number of calls that makes more spans than wait in the library's queue (2048). */
@@ -32,7 +32,7 @@ it("holds no more spans for a collector that never answers the longer it does no
   collector.answer = "never";
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url);
   vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "10");
-  const tracing = await Tracing.open({ version: "1.2.3", onTrouble: () => {} });
+  const tracing = await openTracing({ version: "1.2.3", onTrouble: () => {} });
   onTestFinished(async () => {
     await collector.close();
     await tracing.close();

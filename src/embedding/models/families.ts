@@ -11,23 +11,19 @@ interface Family extends Pick<Convention, "pooling"> {
 
 type Known = Family & { readonly ids: RegExp };
 
+const HUB = "https://huggingface.co/";
 const SEARCHING = "Represent this sentence for searching relevant passages: ";
 const WEB_SEARCH =
   "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
 
 /** Known families, matched against the last part of a model's id, in lower case and without `-onnx`. */
 export const FAMILIES: readonly Known[] = [
-  {
-    name: "bundled",
-    ids: /^bundled$/,
-    pooling: "mean",
-    source: "models/bundled",
-  },
+  { name: "bundled", ids: /^bundled$/, pooling: "mean", source: "models/bundled" },
   {
     name: "sentence-transformers",
     ids: /^(all|paraphrase|multi-qa)-(multilingual-)?(minilm-l\d+|mpnet-base|distilroberta|albert-small)(-cos)?-v\d$/,
     pooling: "mean",
-    source: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+    source: `${HUB}sentence-transformers/all-MiniLM-L6-v2`,
   },
   {
     name: "e5",
@@ -35,46 +31,36 @@ export const FAMILIES: readonly Known[] = [
     pooling: "mean",
     queryPrefix: "query: ",
     passagePrefix: "passage: ",
-    source: "https://huggingface.co/intfloat/multilingual-e5-small",
+    source: `${HUB}intfloat/multilingual-e5-small`,
   },
   {
     name: "e5-instruct",
     ids: /^multilingual-e5-large-instruct$/,
     pooling: "mean",
     queryPrefix: `${WEB_SEARCH} `,
-    source: "https://huggingface.co/intfloat/multilingual-e5-large-instruct",
+    source: `${HUB}intfloat/multilingual-e5-large-instruct`,
   },
   {
     name: "bge-en",
     ids: /^bge-(small|base|large)-en(-v1\.5)?$/,
     pooling: "cls",
     queryPrefix: SEARCHING,
-    source: "https://huggingface.co/BAAI/bge-small-en-v1.5",
+    source: `${HUB}BAAI/bge-small-en-v1.5`,
   },
   {
     name: "bge-zh",
     ids: /^bge-(small|base|large)-zh(-v1\.5)?$/,
     pooling: "cls",
     queryPrefix: "为这个句子生成表示以用于检索相关文章：",
-    source: "https://huggingface.co/BAAI/bge-small-zh-v1.5",
+    source: `${HUB}BAAI/bge-small-zh-v1.5`,
   },
-  {
-    name: "bge-m3",
-    ids: /^bge-m3$/,
-    pooling: "cls",
-    source: "https://huggingface.co/BAAI/bge-m3",
-  },
-  {
-    name: "gte",
-    ids: /^gte-(small|base|large)$/,
-    pooling: "mean",
-    source: "https://huggingface.co/thenlper/gte-small",
-  },
+  { name: "bge-m3", ids: /^bge-m3$/, pooling: "cls", source: `${HUB}BAAI/bge-m3` },
+  { name: "gte", ids: /^gte-(small|base|large)$/, pooling: "mean", source: `${HUB}thenlper/gte-small` },
   {
     name: "gte-v1.5",
     ids: /^gte-((base|large)-en-v1\.5|multilingual-base|modernbert-base)$/,
     pooling: "cls",
-    source: "https://huggingface.co/Alibaba-NLP/gte-base-en-v1.5",
+    source: `${HUB}Alibaba-NLP/gte-base-en-v1.5`,
   },
   {
     name: "nomic",
@@ -82,47 +68,47 @@ export const FAMILIES: readonly Known[] = [
     pooling: "mean",
     queryPrefix: "search_query: ",
     passagePrefix: "search_document: ",
-    source: "https://huggingface.co/nomic-ai/nomic-embed-text-v1.5",
+    source: `${HUB}nomic-ai/nomic-embed-text-v1.5`,
   },
   {
     name: "mxbai",
     ids: /^mxbai-embed-large-v1$/,
     pooling: "cls",
     queryPrefix: SEARCHING,
-    source: "https://huggingface.co/mixedbread-ai/mxbai-embed-large-v1",
+    source: `${HUB}mixedbread-ai/mxbai-embed-large-v1`,
   },
   {
     name: "arctic",
     ids: /^snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)$/,
     pooling: "cls",
     queryPrefix: SEARCHING,
-    source: "https://huggingface.co/Snowflake/snowflake-arctic-embed-s",
+    source: `${HUB}Snowflake/snowflake-arctic-embed-s`,
   },
   {
     name: "arctic-v2",
     ids: /^snowflake-arctic-embed-(m|l)-v2\.0$/,
     pooling: "cls",
     queryPrefix: "query: ",
-    source: "https://huggingface.co/Snowflake/snowflake-arctic-embed-m-v2.0",
+    source: `${HUB}Snowflake/snowflake-arctic-embed-m-v2.0`,
   },
   {
     name: "jina-v2",
     ids: /^jina-embeddings-v2-(small|base)-[a-z]+$/,
     pooling: "mean",
-    source: "https://huggingface.co/jinaai/jina-embeddings-v2-small-en",
+    source: `${HUB}jinaai/jina-embeddings-v2-small-en`,
   },
   {
     name: "granite",
     ids: /^granite-embedding-(30m-english|125m-english|107m-multilingual|278m-multilingual)$/,
     pooling: "cls",
-    source: "https://huggingface.co/ibm-granite/granite-embedding-30m-english",
+    source: `${HUB}ibm-granite/granite-embedding-30m-english`,
   },
   {
     name: "uae",
     ids: /^uae-large-v1$/,
     pooling: "cls",
     queryPrefix: SEARCHING,
-    source: "https://huggingface.co/WhereIsAI/UAE-Large-V1",
+    source: `${HUB}WhereIsAI/UAE-Large-V1`,
   },
   {
     name: "embeddinggemma",
@@ -131,21 +117,21 @@ export const FAMILIES: readonly Known[] = [
     pooling: "model",
     queryPrefix: "task: search result | query: ",
     passagePrefix: "title: none | text: ",
-    source: "https://huggingface.co/google/embeddinggemma-300m",
+    source: `${HUB}google/embeddinggemma-300m`,
   },
   {
     name: "qwen3",
     ids: /^qwen3-embedding-\d+(\.\d+)?b$/,
     pooling: "last",
     queryPrefix: WEB_SEARCH,
-    source: "https://huggingface.co/Qwen/Qwen3-Embedding-0.6B",
+    source: `${HUB}Qwen/Qwen3-Embedding-0.6B`,
   },
   {
     name: "labse",
     ids: /^labse$/,
     // A layer follows the first token's state, and `pooler_output` is its result.
     pooling: "model",
-    source: "https://huggingface.co/setu4993/LaBSE",
+    source: `${HUB}setu4993/LaBSE`,
   },
 ];
 

@@ -78,67 +78,51 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
   };
   const found = await firstProbe(server);
   const batches = new Batches({ ...found, server, onAway });
-  const encode = (question: Question, input: EmbedInput) =>
-    encodeBy(batches, { question, input, prefixes, limits });
-  const worker = (): EmbedWorker => ({
+  /** Reads a text, or cuts one that is too long. The server decides about those that the estimate finds short. */
+  const encode = async (
+    { text, field }: Question,
+    { deadlineMs, signal }: Pick<EmbedInput, "deadlineMs" | "signal">,
+  ): Promise<Encoded> => {
+    const tokens = Math.max(1, Math.ceil(tokensIn(text)));
+    const overlap = field === "text";
+    if (tokens > limits.tokensMax || text.length > limits.unitsMax) {
+      const parts = await partsOf(text, { ...limits, overlap });
+      if (parts.length > 1) return { tokens, parts };
+    }
+    try {
+      const asked = { text: prefixes[field] + text, field, tokens, deadlineMs, ...(signal && { signal }) };
+      const { vector, tokens: counted = tokens } = await batches.embed(asked);
+      return { vector, tokens: counted };
+    } catch (error) {
+      // The server may count more tokens than the estimate.
+      if (!(error instanceof TextFailedError && error.mayBeTooLong) || tokens < 2 * TOKENS_MIN) throw error;
+      const parts = await partsOf(text, { ...limits, tokensMax: Math.ceil(tokens / 2), overlap });
+      if (parts.length < 2) throw error;
+      return { tokens, parts };
+    }
+  };
+  const start = async (): Promise<EmbedWorker> => ({
     ended: Promise.resolve(),
     onLost: () => {},
     encode,
     close: async () => {},
   });
-  const pool = await Pool.open({ workers: WORKERS, start: async () => worker() });
+  const pool = await Pool.open({ workers: WORKERS, start });
   const convention = conventionOf(server.address, prefixes);
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.
   const model = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
-  const embedder = embedderOf(pool, { model, convention });
   const close = async () => {
     batches.close();
     await pool.close();
   };
-  return { ...embedder, close };
+  return { ...embedderOf(pool, { model, convention }), close };
 }
 
 type Prefixes = Readonly<Record<Question["field"], string>>;
 
 /** Limits of a text that is sent, without its prefix; the tokens are estimated ones. */
-interface Limits {
-  readonly tokensMax: number;
-  readonly unitsMax: number;
-}
-
-interface EncodeOptions {
-  readonly question: Question;
-  readonly input: EmbedInput;
-  readonly prefixes: Prefixes;
-  readonly limits: Limits;
-}
-
-/** Reads a text, or cuts one that is too long. The server decides about those that the estimate finds short. */
-async function encodeBy(
-  batches: Batches,
-  { question, input, prefixes, limits }: EncodeOptions,
-): Promise<Encoded> {
-  const { text, field } = question;
-  const tokens = Math.max(1, Math.ceil(tokensIn(text)));
-  const overlap = field === "text";
-  if (tokens > limits.tokensMax || text.length > limits.unitsMax) {
-    const parts = await partsOf(text, { ...limits, overlap });
-    if (parts.length > 1) return { tokens, parts };
-  }
-  try {
-    const { deadlineMs, signal } = input;
-    const asked = { text: prefixes[field] + text, field, tokens, deadlineMs, ...(signal && { signal }) };
-    const { vector, tokens: counted = tokens } = await batches.embed(asked);
-    return { vector, tokens: counted };
-  } catch (error) {
-    // The server may count more tokens than the estimate.
-    if (!(error instanceof TextFailedError && error.mayBeTooLong) || tokens < 2 * TOKENS_MIN) throw error;
-    const parts = await partsOf(text, { ...limits, tokensMax: Math.ceil(tokens / 2), overlap });
-    if (parts.length < 2) throw error;
-    return { tokens, parts };
-  }
-}
+type Limits = Pick<WindowLimits, "tokensMax" | "unitsMax">;
 
 function limitsOf(maxTokens: number, prefixes: Prefixes): Limits {
   const taken = Math.ceil(Math.max(...Object.values(prefixes).map(tokensIn)));

@@ -1,19 +1,8 @@
 import { CONTAINER, type Value } from "../../memory/ports/condition.js";
 import { objectsIn, show } from "../../memory/requests/filter-path.js";
-import { compareText } from "../../memory/requests/matches.js";
+import { compareText, type Subject } from "../../memory/requests/matches.js";
 import type { Json, JsonObject } from "../../memory/requests/metadata.js";
 import { constantOf, KIND, kindOf, writeNumber } from "./keys.js";
-
-/** Fields of a memory that filters look at; `metadata` is JSON of an object. */
-export interface FieldsOf {
-  readonly metadata: string;
-  readonly createdAtMs: number;
-  /** Undefined if it was never updated. */
-  readonly updatedAtMs?: number | undefined;
-  /** Undefined if it happened when it was stored. */
-  readonly eventAtMs?: number | undefined;
-  readonly externalId?: string | undefined;
-}
 
 /**
  * The fields of one memory: a tree whose nodes are the keys of its objects, and their values. Nodes are in the
@@ -32,7 +21,7 @@ export interface RowFields {
 }
 
 /** Flattens the fields of a memory. */
-export function rowFieldsOf({ metadata, externalId, createdAtMs, ...times }: FieldsOf): RowFields {
+export function rowFieldsOf({ metadata, externalId, createdAtMs, ...times }: Omit<Subject, "id">): RowFields {
   const nodes = new NodeWriter();
   const found: Found[] = [];
   addPaths(nodes, { parent: 0, objects: [JSON.parse(metadata) as JsonObject], found });

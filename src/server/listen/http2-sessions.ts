@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
-import { Buckets, type Rate } from "../../accounts/bucket.js";
+import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import { type AddressOf, networkOf } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";

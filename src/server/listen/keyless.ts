@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Buckets, type Rate } from "../../accounts/bucket.js";
+import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import type { Reason } from "../../errors.js";
 import { NO_STORE } from "../errors.js";
 import { addressOf, networkOf } from "./client-address.js";

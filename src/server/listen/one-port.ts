@@ -14,7 +14,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { Buckets } from "../../accounts/bucket.js";
+import { Buckets } from "../../concurrency/bucket.js";
 import { type AddressOf, clientAddresses, networkOf, plainAddress } from "./client-address.js";
 import { ConnectionCounts } from "./connection-counts.js";
 import { sniff } from "./first-bytes.js";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { Rate } from "../../accounts/bucket.js";
+import type { Rate } from "../../concurrency/bucket.js";
 import { closeAfter, LINGER_MS } from "./open-requests.js";
 
 /**

@@ -2,16 +2,13 @@ import type { Database, RootDatabase } from "lmdb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
 import { answersTo, type Key, livingKeys, withSessions } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
-import { type Charged, Charges } from "./charges.js";
+import { type ChargedAccount, Charges } from "./charges.js";
 import { durably, reading } from "./durably.js";
-
-/** An account as it is written, without the latest charges. */
-type Written = Account & Pick<Charged, "group">;
 
 export class LocalAccounts implements Accounts {
   /** The charges that are not written yet. */
-  readonly charges: Charges<Written>;
-  readonly #accounts: Database<Written, string>;
+  readonly charges: Charges;
+  readonly #accounts: Database<ChargedAccount, string>;
   readonly #accountsByKey: Database<string, string>;
   /** Time at which an account was closed, by its id. */
   readonly #closed: Database<number, string>;
@@ -20,11 +17,7 @@ export class LocalAccounts implements Accounts {
     this.#accounts = root.openDB("accounts", { encoding: "json" });
     this.#accountsByKey = root.openDB("keys", { encoding: "string" });
     this.#closed = root.openDB("closed-accounts", { encoding: "json" });
-    this.charges = new Charges({
-      db: this.#accounts,
-      find: (accountId) => this.#readable(accountId),
-      write: (account, charged) => this.#accounts.putSync(account.id, { ...account, ...charged }),
-    });
+    this.charges = new Charges(this.#accounts);
   }
 
   async create(account: Account): Promise<void> {
@@ -170,25 +163,15 @@ export class LocalAccounts implements Accounts {
     return written && this.#current(written);
   }
 
-  #current(written: Written): Account {
+  #current(written: ChargedAccount): Account {
     const { group, ...account } = withLivingKeys(written);
     return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(account.id, written) };
   }
 
   /** Finds an account as it is written. */
-  #living(accountId: string): Written | undefined {
+  #living(accountId: string): ChargedAccount | undefined {
     const account = this.#accounts.get(accountId);
     return account && withLivingKeys(account);
-  }
-
-  /** Finds an account as it is written; a damaged one cannot be charged either. */
-  #readable(accountId: string): Written | undefined {
-    try {
-      return this.#accounts.get(accountId);
-    } catch (error) {
-      if (error instanceof SyntaxError) return undefined;
-      throw error;
-    }
   }
 
   /** Writes an account, and removes keys and sessions that it no longer has from the index. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "lmdb";
+import type { Account } from "../../accounts/account.js";
 import { committed, inTime, type Writes, writesOf } from "./durably.js";
 
 /** Time that charges are collected before they are written together. */
@@ -9,9 +10,8 @@ export const BEHIND_MS = 100;
 export const BEHIND_CALLS = 1_000;
 const RETRY_MS = 1_000;
 
-/** The written state of an account, as far as charges are concerned. */
-export interface Charged {
-  readonly callsLeft: number;
+/** An account as it is written, without the latest charges. */
+export interface ChargedAccount extends Account {
   /** The last group of charges that `callsLeft` includes; missing before the first one. */
   readonly group?: string | undefined;
 }
@@ -24,15 +24,6 @@ interface Group {
   readonly count: number;
 }
 
-export interface ChargesOptions<A extends Charged> {
-  /** Database in whose transactions charges are written. */
-  readonly db: Database;
-  /** Reads an account within or outside a transaction; undefined if it does not exist or cannot be read. */
-  find(accountId: string): A | undefined;
-  /** Writes an account's new state; runs in a transaction. */
-  write(found: A, charged: Required<Charged>): void;
-}
-
 /**
  * Counts charges in memory and writes them in groups, so that no call waits for its charge. Only the process
  * that owns the database may do so, and only if it asks `unwrittenOf` about each account that it reads.
@@ -41,7 +32,7 @@ export interface ChargesOptions<A extends Charged> {
  * one from before a commit or after a failed one, which charges it includes: none counts twice or is missed.
  * Transactions run in the order in which they are queued, and the group of a failed one is written again.
  */
-export class Charges<A extends Charged = Charged> {
+export class Charges {
   /** Calls that are in no transaction yet. */
   #pending = new Map<string, number>();
   #pendingCount = 0;
@@ -57,12 +48,12 @@ export class Charges<A extends Charged = Charged> {
 
   readonly #writes: Writes;
 
-  constructor(private readonly options: ChargesOptions<A>) {
-    this.#writes = writesOf(options.db);
+  constructor(private readonly accounts: Database<ChargedAccount, string>) {
+    this.#writes = writesOf(accounts);
   }
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
-  unwrittenOf(accountId: string, { group: last }: Charged): number {
+  unwrittenOf(accountId: string, { group: last }: Pick<ChargedAccount, "group">): number {
     let unwritten = this.#pending.get(accountId) ?? 0;
     for (let i = this.#groups.length - 1; i >= 0; i--) {
       const { id, calls } = this.#groups[i] as Group;
@@ -128,7 +119,7 @@ export class Charges<A extends Charged = Charged> {
     this.#queued = true;
     let group: Group | undefined;
     try {
-      await committed(this.options.db, () => {
+      await committed(this.accounts, () => {
         group = this.#begin();
         for (const accountId of [...group.calls.keys()]) this.#charge(accountId, group);
       });
@@ -156,7 +147,7 @@ export class Charges<A extends Charged = Charged> {
 
   /** Writes the charges of one account in the present transaction. */
   #charge(accountId: string, group: Group): void {
-    const found = this.options.find(accountId);
+    const found = this.#find(accountId);
     if (found === undefined) return;
     // An earlier group that this state does not include has failed, even if that is not known yet.
     let calls = 0;
@@ -165,7 +156,17 @@ export class Charges<A extends Charged = Charged> {
       each.calls.delete(accountId);
     }
     group.calls.set(accountId, calls);
-    this.options.write(found, { callsLeft: found.callsLeft - calls, group: group.id });
+    this.accounts.putSync(accountId, { ...found, callsLeft: found.callsLeft - calls, group: group.id });
+  }
+
+  /** Finds an account as it is written; a damaged one cannot be charged either. */
+  #find(accountId: string): ChargedAccount | undefined {
+    try {
+      return this.accounts.get(accountId);
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
   }
 
   /** Makes those charges of a failed group pending again that the database does not have. */
@@ -173,7 +174,7 @@ export class Charges<A extends Charged = Charged> {
     this.#pendingSinceMs = Math.min(group.sinceMs, this.#pendingSinceMs ?? group.sinceMs);
     this.#pendingCount += group.count;
     for (const [accountId, calls] of group.calls) {
-      const found = this.options.find(accountId);
+      const found = this.#find(accountId);
       const isMissing = found !== undefined && this.#laterThan(found.group).includes(group);
       if (isMissing) this.#addPending(accountId, calls);
     }

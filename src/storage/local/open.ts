@@ -12,11 +12,11 @@ import { LocalClaims } from "./claims.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
+import { LocalGrants } from "./grants.js";
 import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
 import { LocalNames } from "./log/names.js";
 import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
-import { LocalGrants } from "./oauth/grants.js";
 import { type Answering, claim } from "./owner/owner.js";
 import { LocalRecent } from "./recent.js";
 import { LocalSystemRecords, type Meta } from "./system-records.js";
@@ -130,7 +130,7 @@ export async function removeDraft(dataDir: string): Promise<void> {
  */
 async function close(
   root: RootDatabase,
-  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Pick<Charges, "close"> },
+  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Charges },
 ): Promise<void> {
   await snapshots.close();
   // If the disk does not take the last charges, the flush below tells of it.

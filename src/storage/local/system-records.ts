@@ -1,6 +1,5 @@
 import type { Database } from "lmdb";
 import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
-import { type PinnedRecord, pinnedOf, pinnedRecordOf } from "../pinned.js";
 import { durably, reading } from "./durably.js";
 
 /** Records about the whole database, by name. */
@@ -10,19 +9,19 @@ export class LocalSystemRecords implements SystemRecords {
   constructor(private readonly meta: Meta) {}
 
   async models(): Promise<readonly Pinned[]> {
-    return reading(() => this.#records().map(pinnedOf));
+    return reading(() => this.#models());
   }
 
   pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
     return durably(this.meta, () => {
-      const records = this.#records();
-      if (records.at(-1)?.generation !== after) return false;
-      this.meta.putSync("models", [...records, pinnedRecordOf(to)]);
+      const models = this.#models();
+      if (models.at(-1)?.modelVersion !== after) return false;
+      this.meta.putSync("models", [...models, to]);
       return true;
     });
   }
 
-  #records(): readonly PinnedRecord[] {
-    return (this.meta.get("models") as readonly PinnedRecord[] | undefined) ?? [];
+  #models(): readonly Pinned[] {
+    return (this.meta.get("models") as readonly Pinned[] | undefined) ?? [];
   }
 }

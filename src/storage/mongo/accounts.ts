@@ -7,9 +7,8 @@ import { withTimeout } from "./with-timeout.js";
 
 const PLAN_ATTEMPTS_MAX = 5;
 
-interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
+interface AccountRecord extends Omit<Account, "id"> {
   readonly _id: string;
-  readonly createdAt: Date;
 }
 
 /** Accounts in MongoDB. Each account and its keys are one document, so that a change is atomic for both. */
@@ -22,9 +21,8 @@ export class MongoAccounts implements Accounts {
     this.#closed = db.collection("closed_accounts");
   }
 
-  async create({ id, createdAtMs, ...account }: Account): Promise<void> {
-    const record = { _id: id, ...account, createdAt: new Date(createdAtMs) };
-    const inserting = this.#accounts.insertOne(record).catch((error) => {
+  async create({ id, ...account }: Account): Promise<void> {
+    const inserting = this.#accounts.insertOne({ _id: id, ...account }).catch((error) => {
       throw isTaken(error) ? new MemoryError("already_exists", `account ${id} exists already`) : error;
     });
     await withTimeout(inserting);
@@ -157,8 +155,8 @@ export class MongoAccounts implements Accounts {
   }
 }
 
-function fromRecord({ _id, createdAt, keys, ...account }: AccountRecord): Account {
-  return { id: _id, ...account, keys: livingKeys(keys), createdAtMs: createdAt.getTime() };
+function fromRecord({ _id, keys, ...account }: AccountRecord): Account {
+  return { id: _id, ...account, keys: livingKeys(keys) };
 }
 
 /** Makes a filter for accounts that have a valid key with this hash, or a valid session of a valid key. */

@@ -13,11 +13,11 @@ import { MongoCalls } from "./calls.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { findOrInsert } from "./find-or-insert.js";
+import { MongoGrants } from "./grants.js";
 import { COUNTED, MongoLog } from "./log/log.js";
 import { MongoNames } from "./log/names.js";
 import type { EntryRecord } from "./log/record.js";
 import { MongoSecondaryIndexes } from "./log/secondary-indexes.js";
-import { MongoGrants } from "./oauth/grants.js";
 import { MongoRecent } from "./recent.js";
 import { MongoSystemRecords } from "./system-records.js";
 import { MongoUsage } from "./usage.js";
@@ -69,7 +69,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["log", { externalId: 1, _id: -1 }, having("externalId")],
   ["log", { operation: 1, _id: -1 }, having("operation")],
   ["log", { special: 1, _id: -1 }, having("special")],
-  ["log", { expiresAt: 1, _id: 1 }, having("expiresAt")],
+  ["log", { expiresAtMs: 1, _id: 1 }, having("expiresAtMs")],
   ["log", { unerased: 1, _id: 1 }, having("unerased")],
   ["log", COUNTED],
   ["namespaces", { logId: 1 }],
@@ -77,7 +77,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["accounts", { "keys.sessions.hash": 1 }],
   ["claims", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
   ["grants", { keptUntil: 1 }, { expireAfterSeconds: 0 }],
-  ["recent", { usedAt: -1 }],
+  ["recent", { usedAtMs: -1 }],
   ["usage", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
 ];
 

@@ -7,7 +7,7 @@ import { withTimeout } from "./with-timeout.js";
 interface RecentRecord {
   /** Id as `nameId` makes it. */
   readonly _id: string;
-  readonly usedAt: Date;
+  readonly usedAtMs: number;
 }
 
 export class MongoRecent implements Recent {
@@ -18,12 +18,12 @@ export class MongoRecent implements Recent {
   }
 
   async touch(scope: Scope, atMs: number): Promise<void> {
-    const used = { $set: { usedAt: new Date(atMs) } };
+    const used = { $set: { usedAtMs: atMs } };
     await withTimeout(this.#recent.updateOne({ _id: nameId(scope) }, used, { upsert: true }));
   }
 
   async list(limit: number): Promise<Scope[]> {
-    const records = await withTimeout(this.#recent.find({}, { sort: { usedAt: -1 }, limit }).toArray());
+    const records = await withTimeout(this.#recent.find({}, { sort: { usedAtMs: -1 }, limit }).toArray());
     return records.map(({ _id }) => scopeIn(_id));
   }
 

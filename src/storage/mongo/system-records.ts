@@ -1,6 +1,5 @@
 import type { Collection, Db } from "mongodb";
 import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
-import { type PinnedRecord, pinnedOf, pinnedRecordOf } from "../pinned.js";
 import { findOrInsert } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
@@ -8,7 +7,7 @@ interface MetaRecord {
   readonly _id: string;
   /** Model version of the last one of the models. */
   readonly pinned?: string;
-  readonly models?: readonly PinnedRecord[];
+  readonly models?: readonly Pinned[];
 }
 
 export class MongoSystemRecords implements SystemRecords {
@@ -19,23 +18,20 @@ export class MongoSystemRecords implements SystemRecords {
   }
 
   async models(): Promise<readonly Pinned[]> {
-    return (await this.#records()).map(pinnedOf);
+    return (await withTimeout(this.#meta.findOne({ _id: "models" })))?.models ?? [];
   }
 
   async pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
     if (after === undefined) {
-      const first = { _id: "models", pinned: to.modelVersion, models: [pinnedRecordOf(to)] };
+      const first = { _id: "models", pinned: to.modelVersion, models: [to] };
       return (await withTimeout(findOrInsert(this.#meta, first))).models?.at(-1)?.model.id === to.model.id;
     }
-    const models = [...(await this.#records()), pinnedRecordOf(to)];
+    const models = [...(await this.models()), to];
     // No model version is pinned twice, so these are the models that were read.
-    const pinned = { $set: { pinned: to.modelVersion, models } };
-    return (
-      (await withTimeout(this.#meta.updateOne({ _id: "models", pinned: after }, pinned))).matchedCount === 1
+    const pinning = this.#meta.updateOne(
+      { _id: "models", pinned: after },
+      { $set: { pinned: to.modelVersion, models } },
     );
-  }
-
-  async #records(): Promise<readonly PinnedRecord[]> {
-    return (await withTimeout(this.#meta.findOne({ _id: "models" })))?.models ?? [];
+    return (await withTimeout(pinning)).matchedCount === 1;
   }
 }

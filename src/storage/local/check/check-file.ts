@@ -22,12 +22,15 @@ interface PageReference {
   readonly tree: Tree;
 }
 
-/** Follows every tree of a snapshot from its root, without LMDB. */
+/**
+ * Follows every tree of a snapshot from its root, without LMDB. The trees are read level by level and beside each
+ * other: so all pages above the leaves, and all of the small trees, are checked even if the log is large.
+ */
 class Walk {
   /** A bit for each page that was reached; none may be reached twice. */
   readonly #reached: Uint8Array;
-  readonly #leaves: PageReference[] = [];
-  readonly #subtrees: Tree[] = [];
+  /** Pages to read, those included that were read. */
+  readonly #pages: PageReference[] = [];
   readonly #free: Buffer[] = [];
 
   constructor(
@@ -41,37 +44,25 @@ class Walk {
 
   /** Checks all trees. @throws DamageError at the first page that is not what LMDB writes. */
   run(): void {
-    const [free, main] = this.meta.trees as [Tree, Tree];
-    this.#branches(main);
-    this.#readLeaves();
-    // Small trees come first, so that all of them are checked even if the log is large.
-    const subtrees = [free, ...this.#subtrees].sort((a, b) => a.pages - b.pages);
-    for (const tree of subtrees) this.#branches(tree);
-    this.#readLeaves();
+    for (const tree of this.meta.trees) this.#add(tree);
+    for (const place of this.#pages) {
+      if (performance.now() > this.untilMs) break;
+      this.#reach(place.page, 1);
+      if (place.levels > 1) this.#branch(place);
+      else for (const node of this.#nodes(place, "leaf")) this.#value(node, place);
+    }
     for (const list of this.#free) this.#expectFree(list);
   }
 
-  /** Reads all pages above the leaves, and collects the positions of the leaves. */
-  #branches(tree: Tree): void {
-    const waiting: PageReference[] = tree.depth === 0 ? [] : [{ page: tree.root, levels: tree.depth, tree }];
-    for (let place = waiting.pop(); place !== undefined && !this.#isLate; place = waiting.pop()) {
-      this.#reach(place.page, 1);
-      if (place.levels === 1) this.#leaves.push(place);
-      else for (const page of this.#children(place)) waiting.push({ page, levels: place.levels - 1, tree });
-    }
+  #add(tree: Tree): void {
+    if (tree.depth > 0) this.#pages.push({ page: tree.root, levels: tree.depth, tree });
   }
 
-  #children(place: PageReference): number[] {
+  #branch(place: PageReference): void {
+    const { page, levels, tree } = place;
     const nodes = this.#nodes(place, "branch");
-    if (nodes.length < (place.tree.name === FREE ? 1 : 2)) throw damaged(place.page);
-    return nodes.map(({ child }) => child);
-  }
-
-  #readLeaves(): void {
-    for (const place of this.#leaves.splice(0)) {
-      if (this.#isLate) return;
-      for (const node of this.#nodes(place, "leaf")) this.#value(node, place);
-    }
+    if (nodes.length < (tree.name === FREE ? 1 : 2)) throw damaged(page);
+    for (const { child } of nodes) this.#pages.push({ page: child, levels: levels - 1, tree });
   }
 
   #value({ key, isLong, isTree, bytes, data }: Node, { page, tree }: PageReference): void {
@@ -83,7 +74,7 @@ class Walk {
   #subtree({ key, data }: { key: Buffer; data: Buffer }, { page, tree }: { page: number; tree: Tree }): void {
     if (tree.name !== "main" || data.byteLength !== TREE_BYTES) throw damaged(page);
     const name = key.toString("latin1").replace(/\0$/, "");
-    this.#subtrees.push(treeIn(data, { name, lastPage: this.meta.lastPage, flags: 0 }));
+    this.#add(treeIn(data, { name, lastPage: this.meta.lastPage, flags: 0 }));
   }
 
   /** Checks the pages of a long value, of which only the first has a header. */
@@ -135,10 +126,6 @@ class Walk {
     const compare = tree.name === FREE ? compareNumbers : Buffer.compare;
     if (keys.some((key, i) => i > 0 && compare(keys[i - 1] as Buffer, key) >= 0)) throw damaged(page);
     return nodes;
-  }
-
-  get #isLate(): boolean {
-    return performance.now() > this.untilMs;
   }
 }
 

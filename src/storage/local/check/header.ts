@@ -7,7 +7,6 @@ export interface Tree {
   /** Number of levels; 0 when the tree is empty. */
   readonly depth: number;
   readonly root: number;
-  readonly pages: number;
 }
 
 /** A snapshot of the database, with the roots of its two trees. */
@@ -119,8 +118,7 @@ export function treeIn(bytes: Buffer, expected: { name: string; lastPage: number
   if (depth > DEPTH_MAX || !inside || (flags !== undefined && bytes.readUInt16LE(4) !== flags)) {
     throw new DamageError(`the root of its tree ${name} is damaged`);
   }
-  const pages = Number(bytes.readBigUInt64LE(8)) + Number(bytes.readBigUInt64LE(16));
-  return { name, depth, root: Number(root), pages };
+  return { name, depth, root: Number(root) };
 }
 
 /** Reads the last flushed snapshot; undefined when the database was never flushed that way. */

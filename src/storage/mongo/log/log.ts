@@ -63,9 +63,9 @@ export class MongoLog implements Log {
 
   async erase({ logId, sequences }: Sequences): Promise<void> {
     const _id = { $in: sequences.map((sequence) => numberId(logId, sequence)) };
-    const sums = { "sums.text": "", "sums.vectors": "", "sums.label": "", "sums.event": "" } as const;
+    const sums = { "sums.text": "", "sums.vectors": "", "sums.label": "" } as const;
     const content = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
-    const gone = { ...content, externalId: "", expiresAt: "", eventAt: "" } as const;
+    const gone = { ...content, externalId: "", expiresAtMs: "", eventAtMs: "" } as const;
     const $set = { op: "erased" } as const;
     // What a memory superseded stays so.
     const superseding = { _id, op: "store", supersedes: { $exists: true } };

@@ -1,6 +1,5 @@
 import { Binary } from "mongodb";
 import { byteLengthOf } from "../../../memory/ports/bounds.js";
-import type { Window } from "../../../memory/ports/embedder.js";
 import {
   type Appended,
   type Entry,
@@ -12,27 +11,15 @@ import {
 import { intact, type Sums, sumsOf, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
 
-/** An entry as a document: the vector is plain binary, the time a date. */
-export interface EntryRecord {
+/** An entry as a document: its fields, but for the vectors, and those that only indexes need. */
+export interface EntryRecord extends Partial<Omit<Stored, "op" | "vectors">> {
   readonly _id: string;
   readonly op: string;
   readonly opId: string;
-  readonly id?: string;
-  readonly text?: string;
-  readonly metadata?: string;
-  /** One vector, or one for each window, one after the other. */
+  /** The vectors as plain binary, one after the other. */
   readonly vector?: Binary;
-  readonly windows?: readonly Window[];
   /** Length of text and metadata in bytes, so that counting reads no text. */
   readonly bytes?: number;
-  readonly tokens?: number;
-  readonly createdAt?: Date;
-  readonly updatedAt?: Date;
-  readonly replaces?: number;
-  readonly supersedes?: readonly number[];
-  readonly externalId?: string;
-  readonly expiresAt?: Date;
-  readonly eventAt?: Date;
   readonly target?: number;
   readonly to?: string;
   readonly sums?: Sums;
@@ -47,23 +34,10 @@ export interface EntryRecord {
 }
 
 export function toRecord(_id: string, entry: Appended): EntryRecord {
-  return { ...recordOf(_id, entry), ...indexedOf(entry), sums: sumsOf({ ...entry }) };
-}
-
-function recordOf(_id: string, entry: Appended): EntryRecord {
-  if (entry.op !== "store" && entry.op !== "erased") return { _id, ...entry };
-  const { createdAtMs, updatedAtMs, expiresAtMs, eventAtMs, ...fields } = entry as Omit<Stored, "op"> & {
-    op: string;
-  };
-  const times = {
-    createdAt: new Date(createdAtMs),
-    ...(updatedAtMs !== undefined && { updatedAt: new Date(updatedAtMs) }),
-    ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs) }),
-    ...(eventAtMs !== undefined && { eventAt: new Date(eventAtMs) }),
-  };
-  if (entry.op === "erased") return { _id, ...fields, ...times };
-  const { vectors, ...rest } = fields;
-  return { _id, ...rest, bytes: byteLengthOf(rest), vector: new Binary(toBytes(vectors)), ...times };
+  const added = { _id, ...indexedOf(entry), sums: sumsOf({ ...entry }) };
+  if (entry.op !== "store") return { ...entry, ...added };
+  const { vectors, ...fields } = entry;
+  return { ...fields, ...added, bytes: byteLengthOf(fields), vector: new Binary(toBytes(vectors)) };
 }
 
 /** Makes the fields that only indexes need. */
@@ -83,18 +57,9 @@ function indexedOf(entry: Appended) {
 
 /** Converts a document that was read with `projectionOf(what)`. */
 export function fromRecord<W extends Projection>(record: EntryRecord, what: W): Entry<W> {
-  const { _id, vector, bytes, createdAt, updatedAt, expiresAt, eventAt, ...rest } = record;
-  const { follows, operation, unerased, special, ...fields } = rest;
+  const { _id, vector, bytes, follows, operation, unerased, special, ...fields } = record;
   try {
-    const read = {
-      ...fields,
-      ...(vector && { vectors: toVector(vector.value()) }),
-      ...(createdAt && { createdAtMs: createdAt.getTime() }),
-      ...(updatedAt && { updatedAtMs: updatedAt.getTime() }),
-      ...(expiresAt && { expiresAtMs: expiresAt.getTime() }),
-      ...(eventAt && { eventAtMs: eventAt.getTime() }),
-    };
-    return intact(read, what);
+    return intact(vector ? { ...fields, vectors: toVector(vector.value()) } : fields, what);
   } catch (error) {
     return unreadable(error);
   }

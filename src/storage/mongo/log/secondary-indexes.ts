@@ -61,24 +61,17 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
     limit,
   }: Request<"listSupersedingAndExpiring">): Promise<SupersedingOrExpiring[]> {
     const filter = { special: true, _id: idsFrom(logId, numberId(logId, from)) } as const;
-    const options = { sort: { _id: 1 }, limit, projection: { supersedes: 1, expiresAt: 1 } } as const;
+    const options = { sort: { _id: 1 }, limit, projection: { supersedes: 1, expiresAtMs: 1 } } as const;
     const found = await withTimeout(this.entries.find(filter, options).toArray());
-    return found.map(({ _id, supersedes, expiresAt }) => ({
-      sequence: sequenceOf(_id),
-      ...(supersedes && { supersedes }),
-      ...(expiresAt && { expiresAtMs: expiresAt.getTime() }),
-    }));
+    return found.map(({ _id, ...what }) => ({ sequence: sequenceOf(_id), ...what }));
   }
 
   async expired({ untilMs, after, limit }: Request<"expired">): Promise<Expiring[]> {
-    const due = { expiresAt: { $lte: new Date(untilMs) } };
+    const due = { expiresAtMs: { $lte: untilMs } };
     const filter = after === undefined ? due : { $and: [due, behind(after)] };
-    const options = { sort: { expiresAt: 1, _id: 1 }, limit, projection: { expiresAt: 1 } } as const;
+    const options = { sort: { expiresAtMs: 1, _id: 1 }, limit, projection: { expiresAtMs: 1 } } as const;
     const found = await withTimeout(this.entries.find(filter, options).toArray());
-    return found.map(({ _id, expiresAt }) => ({
-      ...parseNumberId(_id),
-      expiresAtMs: Number(expiresAt?.getTime()),
-    }));
+    return found.map(({ _id, expiresAtMs }) => ({ ...parseNumberId(_id), expiresAtMs: Number(expiresAtMs) }));
   }
 
   async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
@@ -128,6 +121,7 @@ function howOf({ replaces, target }: EntryRecord, followed: number): Replacement
 }
 
 function behind({ logId, sequence, expiresAtMs }: Expiring): Filter<EntryRecord> {
-  const expiresAt = new Date(expiresAtMs);
-  return { $or: [{ expiresAt: { $gt: expiresAt } }, { expiresAt, _id: { $gt: numberId(logId, sequence) } }] };
+  return {
+    $or: [{ expiresAtMs: { $gt: expiresAtMs } }, { expiresAtMs, _id: { $gt: numberId(logId, sequence) } }],
+  };
 }

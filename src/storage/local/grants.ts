@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Grant, Grants, StoredGrant } from "../../../accounts/oauth/grants.js";
-import { durably, reading } from "../durably.js";
+import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
+import { durably, reading } from "./durably.js";
 
 /** Name of the record in which the secret is kept. No code's hash is so short. */
 const SECRET = "secret";

@@ -33,20 +33,6 @@ function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): numb
   return Math.max(0, Math.floor(burst - missing + HAIR));
 }
 
-/** One token bucket, whose owner keeps it. */
-export class Bucket {
-  #fullAtMs = 0;
-
-  constructor(private readonly rate: Rate) {}
-
-  /** Takes a token if the bucket holds one. */
-  tryTake(): boolean {
-    const { fullAtMs, waitMs } = take(this.#fullAtMs, this.rate, performance.now());
-    if (waitMs <= 0) this.#fullAtMs = fullAtMs;
-    return waitMs <= 0;
-  }
-}
-
 /** Maximum number of buckets in memory; beyond it, those used least recently start afresh. */
 const BUCKETS_MAX = 10_000;
 

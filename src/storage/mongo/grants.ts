@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from "mongodb";
-import type { Grant, Grants, StoredGrant } from "../../../accounts/oauth/grants.js";
-import { findOrInsert } from "../find-or-insert.js";
-import { withTimeout } from "../with-timeout.js";
+import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
+import { findOrInsert } from "./find-or-insert.js";
+import { withTimeout } from "./with-timeout.js";
 
 interface GrantRecord extends Omit<StoredGrant, "codeHash" | "keptUntilMs"> {
   readonly _id: string;
