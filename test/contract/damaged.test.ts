@@ -19,6 +19,36 @@ const PAGE = 4096;
 
 type Damaging = (file: Buffer) => Buffer | undefined;
 
+const DAMAGES: readonly [name: string, damaging: Damaging, reason: RegExp][] = [
+  ["is empty", () => Buffer.alloc(0), /is empty/],
+  ["has a few bytes", (file) => file.subarray(0, 100), /has only 100 bytes/],
+  ["is cut off in its second page", (file) => file.subarray(0, PAGE + 100), /page 1 lies behind the end/],
+  [
+    "is cut off in the middle",
+    (file) => file.subarray(0, file.length / 2),
+    /ends before page|behind the end/,
+  ],
+  ["has a first page of zeros", (file) => void file.fill(0, 0, PAGE), /page 0, its header, is all zeros/],
+  ["has a second page of zeros", (file) => void file.fill(0, PAGE, 2 * PAGE), /page 1, its header, is all/],
+  ["has headers of zeros", (file) => void file.fill(0, 0, 2 * PAGE), /is all zeros/],
+  ["is all zeros", (file) => void file.fill(0), /is all zeros/],
+  ["is of another program", (file) => void file.fill("text "), /is not that of an LMDB database/],
+  [
+    "has another data version",
+    (file) => void file.writeUInt16LE(1, 28),
+    /data version 1; this program reads 2/,
+  ],
+  ["has a page size of nothing", (file) => void file.writeUInt32LE(0, 48), /page size of 0 bytes/],
+  [
+    "has a root that is none",
+    (file) => void bothMetas(file, 112, 1e9),
+    /the root of its tree main is damaged/,
+  ],
+  ["has flags that nobody set", (file) => void file.writeUInt16LE(0xffff, 52), /unknown flags/],
+  ["has a header from elsewhere", (file) => void file.writeUInt16LE(999, 152), /contradict each other/],
+  ["has trees of zeros", (file) => void file.fill(0, 2 * PAGE), /page \d+ is damaged/],
+];
+
 describe("a damaged file of the local database", () => {
   let folder: string;
   let whole: Buffer;
@@ -52,38 +82,17 @@ describe("a damaged file of the local database", () => {
   const REFUSED =
     /^failed_precondition: the database .*recalld\.mdb is damaged: (.*)\. It is left as it is; .* recalld-admin restore/;
 
-  it.each<[string, Damaging, RegExp]>([
-    ["is empty", () => Buffer.alloc(0), /is empty/],
-    ["has a few bytes", (file) => file.subarray(0, 100), /has only 100 bytes/],
-    ["is cut off in its second page", (file) => file.subarray(0, PAGE + 100), /page 1 lies behind the end/],
-    [
-      "is cut off in the middle",
-      (file) => file.subarray(0, file.length / 2),
-      /ends before page|behind the end/,
-    ],
-    ["has a first page of zeros", (file) => void file.fill(0, 0, PAGE), /page 0, its header, is all zeros/],
-    ["has a second page of zeros", (file) => void file.fill(0, PAGE, 2 * PAGE), /page 1, its header, is all/],
-    ["has headers of zeros", (file) => void file.fill(0, 0, 2 * PAGE), /is all zeros/],
-    ["is all zeros", (file) => void file.fill(0), /is all zeros/],
-    ["is of another program", (file) => void file.fill("text "), /is not that of an LMDB database/],
-    [
-      "has another data version",
-      (file) => void file.writeUInt16LE(1, 28),
-      /data version 1; this program reads 2/,
-    ],
-    ["has a page size of nothing", (file) => void file.writeUInt32LE(0, 48), /page size of 0 bytes/],
-    [
-      "has a root that is none",
-      (file) => void bothMetas(file, 112, 1e9),
-      /the root of its tree main is damaged/,
-    ],
-    ["has flags that nobody set", (file) => void file.writeUInt16LE(0xffff, 52), /unknown flags/],
-    ["has a header from elsewhere", (file) => void file.writeUInt16LE(999, 152), /contradict each other/],
-    ["has trees of zeros", (file) => void file.fill(0, 2 * PAGE), /page \d+ is damaged/],
-  ])("is refused when it %s, and told apart", async (_, damaging, reason) => {
-    const [said] = await tryOut([damaging]);
-    expect(said).toMatch(REFUSED);
-    expect(REFUSED.exec(said ?? "")?.[1]).toMatch(reason);
+  describe("is refused, and told apart,", () => {
+    let said: string[];
+    beforeAll(async () => {
+      said = await tryOut(DAMAGES.map(([, damaging]) => damaging));
+      expect(said).toHaveLength(DAMAGES.length);
+    });
+
+    it.each(DAMAGES.map(([name, , reason], i) => ({ name, reason, i })))("when it $name", ({ reason, i }) => {
+      expect(said[i]).toMatch(REFUSED);
+      expect(REFUSED.exec(said[i] ?? "")?.[1]).toMatch(reason);
+    });
   });
 
   it("is left as it was when it is refused", async () => {
