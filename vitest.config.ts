@@ -17,7 +17,7 @@ const TIMED = [...e2e("flood", "largest", "long-stores", "metrics-measured"), "t
  * about kill -9.
  */
 const MORE = [
-  ...["bench", "browser", "clients", "conformance", "deploy", "docs", "eval"].map(
+  ...["bench", "clients", "conformance", "deploy", "docs", "eval"].map(
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
   ...e2e("admin", "backup", "command-line", "format", "killed", "restore", "verify"),
@@ -27,6 +27,9 @@ const MORE = [
   "test/simulation/planted.test.ts",
   "test/layers.test.ts",
 ];
+
+/** These get their timeouts from the module that opens their browser, which each process loads once. */
+const BROWSER = ["test/browser/**/*.test.ts"];
 
 /** The quick tests have a part of these, as `test/support/quick.ts` says, and the others the rest. */
 const LONGER = [
@@ -57,7 +60,7 @@ const { SIMULATED_SCHEDULES } = process.env;
 // time.
 const maxWorkers = Math.max(3, availableParallelism() - 1);
 
-/** The server of `scripts/test.js` is left out: the program is started as it is shipped. */
+/** The bundle of `scripts/test.js` is left out: the programs are started as they are shipped. */
 const AS_SHIPPED = { TEST_MAIN: "" };
 
 const QUICK = {
@@ -87,7 +90,7 @@ export default defineConfig({
           ...QUICK,
           name: "quick",
           include: ["test/**/*.test.ts"],
-          exclude: [...MORE, ...TIMED, ...APART],
+          exclude: [...MORE, ...BROWSER, ...TIMED, ...APART],
           // The files of a worker share what they import, and a server: see `sharedServer`.
           isolate: false,
         },
@@ -100,8 +103,10 @@ export default defineConfig({
           include: [...MORE, ...LONGER, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
           env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "1100" },
           maxWorkers,
+          isolate: false,
         },
       },
+      { extends: true, test: { name: "browser", include: BROWSER, maxWorkers } },
       {
         extends: true,
         test: {

@@ -1,8 +1,9 @@
 // node scripts/test.js [ARGUMENT …], after `tsc -p .`: runs Vitest with these arguments.
 //
-// Most servers of the tests start from a bundle of what was compiled: it is the same code in some files in place of
-// a thousand, so that a start takes a quarter less. It is made for one run, is never shipped, and is removed at the
-// end. `vitest.config.ts` names the tests that start what is shipped; so does `npx vitest`.
+// Most servers and operator's commands of the tests start from a bundle of what was compiled: it is the same code in
+// some files in place of a thousand, so that a server's start takes a quarter less, and a command's a third. It is made
+// for one run, is never shipped, and is removed at the end. `vitest.config.ts` names the tests that start what is
+// shipped; so does `npx vitest`.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +11,10 @@ import { build } from "vite";
 import { STAND_INS } from "./production/rules.js";
 
 const COMPILED = "dist/src";
-/** The program, and what its threads run: each looks for its script beside itself. */
+/** The server, what its threads run (each looks for its script beside itself), and the operator's commands. */
 const ENTRIES = [
   "main",
+  "admin",
   "embedding/pool/worker",
   "embedding/models/pull-worker",
   "index/vectors/index-worker",

@@ -1,7 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
@@ -11,13 +10,14 @@ import { admin } from "../support/admin.js";
 import { filled, MEMORIES, namesIn, newBackup } from "../support/backups.js";
 import { resultsOf, signUp } from "../support/caller.js";
 import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import { program } from "../support/program.js";
 import { prose } from "../support/prose.js";
 import { newDataDir, startServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const ADMIN = program("admin");
 const BACK_UP = join(import.meta.dirname, "../contract/children/back-up.ts");
 
 describe("a backup", () => {

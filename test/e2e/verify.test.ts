@@ -1,17 +1,17 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { MongoClient } from "mongodb";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { withDatabase } from "../support/mongo/database.js";
 import { openTestMongo } from "../support/mongo/open.js";
+import { program } from "../support/program.js";
 import { protocolsOf } from "../support/protocols.js";
 import { newDataDir, startServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const ADMIN = program("admin");
 const SECRET = "zanzibar quokka ledger";
 
 function admin(env: Record<string, string>, ...command: string[]): Promise<{ code: number; output: string }> {

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { earlierRelease, OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import { program } from "../support/program.js";
 import type { TestServer } from "../support/server.js";
 import { inParallel, outcomeOf, type StoredMemory, storedMemoryOf } from "./load.js";
 
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const ADMIN = program("admin");
 const NAMESPACES = ["a", "b", "c"];
 const CLIENTS_DEFAULT = 4;
 const FILLERS = 8;

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { program } from "./program.js";
 
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const ADMIN = program("admin");
 
 export const RECALLD = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
 
@@ -21,9 +22,9 @@ export function recalld(env: Record<string, string>, ...args: string[]): Promise
   return run(RECALLD, env, args);
 }
 
-function run(program: string, env: Record<string, string>, args: readonly string[]): Promise<Ended> {
+function run(path: string, env: Record<string, string>, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [path, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

@@ -2,11 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { program } from "./program.js";
 
-const COMPILED = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
-/** Set by `scripts/test.js`, except for the tests that `vitest.config.ts` gives the program as it is shipped. */
-const MAIN = process.env.TEST_MAIN || COMPILED;
+const MAIN = program("main");
 /** Settings without a balancer: the notice is enough for calls that are on their way. */
 const QUICK = { DRAIN_NOTICE_MS: "100" };
 /** Limits for tests, which sign up often from one address and call as fast as they can. */
