@@ -8,7 +8,7 @@ import { closeAfter, LINGER_MS } from "./open-requests.js";
  * Rate of refusals of an address after which each further one ends its connection: refusing forever costs as much as
  * serving.
  */
-export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 50, burst: 500 });
+export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 100, burst: 2_000 });
 
 interface Watched {
   /** Takes one of the refusals that its owner may go on after. */
