@@ -57,9 +57,8 @@ const QUICK_SCHEDULES = 100;
 const { SIMULATED_SCHEDULES } = process.env;
 
 // Many tests wait, for a server or a pause, as long as they work: two workers on two cores are idle a fifth of the
-// time. Those outside the quick ones wait still more, for programs that start and for browsers.
+// time.
 const maxWorkers = Math.max(3, availableParallelism() - 1);
-const maxWorkersWaiting = maxWorkers + 1;
 
 /** The bundle of `scripts/test.js` is left out: the programs are started as they are shipped. */
 const AS_SHIPPED = { TEST_MAIN: "" };
@@ -103,11 +102,11 @@ export default defineConfig({
           name: "more",
           include: [...MORE, ...LONGER, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
           env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "1100" },
-          maxWorkers: maxWorkersWaiting,
+          maxWorkers,
           isolate: false,
         },
       },
-      { extends: true, test: { name: "browser", include: BROWSER, maxWorkers: maxWorkersWaiting } },
+      { extends: true, test: { name: "browser", include: BROWSER, maxWorkers } },
       {
         extends: true,
         test: {
@@ -115,7 +114,7 @@ export default defineConfig({
           include: ON_DATABASES,
           runner: "./test/support/mongo/runner.ts",
           env: { TEST_DATABASE: "mongo", ...AS_SHIPPED },
-          maxWorkers: maxWorkersWaiting,
+          maxWorkers,
           isolate: false,
         },
       },
