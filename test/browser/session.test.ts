@@ -146,6 +146,22 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
     expect(faults).toEqual([]);
   });
 
+  it("asks for nothing more while it is being signed out", async () => {
+    const { page, faults } = await signedIn();
+    await page.route("**/session", async (route) => {
+      if (route.request().method() !== "DELETE") return route.continue();
+      // The session has ended, but the page does not know it yet.
+      const response = await route.fetch();
+      await page.evaluate('location.hash = "#/usage"');
+      await page.getByRole("heading", { name: "Usage" }).waitFor();
+      await page.waitForTimeout(500);
+      await route.fulfill({ response });
+    });
+    await signOutButton(page).click();
+    await welcome(page);
+    expect(faults).toEqual([]);
+  });
+
   it("shows a new key in samples until the page is left, and then what stands for it", async () => {
     const { page, faults } = await openVisitor(browser, server.url);
     await visit(page, server.url, "");

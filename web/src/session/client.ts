@@ -11,7 +11,24 @@ export const SERVICE_URL = new URL(".", location.href).href.replace(/\/$/, "");
 /** Header without which the session's cookie does not count. Forms and other origins cannot send it. */
 export const FROM_PORTAL = { "x-recalld-session": "1" };
 
+let isEnding = false;
+
+/**
+ * Ends the session by some work. Nothing is asked meanwhile: what were answered after the end would look like a session
+ * that somebody else has ended.
+ */
+export async function endingSession(work: () => Promise<void>): Promise<void> {
+  isEnding = true;
+  try {
+    await queryClient.cancelQueries();
+    await work();
+  } finally {
+    isEnding = false;
+  }
+}
+
 const fromPortal: Interceptor = (next) => (request) => {
+  if (isEnding) throw new ConnectError("you are being signed out", Code.Canceled);
   for (const [name, value] of Object.entries(FROM_PORTAL)) request.header.set(name, value);
   return next(request);
 };

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorFromJson } from "@connectrpc/connect/protocol-connect";
-import { FROM_PORTAL, loadAgain, queryClient, SERVICE_URL, whenSessionEnds } from "./client";
+import { endingSession, FROM_PORTAL, loadAgain, queryClient, SERVICE_URL, whenSessionEnds } from "./client";
 import { forgetColumns } from "./columns";
 import { awaitServer } from "./reach";
 import {
@@ -82,16 +82,16 @@ export async function signInNew(key: string): Promise<void> {
 
 /** Ends the session for all tabs. @throws TypeError while the server cannot be reached. */
 export async function signOut(): Promise<void> {
-  // A query that were answered after the end would look like a session that somebody else has ended.
-  await queryClient.cancelQueries();
   try {
-    const response = await fetch(PATH, { method: "DELETE", headers: FROM_PORTAL });
-    if (!response.ok) throw await errorOf(response);
+    await endingSession(async () => {
+      const response = await fetch(PATH, { method: "DELETE", headers: FROM_PORTAL });
+      if (!response.ok) throw await errorOf(response);
+      leave();
+    });
   } catch (error) {
     loadAgain();
     throw error;
   }
-  leave();
 }
 
 /** Leaves a session that has ended already, in all tabs. */
