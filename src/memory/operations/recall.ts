@@ -190,7 +190,7 @@ function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
   };
 }
 
-/** What the searches of one call share. */
+/** Inputs of one call that are the same for the searches of all its namespaces. */
 interface Searching {
   readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];

@@ -82,7 +82,7 @@ export interface Placed extends Sequenced<Projected["text"]>, Judged {
   readonly match: Window;
   /** Its score, its share of the query's words times their weight, and what its age adds. */
   readonly rank: number;
-  /** What its age adds; undefined if ages do not count. */
+  /** Part of its rank that comes from its age; undefined if ages do not count. */
   readonly recency: number | undefined;
 }
 
@@ -146,8 +146,8 @@ async function gather(finds: Finds): Promise<readonly Candidate[]> {
   for (const sequence of nearby.keys()) others.delete(sequence);
   const judged = await wordMatches?.judge([...nearby.keys(), ...others]);
   const near = nearCandidates(finds, judged);
-  // What was not found by its vectors is not nearer than what was found last. (A graph may have missed it, but
-  // then a recall by meaning alone would have too.) The searches for a long query are not as deep as that.
+  // A memory that the search of the vectors did not find is no nearer than the last one that it found. (If a graph
+  // missed one, a recall by meaning alone would miss it too.) The searches for a long query do not go as deep.
   const isDeep = vectors.length === 1 && nearby.size >= NEAR_CANDIDATES;
   const beyond = isDeep ? (near.at(-1)?.highest ?? 1) : 1;
   return near.concat(
@@ -194,7 +194,7 @@ function barOf(candidates: readonly Candidate[], { wanted, minScore = 0 }: Ranki
   for (const { lowest, share, added } of candidates) {
     if (lowest >= minScore) ranks.push(lowest + weight * share + added.lowest);
   }
-  // With age there may be thousands, which this sorts several times as fast as an array of JavaScript.
+  // If ages count, there may be thousands of ranks: a typed array sorts them several times as fast.
   return (Float64Array.from(ranks).sort().at(-wanted) ?? 0) - RANK_ERROR;
 }
 

@@ -36,7 +36,6 @@ interface OpenSession {
   opened: boolean;
   /** Name by which its resets are counted. */
   readonly owner: string;
-  isEnding: boolean;
 }
 
 /** Open HTTP/2 sessions of a server, each held to its limits. */
@@ -57,7 +56,7 @@ export class Http2Sessions {
   }
 
   accept(session: Http2Session, owner: string): void {
-    const open: OpenSession = { streams: new Set(), opened: false, owner, isEnding: false };
+    const open: OpenSession = { streams: new Set(), opened: false, owner };
     this.#sessions.set(session, open);
     session.once("close", () => this.#sessions.delete(session));
     session.on("timeout", () =>
@@ -79,7 +78,7 @@ export class Http2Sessions {
     const { http2Streams } = this.counts;
     const owner = networkOf(this.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
-    if (open.isEnding || isEnding(session) || !http2Streams.tryTake(owner)) {
+    if (isEnding(session) || !http2Streams.tryTake(owner)) {
       // The error is the refusal itself. It is sent later, because Node is in the middle of reading now.
       stream.on("error", () => {}).once("close", () => this.#noteReset(session, open));
       setImmediate(() => stream.close(constants.NGHTTP2_REFUSED_STREAM));
@@ -103,8 +102,7 @@ export class Http2Sessions {
   #noteReset(session: Http2Session, open: OpenSession): void {
     const waitMs = this.#resets.waitMs(open.owner);
     if (waitMs < RESETS_MS_MAX) this.#resets.take(open.owner);
-    if (waitMs <= 0 || open.isEnding || session.destroyed) return;
-    open.isEnding = true;
+    if (waitMs <= 0 || isEnding(session) || session.destroyed) return;
     this.counts.cutOff.request += 1;
     endSession(session);
   }

@@ -11,37 +11,38 @@ import { closeAfter, LINGER_MS } from "./open-requests.js";
 export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 100, burst: 2_000 });
 
 interface Watched {
-  /** Takes one of the refusals that its owner may go on after. */
-  readonly mayGoOn: () => boolean;
-  /** Undefined once the connection is being ended. */
-  onEnd: (() => void) | undefined;
+  /** Takes one of the refusals after which the connection may go on. */
+  mayGoOn(): boolean;
+  /** Called when the connection is ended. */
+  onEnd(): void;
 }
 
 /** Connections that are ended after too many refusals, as HTTP/1 sockets and HTTP/2 sessions. */
 const connections = new WeakMap<object, Watched>();
 
-/** Watches a connection; `onEnd` is called when it is ended. */
-export function endAfterRefusals(connection: Socket | Http2Session, watched: Required<Watched>): void {
-  connections.set(connection, { ...watched });
+/** Connections that are being ended. */
+const ending = new WeakSet<object>();
+
+export function endAfterRefusals(connection: Socket | Http2Session, watched: Watched): void {
+  connections.set(connection, watched);
 }
 
 /** True if a connection is being ended, and nothing more of it should be served. */
-export function isEnding(connection: object | undefined): boolean {
-  const watched = connection && connections.get(connection);
-  return watched !== undefined && watched.onEnd === undefined;
+export function isEnding(connection: object): boolean {
+  return ending.has(connection);
 }
 
 /**
- * Counts a request that was refused with 401, 404 or 429. After many of an address, a connection is
+ * Counts a request that was refused with 401, 404 or 429. After many of an address, the connection is
  * ended once its running answers had a moment to leave; `atOnce` ends it after this one. Those of trusted proxies stay.
  */
 export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atOnce = false } = {}): void {
   const connection = connectionOf(request);
   const watched = connections.get(connection);
-  if (watched?.onEnd === undefined) return;
+  if (watched === undefined || isEnding(connection)) return;
   if (!atOnce && watched.mayGoOn()) return;
   watched.onEnd();
-  watched.onEnd = undefined;
+  ending.add(connection);
   if ("goaway" in connection) endSession(connection, atOnce ? 0 : LINGER_MS);
   else if (atOnce || "stream" in request) connection.destroy();
   else closeAfter(request);
@@ -57,6 +58,7 @@ export function connectionOf(request: IncomingMessage | Http2ServerRequest): Htt
  * free the stream that nghttp2 is just opening, which corrupts the memory of the process.
  */
 export function endSession(session: Http2Session, lingerMs = 0): void {
+  ending.add(session);
   setImmediate(() => {
     if (session.destroyed) return;
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
