@@ -40,36 +40,37 @@ export async function nearestInTail(chunks: readonly Chunk[], asked: Asked): Pro
     search.scan(chunk);
     await pauses.ifDue();
   }
-  search.compareBest();
-  for (const chunk of search.undecided()) {
-    search.compareAll(chunk);
+  for (const scanned of search.undecided()) {
+    search.compareAll(scanned.chunk, scanned.compared);
     await pauses.ifDue();
   }
   return search.hits();
 }
 
-/** Vectors of a chunk with the highest products of int8. */
+/** A chunk whose vectors were compared as int8. */
 interface Scanned {
   readonly chunk: Chunk;
   readonly bounds: Bounds;
-  /** Keys, because rows move when others are removed. The highest product comes first. */
-  readonly keys: Float64Array;
-  readonly products: Float32Array;
+  /** Highest product of int8 that a vector may have that was not compared as float32. */
+  readonly highest: number;
+  /** Keys of those that were compared as float32: rows move when others are removed. */
+  readonly compared: ReadonlySet<number>;
 }
 
 class TailSearch {
   readonly #query: Quantized;
   readonly #nearest: Best;
   readonly #scanned: Scanned[] = [];
-  /** Keys of the vectors that were compared as float32 after a scan. */
-  readonly #compared = new Set<number>();
 
   constructor(private readonly asked: Asked) {
     this.#query = quantize(asked.vector);
     this.#nearest = new Best(asked.count);
   }
 
-  /** Compares the vectors of a chunk as int8; few are compared as float32 at once. */
+  /**
+   * Compares the vectors of a chunk as int8, and as float32 those that may be among the nearest; few are compared as
+   * float32 at once.
+   */
   scan(chunk: Chunk): void {
     const rows = this.#rowsIn(chunk);
     const many = rows?.length ?? chunk.rows;
@@ -81,55 +82,37 @@ class TailSearch {
     const { dimensions, quantized } = chunk;
     const all = rows ? gather(quantized, rows, dimensions) : quantized.subarray(0, many * dimensions);
     const found = compare(all, this.#query.numbers, { count: wanted, metric: MetricKind.IP });
-    const keys = Float64Array.from(
-      found.keys,
-      (place) => chunk.keys[rows?.[Number(place)] ?? Number(place)] as number,
-    );
-    const products = found.distances.map((distance) => 1 - distance);
-    this.#scanned.push({ chunk, bounds: new Bounds(this.#query, chunk), keys, products });
-  }
-
-  /** Compares those as float32 that are the nearest by the scan, and then each other that may be nearer. */
-  compareBest(): void {
-    const best = new Best(this.asked.count);
-    for (const { bounds, keys, products } of this.#scanned) {
-      for (const [i, key] of keys.entries()) {
-        const cosine = bounds.cosineOf(products[i] as number);
-        if (cosine < best.bar) break;
-        best.offer(key, cosine);
-      }
-    }
-    const nearest = new Set(best.sorted().map(({ number }) => number));
-    this.#compareSome(this.#scanned.map(({ keys }) => keys.filter((key) => nearest.has(key))));
-    const others = this.#scanned.map(({ bounds, keys, products }) => {
+    const nearest = Uint32Array.from(found.keys, rows ? (i) => rows[Number(i)] as number : Number);
+    const bounds = new Bounds(this.#query, chunk);
+    const product = (i: number) => 1 - (found.distances[i] as number);
+    // The highest product comes first. Those that are compared at first raise what the others must have.
+    let compared = 0;
+    for (const end of [this.asked.count, wanted]) {
+      const from = compared;
       const needed = bounds.lowestProduct(this.#known);
-      return keys.filter((key, i) => (products[i] as number) >= needed && !nearest.has(key));
-    });
-    this.#compareSome(others);
+      while (compared < end && product(compared) >= needed) compared++;
+      this.#compareRows(chunk, nearest.subarray(from, compared));
+    }
+    const keys = new Set<number>();
+    for (let i = 0; i < compared; i++) keys.add(chunk.keys[nearest[i] as number] as number);
+    this.#scanned.push({ chunk, bounds, highest: product(Math.min(compared, wanted - 1)), compared: keys });
   }
 
   /** Lists the chunks that may have more of the nearest than the scan has found. */
-  undecided(): Chunk[] {
-    const open = this.#scanned.filter(({ bounds, products }) => {
-      return (products.at(-1) as number) >= bounds.lowestProduct(this.#known);
-    });
-    return open.map(({ chunk }) => chunk);
+  undecided(): Scanned[] {
+    return this.#scanned.filter(({ bounds, highest }) => highest >= bounds.lowestProduct(this.#known));
   }
 
-  /** Compares all vectors of a chunk as float32. */
-  compareAll(chunk: Chunk): void {
-    const { vector } = this.asked;
-    const { keys, vectors, dimensions } = chunk;
+  /** Compares all vectors of a chunk as float32, but those that were. */
+  compareAll(chunk: Chunk, compared?: ReadonlySet<number>): void {
     const rows = this.#rowsIn(chunk);
     if (rows === undefined) {
-      const all = vectors.subarray(0, chunk.rows * dimensions);
-      this.#offer(compare(all, vector, this.asked), (row) => keys[row] as number);
+      const all = chunk.vectors.subarray(0, chunk.rows * chunk.dimensions);
+      this.#offer(compare(all, this.asked.vector, this.asked), (row) => chunk.keys[row] as number, compared);
       return;
     }
     for (let from = 0; from < rows.length; from += GATHERED) {
-      const some = rows.subarray(from, from + GATHERED);
-      const found = compare(gather(vectors, some, dimensions), vector, this.asked);
-      this.#offer(found, (place) => keys[some[place] as number] as number);
+      this.#compareRows(chunk, rows.subarray(from, from + GATHERED), compared);
     }
   }
 
@@ -153,30 +136,15 @@ class TailSearch {
     return rows.length === chunk.rows ? undefined : rows;
   }
 
-  /** Compares some vectors of each scanned chunk, by their keys, as float32. */
-  #compareSome(keysIn: readonly Float64Array[]): void {
-    const { vector } = this.asked;
-    const all = new Float32Array(vector.length * keysIn.reduce((sum, { length }) => sum + length, 0));
-    const found: number[] = [];
-    for (const [i, { chunk }] of this.#scanned.entries()) {
-      for (const key of keysIn[i] as Float64Array) {
-        const row = chunk.rowOf(key);
-        // It was removed meanwhile.
-        if (row === undefined) continue;
-        const own = chunk.vectors.subarray(row * vector.length, (row + 1) * vector.length);
-        all.set(own, found.length * vector.length);
-        found.push(key);
-      }
-    }
-    const compared = all.subarray(0, found.length * vector.length);
-    this.#offer(compare(compared, vector, this.asked), (place) => found[place] as number);
-    for (const key of found) this.#compared.add(key);
+  #compareRows({ vectors, keys, dimensions }: Chunk, rows: Uint32Array, except?: ReadonlySet<number>): void {
+    const found = compare(gather(vectors, rows, dimensions), this.asked.vector, this.asked);
+    this.#offer(found, (place) => keys[rows[place] as number] as number, except);
   }
 
-  #offer({ keys, distances }: Matches, keyAt: (place: number) => number): void {
-    for (const [i, place] of keys.entries()) {
-      const key = keyAt(Number(place));
-      if (!this.#compared.has(key)) this.#nearest.offer(key, 1 - (distances[i] as number));
+  #offer({ keys, distances }: Matches, keyAt: (place: number) => number, except?: ReadonlySet<number>): void {
+    for (let i = 0; i < keys.length; i++) {
+      const key = keyAt(Number(keys[i]));
+      if (except === undefined || !except.has(key)) this.#nearest.offer(key, 1 - (distances[i] as number));
     }
   }
 }
@@ -191,11 +159,6 @@ class Bounds {
     this.#angle = query.angle + angle;
     this.#shortest = query.length * Math.min(shortest, longest);
     this.#longest = query.length * longest;
-  }
-
-  /** Approximate cosine of two vectors. */
-  cosineOf(product: number): number {
-    return this.#longest === 0 ? 0 : product / this.#longest;
   }
 
   /** Lowest product that two vectors may have whose cosine is at least this. */
