@@ -128,7 +128,8 @@ export class UsageCounter {
     const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
     const before = this.#waiting.get(key);
     if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
-    this.#waiting.set(key, before === undefined ? hour : sum(before, hour));
+    if (before === undefined) this.#waiting.set(key, { ...hour });
+    else addTo(before, hour);
   }
 
   async #write(): Promise<void> {
@@ -150,14 +151,16 @@ export function countsOf(call: "store" | "recall", tokens: number): Counts {
   return { stores, recalls, tokensStored: stores * tokens, tokensQueried: recalls * tokens };
 }
 
-/** Adds the counts of `b` to those of `a`; all else is from `a`. */
+/** Sum of the counts; all else is from `a`. */
 export function sum<T extends Counts>(a: T, b: Counts): T {
-  const { stores, recalls, tokensStored, tokensQueried, ...rest } = a;
-  const counts = {
-    stores: stores + b.stores,
-    recalls: recalls + b.recalls,
-    tokensStored: tokensStored + b.tokensStored,
-    tokensQueried: tokensQueried + b.tokensQueried,
-  };
-  return { ...counts, ...rest } as unknown as T;
+  const all = { ...a };
+  addTo(all, b);
+  return all;
+}
+
+function addTo(counts: { -readonly [Name in keyof Counts]: Counts[Name] }, more: Counts): void {
+  counts.stores += more.stores;
+  counts.recalls += more.recalls;
+  counts.tokensStored += more.tokensStored;
+  counts.tokensQueried += more.tokensQueried;
 }
