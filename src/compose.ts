@@ -15,8 +15,6 @@ import { dropAll } from "./memory/erasure/drop.js";
 import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
-import { parseNamespace } from "./memory/requests/namespace.js";
-import { parseExpiry } from "./memory/requests/times.js";
 import { Telemetry } from "./observability/telemetry.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
@@ -108,8 +106,6 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     usage: counting.usage,
     calls: counting.calls,
     model: () => describeNewest(modelVersions),
-    parseNamespace,
-    parseExpiry,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
   let address: string | undefined;

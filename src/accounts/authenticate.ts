@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { MemoryError } from "../errors.js";
 import type { Account, Accounts } from "./account.js";
-import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, type KeyAccess } from "./key.js";
+import { answersTo, hashKey, isWellFormed, type Key, type KeyAccess } from "./key.js";
 
 /** Keys and sessions whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
@@ -121,10 +121,10 @@ function lookUps(accounts: Accounts): (hash: string, network: string) => Promise
 function hashOf(credential: Credential | undefined): string {
   if (credential === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
   if ("session" in credential) {
-    if (isWellFormedSession(credential.session)) return hashKey(credential.session);
+    if (isWellFormed(credential.session, "session")) return hashKey(credential.session);
     throw refused("this is not a session of recalld; sign in again");
   }
-  if (isWellFormedKey(credential.key)) return hashKey(credential.key);
+  if (isWellFormed(credential.key, "key")) return hashKey(credential.key);
   throw refused("this is not an API key of recalld, or it is mistyped");
 }
 
@@ -145,7 +145,8 @@ function refreshPlan(entry: Known, accounts: Accounts): void {
   entry.readAtMs = nowMs;
   const reading = readAgain(entry, accounts);
   if (agoMs <= PLAN_OLD_MS) return;
-  entry.reading = waitAtMost(reading).finally(() => {
+  const waited = new Promise<void>((done) => void setTimeout(done, PLAN_WAIT_MS).unref());
+  entry.reading = Promise.race([reading, waited]).finally(() => {
     entry.reading = undefined;
   });
 }
@@ -158,16 +159,6 @@ async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
   } catch {
     // During a database outage the plan stays as it is.
   }
-}
-
-function waitAtMost(reading: Promise<void>): Promise<void> {
-  return new Promise((done) => {
-    const timer = setTimeout(done, PLAN_WAIT_MS);
-    void reading.finally(() => {
-      clearTimeout(timer);
-      done();
-    });
-  });
 }
 
 async function loadKey(accounts: Accounts, hash: string): Promise<Known> {

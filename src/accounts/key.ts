@@ -2,11 +2,10 @@ import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { typeid } from "typeid-js";
 
-const KEY_PREFIX = "rcl_";
-/** Differs from that of keys, so that neither is ever taken for the other. */
-const SESSION_PREFIX = "rcs_";
-/** Prefix of authorization codes, which an application exchanges for a key. */
-const CODE_PREFIX = "rco_";
+/** Prefixes of secrets, which differ so that none is ever taken for another. An application exchanges a code for a key. */
+const PREFIXES = { key: "rcl_", session: "rcs_", code: "rco_" } as const;
+type SecretKind = keyof typeof PREFIXES;
+
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** Lengths of a secret's parts: 32 random bytes and a CRC-32, in the base62 digits of their largest values. */
 const SECRET_BYTES = 32;
@@ -64,7 +63,7 @@ export interface Session {
 
 /** A new key: the secret, which is shown once, and the part that is kept. */
 export function makeKey(given: Partial<Key> & Pick<Key, "name">): { secret: string; key: Key } {
-  const secret = newKey();
+  const secret = newSecret("key");
   const key: Key = {
     id: typeid("key").toString(),
     hash: hashKey(secret),
@@ -82,32 +81,9 @@ export function makeSession({ expiresAtMs }: Pick<Session, "expiresAtMs">): {
   secret: string;
   session: Session;
 } {
-  const secret = newSecret(SESSION_PREFIX);
+  const secret = newSecret("session");
   const id = typeid("ses").toString();
   return { secret, session: { id, hash: hashKey(secret), createdAtMs: Date.now(), expiresAtMs } };
-}
-
-/**
- * Makes an API key: `rcl_`, 43 digits of secret and 6 of checksum. The prefix lets secret scanners find a
- * leaked key; the checksum detects a mistyped one without a look-up.
- */
-export function newKey(): string {
-  return newSecret(KEY_PREFIX);
-}
-
-/** Makes an authorization code, which is of the same form. */
-export function newCode(): string {
-  return newSecret(CODE_PREFIX);
-}
-
-/** True if a key has our form and a correct checksum; it need not exist. */
-export function isWellFormedKey(key: string): boolean {
-  return isWellFormed(key, KEY_PREFIX);
-}
-
-/** True if a session's secret has our form and a correct checksum. */
-export function isWellFormedSession(secret: string): boolean {
-  return isWellFormed(secret, SESSION_PREFIX);
 }
 
 /** Leaves out the keys and the sessions whose time is over. */
@@ -133,12 +109,19 @@ export function hashKey(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-function newSecret(prefix: string): string {
+/**
+ * Makes a secret: its prefix, 43 random digits and 6 of checksum. The prefix lets secret scanners find a
+ * leaked key; the checksum detects a mistyped one without a look-up.
+ */
+export function newSecret(kind: SecretKind): string {
+  const prefix = PREFIXES[kind];
   const digits = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString("hex")}`), SECRET_DIGITS);
   return prefix + digits + checksum(prefix + digits);
 }
 
-function isWellFormed(secret: string, prefix: string): boolean {
+/** True if a secret has our form and a correct checksum; it need not exist. */
+export function isWellFormed(secret: string, kind: SecretKind): boolean {
+  const prefix = PREFIXES[kind];
   if (!secret.startsWith(prefix) || !FORM.test(secret.slice(prefix.length))) return false;
   return secret.endsWith(checksum(secret.slice(0, prefix.length + SECRET_DIGITS)));
 }

@@ -1,4 +1,6 @@
 import { failedPrecondition, invalid, MemoryError, type Reason } from "../errors.js";
+import { parseNamespace } from "../memory/requests/namespace.js";
+import { type Expiry, parseExpiry } from "../memory/requests/times.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
 import { type Authenticated, getAccount } from "./authenticate.js";
 import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
@@ -6,19 +8,9 @@ import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
 export const KEY_NAME_BYTES_MAX = 64;
 export const GRACE_SECONDS_MAX = 86_400;
 
-/** Time from which a key is refused: a time, or how long from now. */
-export type KeyExpiry = { readonly atMs: number } | { readonly ttlMs: number };
-
-export interface KeysOptions {
-  readonly accounts: Accounts;
-  /** Turns an expiry into a time by the rule of `src/memory`. */
-  parseExpiry(expiry: KeyExpiry | undefined, nowMs: number): number | undefined;
-  /** Checks a namespace's name by the rule of `src/memory`. */
-  parseNamespace(value: string): string;
-}
-
 export interface CreateKeyRequest {
-  readonly caller: Authenticated;
+  /** Finds the account, once the request is checked; refuses a caller who may not manage it. */
+  account(): Promise<Account>;
   readonly name: string;
   readonly access: KeyAccess;
   /** Empty means all namespaces. */
@@ -27,34 +19,25 @@ export interface CreateKeyRequest {
   readonly replaces: string;
   readonly graceSeconds?: number | undefined;
   /** The key never ends if it is left out, also when it replaces one that does. */
-  readonly expiry?: KeyExpiry | undefined;
-}
-
-/** Creates a key in the caller's account. @throws MemoryError as `createKeyIn`, and `permission_denied`. */
-export async function createKey(
-  options: KeysOptions,
-  { caller, ...request }: CreateKeyRequest,
-): Promise<{ secret: string; key: Key }> {
-  return createKeyIn(options, { ...request, account: () => managedBy(options.accounts, caller) });
+  readonly expiry?: Expiry | undefined;
 }
 
 /**
- * Creates a key without asking who the caller is. With `replaces` it has the permissions of that key,
- * which ends once the new one is used. The request is checked before the account is looked up.
+ * Creates a key. With `replaces` it has the permissions of that key, which ends once the new one is used.
  *
  * @throws MemoryError `invalid_argument`, `not_found` for what it replaces, or `failed_precondition`
  * (KEYS_LIMIT) when the account has 50.
  */
-export async function createKeyIn(
-  { accounts, parseNamespace, parseExpiry }: KeysOptions,
-  { account: find, ...request }: Omit<CreateKeyRequest, "caller"> & { account(): Promise<Account> },
+export async function createKey(
+  accounts: Accounts,
+  request: CreateKeyRequest,
 ): Promise<{ secret: string; key: Key }> {
   const name = parseName(request.name);
   const graceMs = parseGraceSeconds(request) * 1000;
   const namespace = request.namespace === "" ? {} : { namespace: parseNamespace(request.namespace) };
   refuseContradictions(request);
   const expiresAtMs = parseExpiry(request.expiry, Date.now()) ?? NEVER_MS;
-  const account = await find();
+  const account = await request.account();
   const given =
     request.replaces === ""
       ? { name, access: request.access, ...namespace }
@@ -64,34 +47,17 @@ export async function createKeyIn(
   return made;
 }
 
-/** Lists the account's living keys, oldest first. */
-export async function listKeys(accounts: Accounts, caller: Authenticated): Promise<readonly Key[]> {
-  return (await managedBy(accounts, caller)).keys;
-}
-
 /**
- * Revokes a key of the caller's account, or signs a browser out.
- *
- * @throws MemoryError as `revokeKeyIn`, and `permission_denied`.
- */
-export async function revokeKey(
-  accounts: Accounts,
-  { caller, ...request }: { caller: Authenticated; id: string; force: boolean },
-): Promise<void> {
-  if (request.id === "") throw invalid("id", "is missing");
-  await revokeKeyIn(accounts, { ...request, account: () => managedBy(accounts, caller) });
-}
-
-/**
- * Revokes a key and its sessions, or one session, on every replica at once, without asking who the caller is.
+ * Revokes a key and its sessions, or one session, on every replica at once.
  *
  * @throws MemoryError `not_found`, or `failed_precondition` (LAST_KEY) if it is the last one and
  * `force` is not set.
  */
-export async function revokeKeyIn(
+export async function revokeKey(
   accounts: Accounts,
   { account, id, force }: { account(): Promise<Account>; id: string; force: boolean },
 ): Promise<void> {
+  if (id === "") throw invalid("id", "is missing");
   const found = await account();
   if (await accounts.removeSession({ accountId: found.id, sessionId: id })) return;
   keyWith(found, { field: "id", id });

@@ -1,7 +1,5 @@
 import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
-import type { Accounts } from "./account.js";
-import { type Authenticated, getAccount } from "./authenticate.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
@@ -61,16 +59,6 @@ export function dateOf(ms: number): string {
 
 /** Returns the last days, today included, oldest first; with their hours if they are at most `HOURS_DAYS_MAX`. */
 export async function getUsage(
-  { accounts, usage }: { accounts: Accounts; usage: Pick<Usage, "read"> },
-  { caller, days }: { caller: Authenticated; days?: number | undefined },
-): Promise<DayUsage[]> {
-  // This call costs nothing, so no charge proves that the key lives.
-  const { id: accountId } = await getAccount(accounts, caller);
-  return usageOf(usage, { accountId, days });
-}
-
-/** Returns the usage like `getUsage`, without asking who the caller is. */
-export async function usageOf(
   usage: Pick<Usage, "read">,
   { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },
 ): Promise<DayUsage[]> {

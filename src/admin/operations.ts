@@ -1,10 +1,10 @@
 import type { Account, Accounts } from "../accounts/account.js";
 import { type CloseOptions, eraseAccount } from "../accounts/close.js";
 import { type Key, NEVER_MS } from "../accounts/key.js";
-import { createKeyIn, type KeysOptions, revokeKeyIn } from "../accounts/keys.js";
+import * as keys from "../accounts/keys.js";
 import { type Plan, type Plans, setPlan, UNLIMITED_CALLS } from "../accounts/plan.js";
 import { signUp } from "../accounts/sign-up.js";
-import { type Usage, usageOf } from "../accounts/usage.js";
+import { getUsage, type Usage } from "../accounts/usage.js";
 import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } from "../errors.js";
 import type { IndexStatus } from "../memory/log/index-status.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
@@ -12,28 +12,28 @@ import type { Log } from "../memory/ports/log.js";
 import type { Names, Scope } from "../memory/ports/names.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { abandon, look, pin } from "../memory/reembedding/change-model.js";
+import { parseNamespace } from "../memory/requests/namespace.js";
 
 /** Maximum number of accounts or indexes in one answer. */
 export const LISTED_MAX = 1_000;
 const LISTED_DEFAULT = 100;
 
-export type OperatorPorts = KeysOptions &
-  CloseOptions & {
-    readonly usage: Pick<Usage, "read" | "remove">;
-    readonly freeCalls: number;
-    readonly plans: Plans;
-    readonly systemRecords: SystemRecords;
-    readonly log: Log;
-    readonly names: Names;
-    /** Lists the indexes that have files in `DATA_DIR`, or that this process holds open. */
-    readonly indexStatus: (page: { after: string; limit: number }) => Promise<readonly IndexStatus[]>;
-    /** Erases the index files of a namespace, and returns its log's id; undefined if it does not exist. */
-    readonly eraseIndex: (scope: Scope) => Promise<string | undefined>;
-    /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
-    readonly backUp?: ((path: string) => Promise<void>) | undefined;
-    /** Returns the address of the server; undefined before it listens, and where there is none. */
-    readonly address?: (() => string | undefined) | undefined;
-  };
+export interface OperatorPorts extends CloseOptions {
+  readonly usage: Pick<Usage, "read" | "remove">;
+  readonly freeCalls: number;
+  readonly plans: Plans;
+  readonly systemRecords: SystemRecords;
+  readonly log: Log;
+  readonly names: Names;
+  /** Lists the indexes that have files in `DATA_DIR`, or that this process holds open. */
+  readonly indexStatus: (page: { after: string; limit: number }) => Promise<readonly IndexStatus[]>;
+  /** Erases the index files of a namespace, and returns its log's id; undefined if it does not exist. */
+  readonly eraseIndex: (scope: Scope) => Promise<string | undefined>;
+  /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
+  readonly backUp?: ((path: string) => Promise<void>) | undefined;
+  /** Returns the address of the server; undefined before it listens, and where there is none. */
+  readonly address?: (() => string | undefined) | undefined;
+}
 
 /** Arguments and options of a command, by name: strings, numbers and flags. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -119,9 +119,9 @@ async function givePlan(ports: OperatorPorts, given: Given) {
   return shownAccount(await theAccount(ports.accounts, given));
 }
 
-async function createKey(ports: OperatorPorts, given: Given) {
-  const { secret, key } = await createKeyIn(ports, {
-    account: () => theAccount(ports.accounts, given),
+async function createKey({ accounts }: OperatorPorts, given: Given) {
+  const { secret, key } = await keys.createKey(accounts, {
+    account: () => theAccount(accounts, given),
     name: text(given, "name"),
     access: given["read-only"] === true ? "read_only" : "full",
     namespace: text(given, "namespace"),
@@ -133,7 +133,7 @@ async function createKey(ports: OperatorPorts, given: Given) {
 
 async function revokeKey({ accounts }: OperatorPorts, given: Given) {
   const id = text(given, "key");
-  await revokeKeyIn(accounts, {
+  await keys.revokeKey(accounts, {
     account: () => theAccount(accounts, given),
     id,
     force: given.force === true,
@@ -143,7 +143,7 @@ async function revokeKey({ accounts }: OperatorPorts, given: Given) {
 
 async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
   const { id: accountId } = await theAccount(accounts, given);
-  const days = await usageOf(usage, { accountId, days: number(given, "days") });
+  const days = await getUsage(usage, { accountId, days: number(given, "days") });
   return days.map(({ date, stores, recalls, tokensStored, tokensQueried }) => ({
     date,
     stores,
@@ -158,7 +158,7 @@ async function showIndexes({ indexStatus }: OperatorPorts, given: Given) {
   return (await indexStatus({ after: text(given, "after"), limit })).map(shownIndex);
 }
 
-async function rebuildIndex({ accounts, parseNamespace, eraseIndex }: OperatorPorts, given: Given) {
+async function rebuildIndex({ accounts, eraseIndex }: OperatorPorts, given: Given) {
   const { id: accountId } = await theAccount(accounts, given);
   const namespace = parseNamespace(text(given, "namespace"));
   const logId = await eraseIndex({ accountId, namespace });

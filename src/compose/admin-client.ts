@@ -12,8 +12,6 @@ import { Namespaces } from "../memory/log/namespaces.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { Pins } from "../memory/models/pin.js";
 import type { Scope } from "../memory/ports/names.js";
-import { parseNamespace } from "../memory/requests/namespace.js";
-import { parseExpiry } from "../memory/requests/times.js";
 import { expectLocal } from "../storage/local/open.js";
 import { type Answering, askOwner, claim } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
@@ -77,8 +75,6 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   const ports = {
     ...storage,
     plans,
-    parseNamespace,
-    parseExpiry,
     freeCalls: plans.get(FREE).calls,
     eraseMemories: (accountId: string) => eraseUnopened(config, { storage, accountId }),
     indexStatus: (page: Parameters<typeof indexStatus>[1]) =>

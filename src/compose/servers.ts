@@ -113,7 +113,7 @@ function oauthOf(
   { accounts, grants, fetchDocument, fetches }: ServersOptions & { fetches: Share },
 ): AppOptions["oauth"] {
   if (issuer === undefined) return undefined;
-  const granting = { accounts: accounts.accounts, grants, parseNamespace: accounts.parseNamespace };
+  const granting = { accounts: accounts.accounts, grants };
   return { issuer, granting, findDocument: openDocuments(fetchDocument, fetches) };
 }
 

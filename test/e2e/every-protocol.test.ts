@@ -57,8 +57,8 @@ describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
 
   it("refuses a well-formed key that nobody has", async () => {
     // The generator made this key, so its checksum is right.
-    const { newKey } = await import("../../src/accounts/key.js");
-    const unknown = newKey();
+    const { newSecret } = await import("../../src/accounts/key.js");
+    const unknown = newSecret("key");
     const outcome = await protocol().call("Recall", { query: "a", namespace: "n" }, { key: unknown });
     expectUnauthenticated(outcome);
     expect(outcome.message).not.toContain(unknown);

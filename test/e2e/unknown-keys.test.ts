@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { makeSession, newKey } from "../../src/accounts/key.js";
+import { makeSession, newSecret } from "../../src/accounts/key.js";
 import { signUp } from "../support/caller.js";
 import { type Outcome, type Protocol, protocolsOf, type RpcName, readJson } from "../support/protocols.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -86,9 +86,9 @@ describe.each(Object.entries(WAYS))("by %s", (name, send) => {
   const address = `198.51.100.${Object.keys(WAYS).indexOf(name)}`;
 
   it("an address that has shown 100 unknown keys has to wait, unless its key is known", async () => {
-    expectRefusal(await useUp(send, address, newKey));
+    expectRefusal(await useUp(send, address, () => newSecret("key")));
     expect((await send(key, address)).code).toBe("ok");
-    expect((await send(newKey(), "192.0.2.1")).code).toBe("unauthenticated");
+    expect((await send(newSecret("key"), "192.0.2.1")).code).toBe("unauthenticated");
   });
 });
 
@@ -112,7 +112,7 @@ it("a browser's sessions count as well", async () => {
 
 it("an address may show one unknown key as often as it likes, and those of others stay", async () => {
   const send = byRpc(0, "GetAccount");
-  const wrong = newKey();
+  const wrong = newSecret("key");
   const codes = new Set<string>();
   for (let n = 0; n < 2 * BURST; n++) codes.add((await send(wrong, "203.0.113.2")).code);
   expect([...codes]).toEqual(["unauthenticated"]);

@@ -332,19 +332,17 @@ describe("usage", () => {
   });
 
   it("has an entry for each day asked for, the oldest first", async () => {
-    const { key } = makeKey({ name: "" });
-    const accounts = { findByKey: async () => anAccount([key]) } as unknown as Accounts;
-    const caller = { accountId: "acc_a", keyHash: key.hash, access: "full" } as const;
     const day = { date: "2026-11-20", ...none, stores: 1 };
-    const ports = { accounts, usage: { read: async () => [day] } };
-    expect(await getUsage(ports, { caller, days: 3 })).toEqual([
+    const usage = { read: async () => [day] };
+    const accountId = "acc_a";
+    expect(await getUsage(usage, { accountId, days: 3 })).toEqual([
       { date: "2026-11-19", ...none },
       day,
       { date: "2026-11-21", ...none },
     ]);
-    expect(await getUsage(ports, { caller })).toHaveLength(30);
+    expect(await getUsage(usage, { accountId })).toHaveLength(30);
     for (const days of [0, 91, 1.5]) {
-      await expect(getUsage(ports, { caller, days })).rejects.toMatchObject({ field: "days" });
+      await expect(getUsage(usage, { accountId, days })).rejects.toMatchObject({ field: "days" });
     }
   });
 });

@@ -27,7 +27,7 @@ async function consented(name = REQUEST.client.name) {
   const account = anAccount();
   await storage.accounts.create(account);
   const { accounts, grants } = storage;
-  const options = { accounts, grants, parseNamespace: (value: string) => value };
+  const options = { accounts, grants };
   const keyHash = String(account.keys[0]?.hash);
   const caller = { accountId: account.id, keyHash, access: "full" } as const;
   const choice = { access: "full", namespace: "", days: 1 } as const;

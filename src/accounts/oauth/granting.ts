@@ -1,12 +1,13 @@
 import { invalid } from "../../errors.js";
+import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
 import type { Authenticated } from "../authenticate.js";
-import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
+import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
+import { DAY_MS } from "../usage.js";
 import { destinationOf, type OAuthClient } from "./client.js";
 import type { Grant, Grants, StoredGrant } from "./grants.js";
 
-const DAY_MS = 86_400_000;
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
 const CODE_TTL_MS = 60_000;
@@ -16,8 +17,6 @@ const RETENTION_MS = 60 * 60_000;
 export interface GrantingOptions {
   readonly accounts: Accounts;
   readonly grants: Grants;
-  /** Checks a namespace's name by the rule of `src/memory`. */
-  parseNamespace(value: string): string;
 }
 
 export interface Choice {
@@ -41,7 +40,7 @@ export interface Consent extends Pick<Grant, "redirectUri" | "challenge" | "reso
  * `failed_precondition` (KEYS_LIMIT).
  */
 export async function consent(
-  { accounts, grants, parseNamespace }: GrantingOptions,
+  { accounts, grants }: GrantingOptions,
   { caller, client, choice, ...request }: Consent,
 ): Promise<string> {
   const { access, days } = choice;
@@ -51,7 +50,7 @@ export async function consent(
   const namespace = choice.namespace === "" ? {} : { namespace: parseNamespace(choice.namespace) };
   const { id: accountId, keys } = await managedBy(accounts, caller);
   if (keys.length >= KEYS_MAX) throw tooManyKeys();
-  const code = newCode();
+  const code = newSecret("code");
   const nowMs = Date.now();
   await grants.add({
     codeHash: hashKey(code),

@@ -14,7 +14,7 @@ import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js"
 import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
 import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
-import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts/keys.js";
+import { createKey, managedBy, revokeKey } from "../../accounts/keys.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
@@ -25,7 +25,6 @@ import { chosen, expiryOf } from "./store-fields.js";
 
 /** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
-  KeysOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;
     readonly calls: CallRecorder;
@@ -75,10 +74,8 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       };
     },
     async getUsage({ days }, { caller }) {
-      const [found, account] = await Promise.all([
-        getUsage({ accounts, usage }, { caller, days }),
-        getAccount(accounts, caller),
-      ]);
+      const account = await getAccount(accounts, caller);
+      const found = await getUsage(usage, { accountId: account.id, days });
       const shares = await readShares(ports.calls, account, caller);
       const keys = shares.keys.map(({ name: keyId, ...used }) => ({ keyId, ...used }));
       const namespaces = shares.namespaces.map(({ name: namespace, ...used }) => ({ namespace, ...used }));
@@ -92,15 +89,16 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
     },
     async createKey(asked, { caller }) {
       const access = chosen("access", asked.access, ACCESS) ?? "full";
-      const request = { ...asked, access, expiry: expiryOf(asked.expiry), caller };
-      const { secret, key } = await createKey(ports, request);
+      const account = () => managedBy(accounts, caller);
+      const request = { ...asked, access, expiry: expiryOf(asked.expiry), account };
+      const { secret, key } = await createKey(accounts, request);
       return { apiKey: secret, key: shown(key, caller) };
     },
     async listKeys(_request, { caller }) {
-      return { keys: (await listKeys(accounts, caller)).map((key) => shown(key, caller)) };
+      return { keys: (await managedBy(accounts, caller)).keys.map((key) => shown(key, caller)) };
     },
     async revokeKey({ id, force }, { caller }) {
-      await revokeKey(accounts, { caller, id, force });
+      await revokeKey(accounts, { account: () => managedBy(accounts, caller), id, force });
       return { id };
     },
     async closeAccount({ accountId }, { caller }) {
