@@ -8,6 +8,7 @@ import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import { type AppOptions, createApp } from "../server/app.js";
+import { TrustedProxies } from "../server/listen/client-address.js";
 import { ConnectionCounts } from "../server/listen/connection-counts.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { listen } from "../server/listen/http-server.js";
@@ -50,7 +51,7 @@ export async function startServers(context: Context, options: ServersOptions) {
     shutdownSignal: ending.signal,
     portal: join(packageRoot(), "dist/web"),
     signUps: { perHour: config.signupsPerHour, perHourTotal: config.signupsPerHourTotal },
-    trustedProxies: config.trustedProxies,
+    proxies: new TrustedProxies(config.trustedProxies),
     connections: { connectionsMax, connectionsPerAddressMax },
     connectionCounts: connections,
     corsOrigins: config.corsOrigins,

@@ -67,8 +67,7 @@ export function createApp(options: AppOptions): App {
   const { logger, readiness, shutdownSignal, oauth, corsOrigins, signUps } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
-  const { trustedProxies, tls } = options;
-  const cookies = sessionCookies({ tls: tls !== undefined, trustedProxies });
+  const cookies = sessionCookies({ tls: options.tls !== undefined, proxies: options.proxies });
   const app = httpServer({ ...options, cookies, onFault });
   const closing = new AbortController();
   // One listener for each open watch is no leak.

@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Principal } from "../accounts/authenticate.js";
 import { Share } from "../concurrency/share.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
-import { addressOf, networkOf } from "./listen/client-address.js";
+import { networkOf } from "./listen/client-address.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
 
@@ -118,14 +118,9 @@ export class Call {
     return this.request.headers;
   }
 
-  /** Address of the client. */
-  get address(): string {
-    return addressOf(this.request);
-  }
-
-  /** Network of that address, by which strangers are told apart. */
+  /** Network of the client's address, by which strangers are told apart. */
   get network(): string {
-    return networkOf(this.address);
+    return networkOf(this.request.clientAddress ?? "");
   }
 
   /** The holder of the key of a call that needs one. */

@@ -7,6 +7,7 @@ import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { Plans } from "../../src/accounts/plan.js";
 import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
 import { Calls } from "../../src/server/calls.js";
+import { TrustedProxies } from "../../src/server/listen/client-address.js";
 import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
 import { httpServer } from "../../src/server/listen/http-server.js";
 import { Readiness } from "../../src/server/listen/readiness.js";
@@ -31,7 +32,7 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
   const { logger } = openLog("error");
   const app = httpServer({
     readiness: new Readiness(),
-    trustedProxies: [],
+    proxies: new TrustedProxies([]),
     connections: { connectionsMax: CONNECTIONS, connectionsPerAddressMax: CONNECTIONS },
     connectionCounts: new ConnectionCounts(),
     corsOrigins: [],

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { clientAddresses, networkOf } from "../../src/server/listen/client-address.js";
+import { networkOf, TrustedProxies } from "../../src/server/listen/client-address.js";
 
 const PROXIES = ["10.0.0.0/8", "fd00::/8"];
 
 function addressOf(remoteAddress: string, forwarded?: string, proxies: readonly string[] = PROXIES): string {
   const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
-  return clientAddresses(proxies)({ socket: { remoteAddress }, headers } as unknown as IncomingMessage);
+  const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+  return new TrustedProxies(proxies).addressOf(request);
 }
 
 describe("the client's address", () => {

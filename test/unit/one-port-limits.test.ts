@@ -4,6 +4,7 @@ import { type ClientHttp2Stream, constants, connect as http2Connect } from "node
 import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
+import { TrustedProxies } from "../../src/server/listen/client-address.js";
 import { HTTP2_STREAMS_MAX } from "../../src/server/listen/connection-counts.js";
 import { ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { onTaken } from "../../src/server/listen/open-requests.js";
@@ -70,7 +71,7 @@ describe("the limits of one port", () => {
   });
 
   it("a proxy stands for many clients, and may have as many connections as there are", async () => {
-    const port = await serve({ connectionsPerAddressMax: 1, isProxy: (address) => address === "127.0.0.1" });
+    const port = await serve({ connectionsPerAddressMax: 1, proxies: new TrustedProxies(["127.0.0.1"]) });
     const agents = [keepAlive(), keepAlive(), keepAlive()];
     const answers = await Promise.all(agents.map((agent) => ask1(port, "/a", agent)));
     expect(answers).toEqual(Array(3).fill("GET /a over 1.1"));
@@ -223,7 +224,7 @@ describe("the limits of one port", () => {
   }, 20_000);
 
   it("a proxy's connection stays, whatever its clients are refused", async () => {
-    const port = await serve({ isProxy: () => true }, (request, response) => {
+    const port = await serve({ proxies: new TrustedProxies(["127.0.0.1"]) }, (request, response) => {
       response.end("no");
       for (let refusal = 0; refusal <= REFUSALS_RATE.burst; refusal++) noteRefusal(request);
     });

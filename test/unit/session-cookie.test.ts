@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { isFromPortal, sessionCookies, sessionOf } from "../../src/server/listen/session-cookie.js";
+import { TrustedProxies } from "../../src/server/listen/client-address.js";
+import { isFromPortal, sessionCookies } from "../../src/server/listen/session-cookie.js";
 
 const PORTAL = { "x-recalld-session": "1" };
 const SECRET = "rcs_secret";
@@ -9,7 +10,7 @@ function aRequest(headers: IncomingHttpHeaders, remoteAddress = "192.0.2.1"): In
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
 }
 
-const plain = sessionCookies({ tls: false, trustedProxies: [] });
+const plain = sessionCookies({ tls: false, proxies: new TrustedProxies([]) });
 
 describe("the session's cookie", () => {
   it.each([
@@ -36,7 +37,7 @@ describe("the session's cookie", () => {
     [undefined, "10.0.0.1", false],
     ["https", "192.0.2.1", false],
   ])("is secure when %s is said by %s: %s", (proto, address, secure) => {
-    const { write } = sessionCookies({ tls: false, trustedProxies: ["10.0.0.0/8"] });
+    const { write } = sessionCookies({ tls: false, proxies: new TrustedProxies(["10.0.0.0/8"]) });
     const request = aRequest({ host: "a", ...(proto && { "x-forwarded-proto": proto }) }, address);
     const written = write(request, { secret: SECRET, maxAgeSeconds: 5 });
     expect(written).toBe(
@@ -54,7 +55,7 @@ describe("the session's cookie", () => {
     ] as const) {
       const request = aRequest({ host: "a:1", cookie: `a=b; recalld-session-1=${SECRET};c`, ...headers });
       plain.take(request);
-      expect([request.headers.cookie, sessionOf(request)]).toEqual([undefined, found]);
+      expect([request.headers.cookie, request.portalSession]).toEqual([undefined, found]);
     }
   });
 
@@ -67,7 +68,7 @@ describe("the session's cookie", () => {
   ])("is read from %j as %s", (cookie, secret) => {
     const request = aRequest({ host: "a:1", cookie, ...PORTAL });
     plain.take(request);
-    expect(sessionOf(request)).toBe(secret);
+    expect(request.portalSession).toBe(secret);
   });
 
   it.each([

@@ -10,7 +10,7 @@ import { MemoryError } from "../../errors.js";
 import { capTimeouts } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
 import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
-import { clientAddresses, inBlocks, noteAddress } from "./client-address.js";
+import type { TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
@@ -33,8 +33,7 @@ const REQUEST_ID = /^(?!.*rc[ls]_)[A-Za-z0-9._:-]{1,128}$/;
 export interface HttpServerOptions {
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
-  /** Blocks of addresses (CIDR) whose `X-Forwarded-For` counts. */
-  readonly trustedProxies: readonly string[];
+  readonly proxies: TrustedProxies;
   readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
   /** Counts that the server keeps and others read. */
   readonly connectionCounts: ConnectionCounts;
@@ -77,7 +76,6 @@ function noSchema(): never {
 /** Creates a server without routes, with all that holds for every request. */
 export function httpServer(options: HttpServerOptions): FastifyInstance {
   const { logger, readiness, tls, onFault } = options;
-  const addressOf = clientAddresses(options.trustedProxies);
   const keyless = new KeylessRequests();
   const app = Fastify({
     loggerInstance: logger,
@@ -86,12 +84,8 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     serverFactory: (handler) =>
       new OnePortServer(handler, {
         tls,
-        isProxy: inBlocks(options.trustedProxies),
-        addressOf,
-        refuse: (request, response) => {
-          noteAddress(request, addressOf(request));
-          return !hasCredential(request) && keyless.refuses(request, response);
-        },
+        proxies: options.proxies,
+        refuse: (request, response) => !hasCredential(request) && keyless.refuses(request, response),
         counts: options.connectionCounts,
         ...options.connections,
       }),

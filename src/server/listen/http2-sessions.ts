@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
-import { type AddressOf, networkOf } from "./client-address.js";
+import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";
 import { endSession, isEnding } from "./refusals.js";
@@ -46,8 +46,7 @@ export class Http2Sessions {
   constructor(
     private readonly limits: OnePortLimits,
     private readonly counts: ConnectionCounts,
-    /** Finds the address that a request comes from. */
-    private readonly addressOf: AddressOf,
+    private readonly proxies: TrustedProxies,
   ) {}
 
   /** True if the owner of a connection may begin a session on it. */
@@ -76,7 +75,7 @@ export class Http2Sessions {
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
     const { http2Streams } = this.counts;
-    const owner = networkOf(this.addressOf({ socket: session.socket as Socket, headers }));
+    const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
     if (isEnding(session) || !http2Streams.tryTake(owner)) {
       // The error is the refusal itself. It is sent later, because Node is in the middle of reading now.

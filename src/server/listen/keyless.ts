@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import type { Reason } from "../../errors.js";
 import { NO_STORE } from "../errors.js";
-import { addressOf, networkOf } from "./client-address.js";
+import { networkOf } from "./client-address.js";
 import { isProbe } from "./probes.js";
 import { connectionOf, noteRefusal } from "./refusals.js";
 
@@ -45,7 +45,7 @@ export class KeylessRequests {
 
   /** Takes a token for a request, or refuses it and returns true. */
   refuses(request: IncomingMessage, response: ServerResponse): boolean {
-    const network = networkOf(addressOf(request));
+    const network = networkOf(request.clientAddress ?? "");
     if (isProbe(pathOf(request)) ? this.#takesProbe(request, network) : this.#requests.tryTake(network)) {
       return false;
     }

@@ -15,7 +15,7 @@ import {
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
-import { type AddressOf, clientAddresses, networkOf, plainAddress } from "./client-address.js";
+import { TrustedProxies } from "./client-address.js";
 import { ConnectionCounts } from "./connection-counts.js";
 import { sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
@@ -32,10 +32,8 @@ const TIMEOUT_CHECK_MS = 1000;
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
   readonly tls?: Tls | undefined;
-  /** True for addresses that stand for many clients and have no limit. */
-  isProxy?(address: string): boolean;
-  /** Finds the address that a request comes from. */
-  readonly addressOf?: AddressOf;
+  /** Proxies, whose connections have no limit. */
+  readonly proxies?: TrustedProxies;
   /** Refuses a request before the handler sees it; true if it did. */
   refuse?(request: IncomingMessage, response: ServerResponse): boolean;
   /**
@@ -59,7 +57,7 @@ export class OnePortServer extends Server {
   readonly #http2: Http2Server;
   /** Decrypts connections. It never listens: it is handed them. */
   readonly #tls: TlsServer | undefined;
-  readonly #isProxy: (address: string) => boolean;
+  readonly #proxies: TrustedProxies;
   /** Connections whose protocol is not known yet, by the other side's address and port. */
   readonly #unopened = new Map<string, Socket>();
   readonly #http2Sockets = new Set<Socket>();
@@ -68,14 +66,7 @@ export class OnePortServer extends Server {
 
   constructor(
     handler: RequestListener,
-    {
-      tls,
-      isProxy = () => false,
-      addressOf = clientAddresses([]),
-      refuse = () => false,
-      counts,
-      ...changed
-    }: OnePortOptions = {},
+    { tls, proxies = new TrustedProxies([]), refuse = () => false, counts, ...changed }: OnePortOptions = {},
   ) {
     const limits = { ...ONE_PORT_LIMITS, ...changed };
     super({
@@ -89,13 +80,13 @@ export class OnePortServer extends Server {
     });
     this.#limits = limits;
     this.#counts = counts ?? new ConnectionCounts(limits.connectionsMax);
-    this.#isProxy = isProxy;
+    this.#proxies = proxies;
     this.timeout = limits.silenceTimeoutMs;
     // A second server that never listens could be given the sockets instead, but Node would not enforce its timeouts.
     this.#http1 = takeListener(this, "connection");
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
-    this.#sessions = new Http2Sessions(limits, this.#counts, addressOf);
+    this.#sessions = new Http2Sessions(limits, this.#counts, proxies);
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
@@ -110,6 +101,7 @@ export class OnePortServer extends Server {
     this.on("request", (request, response) => {
       if (!requests.begin(request, response)) return;
       dropUnread(request, response, limits.unreadTimeoutMs);
+      request.clientAddress = proxies.addressOf(request);
       if (!refuse(request, response)) handler(request, response);
     });
   }
@@ -155,10 +147,10 @@ export class OnePortServer extends Server {
   }
 
   #take(socket: Socket): void {
-    const isProxy = this.#isProxy(plainAddress(socket.remoteAddress ?? ""));
-    const owner = this.#ownerOf(socket);
+    const owner = this.#proxies.ownerOf(socket);
     const { connections, refused } = this.#counts;
-    if (!connections.tryTake(owner, 1, isProxy ? undefined : this.#limits.connectionsPerAddressMax)) {
+    const max = this.#proxies.areAt(socket) ? undefined : this.#limits.connectionsPerAddressMax;
+    if (!connections.tryTake(owner, 1, max)) {
       refused[connections.heldBy(owner) === 0 ? "total" : "address"] += 1;
       // A reset: connections of a client that has too many must not linger in TIME_WAIT.
       socket.resetAndDestroy();
@@ -197,7 +189,7 @@ export class OnePortServer extends Server {
   }
 
   #openSession(socket: Socket): void {
-    const owner = this.#ownerOf(socket);
+    const owner = this.#proxies.ownerOf(socket);
     if (!this.#sessions.admits(owner)) {
       this.#counts.refused.address += 1;
       socket.resetAndDestroy();
@@ -215,15 +207,9 @@ export class OnePortServer extends Server {
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
 
-  /** Name by which a connection counts. A proxy stands for many clients: each connection of one is an owner of its own. */
-  #ownerOf({ remoteAddress = "", remotePort }: Socket): string {
-    const address = plainAddress(remoteAddress);
-    return this.#isProxy(address) ? `${address} ${remotePort}` : networkOf(address);
-  }
-
   #watchRefusals(connection: Socket | Http2Session, socket: Socket): void {
-    if (this.#isProxy(plainAddress(socket.remoteAddress ?? ""))) return;
-    const owner = this.#ownerOf(socket);
+    if (this.#proxies.areAt(socket)) return;
+    const owner = this.#proxies.ownerOf(socket);
     endAfterRefusals(connection, {
       mayGoOn: () => this.#refusals.tryTake(owner),
       onEnd: () => {

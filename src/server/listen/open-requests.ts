@@ -26,21 +26,26 @@ interface OpenRequest {
   onEnd: (() => void)[] | undefined;
 }
 
-const requests = new WeakMap<object, OpenRequest>();
+declare module "node:http" {
+  interface IncomingMessage {
+    /** State of the request while it is open; absent if no one-port server has taken it. */
+    opened?: OpenRequest;
+  }
+}
 
 /**
  * Calls back once when the answer to a request was handed to the system to the last byte, or no client waits for
  * it any more; at once if that is so, or if no one-port server has taken the request.
  */
-export function onTaken(request: object, run: () => void): void {
-  const onEnd = requests.get(request)?.onEnd;
+export function onTaken(request: IncomingMessage, run: () => void): void {
+  const onEnd = request.opened?.onEnd;
   if (onEnd === undefined) run();
   else onEnd.push(run);
 }
 
 /** Ends an HTTP/1 connection behind the answer to a request. */
 export function closeAfter(request: IncomingMessage): void {
-  const response = requests.get(request)?.response;
+  const response = request.opened?.response;
   if (response?.headersSent === false) response.setHeader("connection", "close");
   onTaken(request, () => endSocket(request.socket));
 }
@@ -114,7 +119,7 @@ export class OpenRequests {
     const open = { request, response, begunMs, waitingSinceMs: undefined, socket, onEnd: [] };
     if (socket !== undefined && !this.#queue(socket, open)) return false;
     this.#open.add(open);
-    requests.set(request, open);
+    (request as IncomingMessage).opened = open;
     response.once("close", () => this.#end(open));
     return true;
   }

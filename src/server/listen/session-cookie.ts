@@ -1,16 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { inBlocks, plainAddress } from "./client-address.js";
+import type { TrustedProxies } from "./client-address.js";
 
 /** Header that the portal's requests have. Forms cannot send it, and CORS never allows it. */
 const PORTAL_HEADER = "x-recalld-session";
 const NAME = "recalld-session";
 
-/** Secrets that requests came with, and that may count. */
-const secrets = new WeakMap<object, string>();
-
-/** Returns the secret of the session that a request of the portal came with. */
-export function sessionOf(request: object): string | undefined {
-  return secrets.get(request);
+declare module "node:http" {
+  interface IncomingMessage {
+    /** Secret of the session that a request of the portal came with. */
+    portalSession?: string;
+  }
 }
 
 /**
@@ -35,18 +34,11 @@ export interface SessionCookies {
  * Reads and writes the cookie in which a browser keeps a session. Over TLS it is called `__Host-…`: browsers
  * let no other host and no plain connection set that one.
  */
-export function sessionCookies({
-  tls,
-  trustedProxies,
-}: {
-  tls: boolean;
-  trustedProxies: readonly string[];
-}): SessionCookies {
-  const isProxy = inBlocks(trustedProxies);
+export function sessionCookies({ tls, proxies }: { tls: boolean; proxies: TrustedProxies }): SessionCookies {
   const isSecure = ({ headers, socket }: IncomingMessage) => {
     if (tls) return true;
     const [told] = String(headers["x-forwarded-proto"] ?? "").split(",");
-    return told?.trim().toLowerCase() === "https" && isProxy(plainAddress(socket.remoteAddress ?? ""));
+    return told?.trim().toLowerCase() === "https" && proxies.areAt(socket);
   };
   const nameFor = (request: IncomingMessage) =>
     `${isSecure(request) ? "__Host-" : ""}${NAME}${portOf(request)}`;
@@ -63,7 +55,7 @@ export function sessionCookies({
       delete headers.cookie;
       if (cookie === undefined || !isFromPortal(headers)) return;
       const secret = valueIn(cookie, nameFor(request));
-      if (secret !== undefined) secrets.set(request, secret);
+      if (secret !== undefined) request.portalSession = secret;
     },
     write,
     clear: (request) => write(request, { secret: "", maxAgeSeconds: 0 }),

@@ -9,7 +9,6 @@ import type { Calls } from "../calls.js";
 import { sendCallError, sendError, siteOf, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS, readValue } from "../json.js";
 import { shown } from "../json-text.js";
-import { addressOf } from "../listen/client-address.js";
 import { readQuery } from "../rest/query.js";
 import { type Asked, type Endpoint, serve } from "../rest/serve.js";
 import type { Rpc } from "../rpc/service.js";
@@ -84,7 +83,7 @@ function isForeign({ headers, raw }: FastifyRequest, allowed: readonly string[])
   if (!URL.canParse(origin)) return true;
   const own = new URL(origin);
   if (own.host !== (authority ?? host)) return true;
-  return LOOPBACK_ADDRESS.test(addressOf(raw)) && !LOOPBACK_NAME.test(own.hostname);
+  return LOOPBACK_ADDRESS.test(raw.clientAddress ?? "") && !LOOPBACK_NAME.test(own.hostname);
 }
 
 async function respond(call: Call, request: FastifyRequest, options: McpOptions): Promise<Response> {

@@ -5,7 +5,7 @@ import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Share } from "../../concurrency/share.js";
 import { sendError } from "../errors.js";
-import { addressOf, networkOf } from "../listen/client-address.js";
+import { networkOf } from "../listen/client-address.js";
 import { onTaken } from "../listen/open-requests.js";
 import { MOVED_PAGES } from "./moved-pages.js";
 
@@ -75,7 +75,7 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
       route.config = { ...route.config, open: true };
     });
     portal.addHook("onRequest", async ({ raw }, reply) => {
-      const owner = networkOf(addressOf(raw));
+      const owner = networkOf(raw.clientAddress ?? "");
       if (files.tryTake(owner)) return onTaken(raw, () => files.give(owner));
       reply.header("retry-after", RETRY_SECONDS);
       return sendError(reply, 503, "too many files are being sent now; try again in 1 s");

@@ -4,7 +4,6 @@ import type { Calls } from "../calls.js";
 import { unsupported } from "../content-type.js";
 import { sendCallError, sendError } from "../errors.js";
 import { acceptsGzip, gzipped } from "../gzip.js";
-import { sessionOf } from "../listen/session-cookie.js";
 
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
@@ -47,7 +46,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
         protocol,
         request: request.raw,
         streams: endpoint.streams ?? false,
-        session: endpoint.credential === "key" ? undefined : sessionOf(request.raw),
+        session: endpoint.credential === "key" ? undefined : request.raw.portalSession,
         takesKey: endpoint.credential !== "session",
         setHeader: (header, value) => void reply.header(header, value),
       });

@@ -27,7 +27,6 @@ import type { Calls } from "../calls.js";
 import { encodingOf, unsupported } from "../content-type.js";
 import { errorBody, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
-import { sessionOf } from "../listen/session-cookie.js";
 import { nameOf, type Rpc, type Served } from "./service.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
@@ -208,7 +207,7 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
       streams,
       isReported,
       // The portal speaks Connect; a browser's session is for no other protocol here.
-      session: protocol === "connect" ? sessionOf(from.raw) : undefined,
+      session: protocol === "connect" ? from.raw.portalSession : undefined,
       setHeader: (name, value) => void added.push([name, value]),
     });
     contextValues.set(callKey, call);
