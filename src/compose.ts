@@ -126,7 +126,6 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     tls,
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
-    grants,
     droppedLines: options.droppedLines,
     fetchDocument: options.fetchDocument,
   });

@@ -1,7 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
-import type { Grants } from "../accounts/oauth/grants.js";
-import type { Share } from "../concurrency/share.js";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
@@ -9,23 +7,18 @@ import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { TrustedProxies } from "../server/listen/client-address.js";
-import { ConnectionCounts } from "../server/listen/connection-counts.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { listen } from "../server/listen/http-server.js";
 import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
 import { createMetricsApp } from "../server/metrics.js";
-import { documentFetches, openDocuments } from "../server/oauth/clients.js";
-import { openFiles } from "../server/portal/portal.js";
 import type { Context } from "./context.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, sharesOf } from "./models.js";
 
-interface ServersOptions extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls"> {
+interface ServersOptions
+  extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls" | "fetchDocument"> {
   readonly memory: OpenMemory;
-  readonly grants: Grants;
-  /** Fetches the document of a client, in tests otherwise than from the internet. */
-  readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
   readonly droppedLines: () => number;
 }
 
@@ -38,24 +31,20 @@ export async function startServers(context: Context, options: ServersOptions) {
   setMaxListeners(0, ending.signal);
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
-  const { connectionsMax, connectionsPerAddressMax, indexMemoryBytesMax } = config;
-  const connections = new ConnectionCounts(connectionsMax);
-  const [files, fetches] = [openFiles(), documentFetches()];
-  const { app, calls } = createApp({
+  const { app, calls, connections, shares } = createApp({
     ...options,
     readiness,
     logger,
     load,
-    files,
-    oauth: oauthOf(config, { ...options, fetches }),
+    issuer: config.publicUrl,
     shutdownSignal: ending.signal,
     portal: join(packageRoot(), "dist/web"),
     signUps: { perHour: config.signupsPerHour, perHourTotal: config.signupsPerHourTotal },
     proxies: new TrustedProxies(config.trustedProxies),
-    connections: { connectionsMax, connectionsPerAddressMax },
-    connectionCounts: connections,
+    connectionsMax: config.connectionsMax,
+    connectionsPerAddressMax: config.connectionsPerAddressMax,
     corsOrigins: config.corsOrigins,
-    onCall: telemetry.begin,
+    onBegin: telemetry.begin,
   });
   telemetry.watch({
     ready: () => readiness.now(),
@@ -68,16 +57,11 @@ export async function startServers(context: Context, options: ServersOptions) {
       append: APPENDING_MAX,
       index: INDEXING_MAX,
     },
-    indexMemoryBytesMax,
+    indexMemoryBytesMax: config.indexMemoryBytesMax,
     connections,
-    connectionsMax,
     droppedLines: options.droppedLines,
     shares: {
-      ...calls.shares,
-      connections: connections.connections,
-      http2_streams: connections.http2Streams,
-      files,
-      client_documents: fetches,
+      ...shares,
       watches: memory.streams.shares.watch,
       exports: memory.streams.shares.export,
       stream_bytes: memory.streams.shares.bytes,
@@ -107,15 +91,6 @@ async function listenForMetrics({
   const app = createMetricsApp({ exposition, logger, readiness });
   closers.push(() => app.close());
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
-}
-
-function oauthOf(
-  { publicUrl: issuer }: Config,
-  { accounts, grants, fetchDocument, fetches }: ServersOptions & { fetches: Share },
-): AppOptions["oauth"] {
-  if (issuer === undefined) return undefined;
-  const granting = { accounts: accounts.accounts, grants };
-  return { issuer, granting, findDocument: openDocuments(fetchDocument, fetches) };
 }
 
 /** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */

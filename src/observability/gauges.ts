@@ -12,15 +12,18 @@ export interface Sources {
   /** Log lines dropped since the start, because the output did not take them. */
   readonly droppedLines: () => number;
   readonly connections: Connections;
-  readonly connectionsMax: number;
   /** What callers share, by its name in the metrics. */
-  readonly shares: Readonly<Record<string, { readonly used: number; readonly total: number }>>;
+  readonly shares: Readonly<Record<string, ShareState>> & { readonly connections: ShareState };
   readonly queueLimits: Readonly<Record<Queue, number>>;
 }
 
-/** State of the connections that calls come by; counts are since the start. */
+interface ShareState {
+  readonly used: number;
+  readonly total: number;
+}
+
+/** Counts of the connections that calls come by, since the start. */
 export interface Connections {
-  readonly open: number;
   readonly refused: Readonly<Record<"total" | "address", number>>;
   readonly cutOff: Readonly<Record<"first_bytes" | "request" | "answer" | "pipelining" | "refusals", number>>;
 }
@@ -94,8 +97,8 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
     () => held.tooLarge,
   );
   gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.", () => sources.indexMemoryBytesMax);
-  gauge("recalld_connections_limit", "CONNECTIONS_MAX.", () => sources.connectionsMax);
-  gauge("recalld_connections_open", "Open connections to the port for calls.", () => connections.open);
+  gauge("recalld_connections_limit", "CONNECTIONS_MAX.", () => shares.connections.total);
+  gauge("recalld_connections_open", "Open connections to the port for calls.", () => shares.connections.used);
   const sharesBy = (which: "used" | "total") => () =>
     Object.fromEntries(Object.entries(shares).map(([share, each]) => [share, each[which]]));
   gauge("recalld_share_used", "What callers hold of a share.", sharesBy("used"), "share");

@@ -2,31 +2,9 @@ import { MemoryError } from "../errors.js";
 import { LogEndedError } from "../memory/log/replica.js";
 import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
+import type { BegunCall, CallWatcher, StepTimer } from "../memory/ports/step-timer.js";
 import { withChanges } from "../memory/ports/with-changes.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
-
-/** A call that has begun. */
-export interface Begun {
-  /** `service/method` of the contract. */
-  readonly method: string;
-  readonly protocol: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-}
-
-export interface Ongoing {
-  readonly traceId?: string | undefined;
-  readonly timer: StepTimer<CallStep>;
-  end(ended: Ended): void;
-}
-
-interface Ended {
-  /** `ok`, or Connect's name of the error. */
-  readonly code: string;
-  readonly ms: number;
-  /** Undefined for a caller without a living key. */
-  readonly accountId: string | undefined;
-}
 
 /** Reasons for which the server ends a call: its caller has gone, or its time is over. */
 const ENDED = ["AbortError", "ConnectError"];
@@ -41,7 +19,7 @@ export function isFault(error: unknown): boolean {
   return !(error instanceof LogEndedError);
 }
 
-export function measureCall({ method, protocol }: Begun, metrics: Metrics): Ongoing["end"] {
+export function measureCall({ method, protocol }: BegunCall, metrics: Metrics): CallWatcher["end"] {
   metrics.callsInFlight.inc({ rpc_method: method });
   return ({ code, ms, accountId }) => {
     metrics.countCall(accountId, code);

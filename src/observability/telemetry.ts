@@ -1,15 +1,8 @@
 import type { Embedder } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
-import { NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
+import { type BegunCall, type CallWatcher, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
 import { addGauges, type Sources } from "./gauges.js";
-import {
-  type Begun,
-  measureCall,
-  measuredEmbed,
-  measuredQuota,
-  measuringTimer,
-  type Ongoing,
-} from "./measured.js";
+import { measureCall, measuredEmbed, measuredQuota, measuringTimer } from "./measured.js";
 import type { Metrics } from "./metrics.js";
 import { openTracing, type Tracing } from "./tracing.js";
 
@@ -59,7 +52,7 @@ export class Telemetry {
     return new Telemetry(opened, tracer);
   }
 
-  readonly begin = (call: Begun): Ongoing => {
+  readonly begin = (call: BegunCall): CallWatcher => {
     const measured = this.metrics && measureCall(call, this.metrics);
     const { traceId, timer = this.timer, end } = this.tracing?.begin(call, this.timer) ?? {};
     return {

@@ -1,7 +1,7 @@
 import type { Context, Span, TextMapGetter } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
-import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
-import { type Begun, isFault, type Ongoing, systemOf } from "./measured.js";
+import type { BegunCall, CallStep, CallWatcher, StepTimer } from "../memory/ports/step-timer.js";
+import { isFault, systemOf } from "./measured.js";
 
 /** Codes that OpenTelemetry's conventions treat as a server's error. */
 const SERVER_ERRORS = new Set([
@@ -70,7 +70,7 @@ export async function openTracing(options: TracingOptions) {
      * Begins the span of a call, in the caller's trace if its headers name one. Its steps are spans within it
      * if the call is sampled; otherwise they go to `timer` alone.
      */
-    begin({ method, protocol, headers }: Begun, timer: StepTimer<CallStep>): Ongoing {
+    begin({ method, protocol, headers }: BegunCall, timer: StepTimer<CallStep>): CallWatcher {
       // One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order.
       const epochMs = Date.now() - performance.now();
       const now = () => epochMs + performance.now();
@@ -97,7 +97,7 @@ export async function openTracing(options: TracingOptions) {
   };
 }
 
-const HEADERS: TextMapGetter<Begun["headers"]> = {
+const HEADERS: TextMapGetter<BegunCall["headers"]> = {
   keys: (headers) => Object.keys(headers),
   get: (headers, name) => headers[name] as string | undefined,
 };

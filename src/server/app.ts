@@ -1,23 +1,25 @@
 import { setMaxListeners } from "node:events";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { FastifyInstance } from "fastify";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
+import type { Grants } from "../accounts/oauth/grants.js";
 import type { Plans } from "../accounts/plan.js";
 import { SignUpLimit, type SignUpLimits } from "../accounts/sign-up-limit.js";
-import type { Share } from "../concurrency/share.js";
+import { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
+import { ConnectionCounts } from "./listen/connection-counts.js";
 import { type HttpServerOptions, httpServer } from "./listen/http-server.js";
 import { addProbes } from "./listen/probes.js";
 import { sessionCookies } from "./listen/session-cookie.js";
 import type { Load } from "./load.js";
 import { addMcp } from "./mcp/transport.js";
+import { ClientDocuments } from "./oauth/clients.js";
 import { challengeOf } from "./oauth/metadata.js";
-import { addOAuth, type OAuthOptions } from "./oauth/routes.js";
-import { addPortal } from "./portal/portal.js";
+import { addOAuth } from "./oauth/routes.js";
+import { addPortal, FILES_MAX } from "./portal/portal.js";
 import { addRest } from "./rest/rpcs.js";
 import { addSessions } from "./rest/sessions.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
@@ -37,38 +39,31 @@ export const BATCH_BODY_BYTES_MAX = 8_388_608;
 /** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
 
-export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies"> {
+export interface AppOptions extends Omit<HttpServerOptions, "cookies" | "connectionCounts"> {
   readonly memory: MemoryPorts;
-  readonly accounts: AccountPorts;
+  readonly accounts: AccountPorts & { readonly grants: Grants };
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
   /** Folder of the built portal. */
   readonly portal: string;
-  /** Files that are being sent, by network. */
-  readonly files: Share;
   readonly signUps: SignUpLimits;
   readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly load: Pick<Load, "check">;
-  /** Ports and address of OAuth; undefined where it is off. */
-  readonly oauth: Pick<OAuthOptions, "issuer" | "granting" | "findDocument"> | undefined;
-  /** Called with each RPC as it begins. */
-  readonly onCall?: CallsOptions["onBegin"];
-}
-
-/** The server and its calls. */
-export interface App {
-  readonly app: FastifyInstance;
-  readonly calls: Pick<Calls, "running" | "shares">;
+  readonly connectionsMax: number;
+  /** The server's public origin, which is its name in OAuth; undefined where that is off. */
+  readonly issuer: string | undefined;
+  /** Fetches the document of a client, in tests otherwise than from the internet. */
+  readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
+  readonly onBegin: CallsOptions["onBegin"];
 }
 
 /** Creates the server: every protocol on one port. */
-export function createApp(options: AppOptions): App {
-  const { logger, readiness, shutdownSignal, oauth, corsOrigins, signUps } = options;
-  const onFault = (error: unknown, requestId: string | null = null) =>
-    logger.error({ err: error, requestId }, "fault");
+export function createApp(options: AppOptions) {
+  const { readiness, shutdownSignal, issuer, corsOrigins, signUps } = options;
   const cookies = sessionCookies({ tls: options.tls !== undefined, proxies: options.proxies });
-  const app = httpServer({ ...options, cookies, onFault });
+  const connections = new ConnectionCounts(options.connectionsMax);
+  const app = httpServer({ ...options, connectionCounts: connections, cookies });
   const closing = new AbortController();
   // One listener for each open watch is no leak.
   setMaxListeners(0, closing.signal);
@@ -77,14 +72,14 @@ export function createApp(options: AppOptions): App {
     ...options,
     signUps: new SignUpLimit(signUps),
     recorder: options.accounts.calls,
-    onBegin: options.onCall ?? (() => ({ end: () => {} })),
   });
   shutdownSignal.addEventListener("abort", () =>
     calls.abortAll(ConnectError.from(shutdownSignal.reason, Code.Unavailable)),
   );
   app.addHook("onClose", async () => calls.close());
   addProbes(app, readiness);
-  addPortal(app, { folder: options.portal, authorizes: oauth !== undefined, files: options.files });
+  const files = new Share({ total: FILES_MAX, what: "files being sent" });
+  addPortal(app, { folder: options.portal, authorizes: issuer !== undefined, files });
   const services = [
     { service: MemoryService, methods: memoryService(options.memory, { ending: closing.signal, calls }) },
     { service: AccountService, methods: accountService(options.accounts) },
@@ -106,14 +101,23 @@ export function createApp(options: AppOptions): App {
   const rpcs = rpcsByName(services);
   addRest(app, { calls, rpcs, bodyBytesMax });
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
-  if (oauth !== undefined) addOAuth(app, { ...oauth, calls, limits: signUps });
+  const documents = new ClientDocuments(options.fetchDocument);
+  if (issuer !== undefined) {
+    addOAuth(app, { issuer, granting: options.accounts, documents, calls, limits: signUps });
+  }
   addMcp(app, {
     calls,
     rpcs,
     corsOrigins,
-    onFault,
     bodyBytesMax: BODY_BYTES_MAX,
-    ...(oauth && { challenge: (hasKey) => challengeOf(oauth.issuer, { hasKey }) }),
+    ...(issuer && { challenge: (hasKey) => challengeOf(issuer, { hasKey }) }),
   });
-  return { app, calls };
+  const shares = {
+    ...calls.shares,
+    connections: connections.connections,
+    http2_streams: connections.http2Streams,
+    files,
+    client_documents: documents.fetches,
+  };
+  return { app, calls, connections, shares };
 }

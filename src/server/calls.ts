@@ -10,7 +10,7 @@ import { PlanLimits, type RateLimitStatus } from "../accounts/plan-limits.js";
 import type { SignUpLimit } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
-import type { CallStep, StepTimer } from "../memory/ports/step-timer.js";
+import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./errors.js";
 import { onTaken } from "./listen/open-requests.js";
@@ -25,22 +25,6 @@ const LOOK_MS = 250;
 /** Bytes that a call writes for one token of its key's rate, where writing costs no call of the plan. */
 const BYTES_PER_TOKEN = 16_384;
 
-/** Receiver of what happens to one RPC while it runs. */
-export interface CallWatcher {
-  readonly traceId?: string | undefined;
-  /** Times the steps of the call. */
-  readonly timer?: StepTimer<CallStep> | undefined;
-  end(ended: Ended): void;
-}
-
-/** Outcome of a call. */
-export interface Ended {
-  /** `ok`, or Connect's name of the error. */
-  readonly code: string;
-  readonly ms: number;
-  readonly accountId: string | undefined;
-}
-
 export interface CallsOptions {
   readonly logger: FastifyBaseLogger;
   readonly authenticate: Authenticate;
@@ -49,7 +33,7 @@ export interface CallsOptions {
   readonly signUps: SignUpLimit;
   readonly recorder: Pick<CallRecorder, "note">;
   /** Called with each RPC as it begins. */
-  onBegin(call: Pick<Call, "method" | "protocol" | "headers">): CallWatcher;
+  onBegin(call: BegunCall): CallWatcher;
 }
 
 /** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
@@ -97,7 +81,7 @@ export class Calls {
       if (!call.streams) this.#rpcs += 1;
       const watcher = this.options.onBegin(call);
       this.#watchers.set(call, watcher);
-      if (watcher.timer !== undefined) call.timer = watcher.timer;
+      call.timer = watcher.timer;
     }
     // An unread answer is held in memory until it is taken.
     onTaken(options.request, () => {
@@ -152,7 +136,7 @@ export class Calls {
   run(call: Call, serve: Rpc["serve"]): Promise<Record<string, unknown>> {
     const work = () => serve(call.message as never, call) as Promise<Record<string, unknown>>;
     return call.run(work, (late) => {
-      if (isFault(late)) this.#logFault(call, late);
+      if (isFault(late)) this.logFault(call, late);
     });
   }
 
@@ -165,7 +149,7 @@ export class Calls {
     const code = outcomeOf(call);
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
-    if (call.error !== undefined && isFault(call.error)) this.#logFault(call, call.error);
+    if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
     if (isRefusal(call.error)) noteRefusal(call.request);
     const watcher = this.#watchers.get(call);
     watcher?.end({ code, ms, accountId });
@@ -185,7 +169,7 @@ export class Calls {
     clearInterval(this.#timer);
   }
 
-  #logFault({ id: requestId }: Call, error: unknown): void {
+  logFault({ id: requestId }: Call, error: unknown): void {
     this.options.logger.error({ err: error, requestId }, "fault");
   }
 

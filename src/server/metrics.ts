@@ -28,8 +28,7 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
     forceCloseConnections: true,
   });
   app.server.maxConnections = CONNECTIONS_MAX;
-  const onFault = (error: unknown) => logger.error({ err: error }, "fault");
-  shapeFastifyErrors(app, onFault);
+  shapeFastifyErrors(app);
   addProbes(app, readiness);
   const read = shared(exposition.read);
   app.route({

@@ -6,6 +6,7 @@ import type { FileRegistry } from "@bufbuild/protobuf";
 import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { Plans } from "../../src/accounts/plan.js";
 import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
+import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import { Calls } from "../../src/server/calls.js";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
 import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
@@ -33,13 +34,12 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
   const app = httpServer({
     readiness: new Readiness(),
     proxies: new TrustedProxies([]),
-    connections: { connectionsMax: CONNECTIONS, connectionsPerAddressMax: CONNECTIONS },
+    connectionsPerAddressMax: CONNECTIONS,
     connectionCounts: new ConnectionCounts(),
     corsOrigins: [],
     cookies: { take: () => {} },
     tls: undefined,
     logger,
-    onFault: (error) => logger.error({ err: error }, "fault"),
   });
   const calls = new Calls({
     authenticate: () => Promise.reject(new Error("no call needs a key")),
@@ -47,7 +47,7 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     load: { check: () => {} },
     signUps: new SignUpLimit({ perHour: 1, perHourTotal: 1 }),
     recorder: { note: () => {} },
-    onBegin: () => ({ end: () => {} }),
+    onBegin: () => ({ timer: NO_TIMINGS, end: () => {} }),
     logger,
   });
   mountRpcs(app, {

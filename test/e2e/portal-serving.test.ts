@@ -14,9 +14,10 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openapi } from "../../gen/openapi.js";
+import { Share } from "../../src/concurrency/share.js";
 import { shapeFastifyErrors } from "../../src/server/listen/unserved.js";
 import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
-import { addPortal, openFiles } from "../../src/server/portal/portal.js";
+import { addPortal, FILES_MAX } from "../../src/server/portal/portal.js";
 import { read } from "../support/documents.js";
 import { ISSUER } from "../support/oauth.js";
 import { exchange } from "../support/raw.js";
@@ -64,8 +65,12 @@ afterAll(async () => {
 
 async function serve(from: string) {
   const app = Fastify({ exposeHeadRoutes: false });
-  shapeFastifyErrors(app, () => {});
-  addPortal(app, { folder: from, authorizes: true, files: openFiles() });
+  shapeFastifyErrors(app);
+  addPortal(app, {
+    folder: from,
+    authorizes: true,
+    files: new Share({ total: FILES_MAX, what: "files being sent" }),
+  });
   return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
 }
 

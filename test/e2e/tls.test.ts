@@ -119,7 +119,7 @@ describe("over TLS", () => {
       silent.map((socket) => new Promise((resolve) => socket.on("error", () => {}).once("close", resolve))),
     );
     expect(counts.cutOff).toMatchObject({ first_bytes: 2 });
-    await vi.waitUntil(() => counts.open === 0);
+    await vi.waitUntil(() => counts.connections.used === 0);
   });
 
   it("a close does not wait for strangers", async () => {

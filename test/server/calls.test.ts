@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
 import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
+import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import type { CallOptions } from "../../src/server/call.js";
 import { Calls } from "../../src/server/calls.js";
 import { openLog } from "../../src/server/logging.js";
@@ -13,7 +14,7 @@ it("RPCs are running from their opening to their end, but no streams and no mess
     load: { check: () => {} },
     signUps: new SignUpLimit({ perHour: 1, perHourTotal: 1 }),
     recorder: { note: () => {} },
-    onBegin: () => ({ end: () => {} }),
+    onBegin: () => ({ timer: NO_TIMINGS, end: () => {} }),
     logger: openLog("silent").logger,
   });
   onTestFinished(() => calls.close());

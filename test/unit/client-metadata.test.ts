@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openDocuments } from "../../src/server/oauth/clients.js";
+import { ClientDocuments } from "../../src/server/oauth/clients.js";
 import {
   DOCUMENT_BYTES_MAX,
   fetchDocument,
@@ -172,22 +172,27 @@ describe("a document", () => {
 
   it("is remembered for a while, and describes none but its own client", async () => {
     const fetch = vi.fn(async () => DOCUMENT as object);
-    const find = openDocuments(fetch);
+    const documents = new ClientDocuments(fetch);
+    const find = (url: string, accountId: string) => documents.find(url, accountId);
     const client = { id: CLIENT, name: "App", redirectUris: DOCUMENT.redirect_uris, host: "app.example" };
     expect([await find(CLIENT, "acc_1"), await find(CLIENT, "acc_1")]).toEqual([client, client]);
     expect(fetch).toHaveBeenCalledTimes(1);
     await expect(find("https://evil.example/c", "acc_1")).rejects.toThrow("a document about another client");
     fetch.mockResolvedValue({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" });
-    await expect(openDocuments(fetch)(CLIENT, "acc_1")).rejects.toThrow("a client that has a secret");
+    await expect(new ClientDocuments(fetch).find(CLIENT, "acc_1")).rejects.toThrow(
+      "a client that has a secret",
+    );
     fetch.mockResolvedValue({ ...DOCUMENT, redirect_uris: ["javascript:alert(1)"] });
-    await expect(openDocuments(fetch)(CLIENT, "acc_1")).rejects.toThrow(
+    await expect(new ClientDocuments(fetch).find(CLIENT, "acc_1")).rejects.toThrow(
       "redirect_uris holds an address that",
     );
   });
 
   it("is fetched for few at a time", async () => {
     const ends: (() => void)[] = [];
-    const find = openDocuments(() => new Promise((resolve) => ends.push(() => resolve(DOCUMENT))));
+    const fetch = () => new Promise((resolve) => ends.push(() => resolve(DOCUMENT)));
+    const documents = new ClientDocuments(fetch);
+    const find = (url: string, accountId: string) => documents.find(url, accountId);
     const finding = Array.from({ length: 6 }, () => find(CLIENT, "acc_1").catch(({ message }) => message));
     expect(await finding[5]).toContain("as many documents of clients to fetch as it may");
     // Another account finds some left.

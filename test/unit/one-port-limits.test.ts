@@ -48,14 +48,14 @@ describe("the limits of one port", () => {
     expect(counts).toMatchObject({ open: 1, refused: { total: 0, address: 1 } });
     counts.connections.take("another address");
     first.destroy();
-    await until(() => counts.open === 1);
+    await until(() => counts.connections.used === 1);
     counts.connections.take("a third one");
     await untilEnd(raw(port));
     expect(counts).toMatchObject({ open: 2, refused: { total: 1, address: 1 } });
     counts.connections.give("another address");
     counts.connections.give("a third one");
     first.destroy();
-    await until(() => counts.open === 0);
+    await until(() => counts.connections.used === 0);
   });
 
   it("connections of one address beyond its limit are refused, and again accepted when one has closed", async () => {

@@ -109,17 +109,11 @@ const NONCE_BYTES = 12;
 /** Maximum length of an id; more was never given out. */
 const ID_CHARS_MAX = 4_096;
 
-/** Gives out ids of clients, and reads them. */
-export interface ClientIds {
-  issue(client: Omit<OAuthClient, "id">): Promise<string>;
-  read(id: string): Promise<OAuthClient | undefined>;
-}
-
 /**
  * Opens the ids of clients that register themselves. An id is what the client said, signed: nothing is kept, so
  * that nobody can fill a database by registering, and every replica knows every client.
  */
-export function openClientIds(grants: Pick<Grants, "secret">): ClientIds {
+export function openClientIds(grants: Pick<Grants, "secret">) {
   let found: Promise<string> | undefined;
   const secret = async () => {
     found ??= grants.secret(randomBytes(SECRET_BYTES).toString("base64url"));
@@ -129,11 +123,11 @@ export function openClientIds(grants: Pick<Grants, "secret">): ClientIds {
     });
   };
   return {
-    issue: async ({ name, redirectUris }) => {
+    issue: async ({ name, redirectUris }: Omit<OAuthClient, "id">) => {
       const said = Buffer.from(JSON.stringify([name, redirectUris, nonce()])).toString("base64url");
       return `${PREFIX}${said}.${sign(said, await secret())}`;
     },
-    read: async (id) => {
+    read: async (id: string): Promise<OAuthClient | undefined> => {
       if (!id.startsWith(PREFIX) || id.length > ID_CHARS_MAX) return undefined;
       const [said = "", signature = "", ...rest] = id.slice(PREFIX.length).split(".");
       if (rest.length > 0 || !isSame(signature, sign(said, await secret()))) return undefined;

@@ -21,5 +21,29 @@ export interface StepTimer<S extends Step = Step> {
   time<T>(step: S, work: (onBegin: () => void) => Promise<T>): Promise<T>;
 }
 
+/** RPC that has begun, as metrics and traces see it. */
+export interface BegunCall {
+  /** `service/method` of the contract. */
+  readonly method: string;
+  readonly protocol: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** Outcome of an RPC. */
+export interface EndedCall {
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly ms: number;
+  /** Undefined for a caller without a living key. */
+  readonly accountId: string | undefined;
+}
+
+/** Receiver of what happens to one RPC while it runs. */
+export interface CallWatcher {
+  readonly traceId?: string | undefined;
+  readonly timer: StepTimer<CallStep>;
+  end(ended: EndedCall): void;
+}
+
 const ignore = () => {};
 export const NO_TIMINGS: StepTimer = { time: (_step, work) => work(ignore) };

@@ -22,8 +22,4 @@ export class ConnectionCounts {
   constructor(connectionsMax: number = ONE_PORT_LIMITS.connectionsMax) {
     this.connections = new Share({ total: connectionsMax, what: "connections" });
   }
-
-  get open(): number {
-    return this.connections.used;
-  }
 }

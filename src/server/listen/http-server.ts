@@ -15,7 +15,7 @@ import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
 import { OnePortServer } from "./one-port.js";
-import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
+import { ONE_PORT_LIMITS } from "./one-port-limits.js";
 import type { Readiness } from "./readiness.js";
 import type { SessionCookies } from "./session-cookie.js";
 import type { Tls } from "./tls.js";
@@ -34,15 +34,13 @@ export interface HttpServerOptions {
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
   readonly proxies: TrustedProxies;
-  readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
+  readonly connectionsPerAddressMax: number;
   /** Counts that the server keeps and others read. */
   readonly connectionCounts: ConnectionCounts;
   readonly corsOrigins: readonly string[];
   readonly cookies: Pick<SessionCookies, "take">;
   /** Certificate and key; with them the server speaks HTTPS. */
   readonly tls: Tls | undefined;
-  /** Called with an error that no RPC met. */
-  onFault(error: unknown): void;
 }
 
 /**
@@ -75,7 +73,7 @@ function noSchema(): never {
 
 /** Creates a server without routes, with all that holds for every request. */
 export function httpServer(options: HttpServerOptions): FastifyInstance {
-  const { logger, readiness, tls, onFault } = options;
+  const { logger, readiness, tls } = options;
   const keyless = new KeylessRequests();
   const app = Fastify({
     loggerInstance: logger,
@@ -87,7 +85,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
         proxies: options.proxies,
         refuse: (request, response) => !hasCredential(request) && keyless.refuses(request, response),
         counts: options.connectionCounts,
-        ...options.connections,
+        connectionsPerAddressMax: options.connectionsPerAddressMax,
       }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
@@ -133,7 +131,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       return sendError(reply, 431, `the request has more than ${headerLinesMax} headers`);
     return isPreflight(request, reply) ? reply : undefined;
   });
-  shapeFastifyErrors(app, onFault);
+  shapeFastifyErrors(app);
   // No body is read before its handler asks for it, and the handlers judge its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));

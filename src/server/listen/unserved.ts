@@ -16,7 +16,7 @@ const PREFIX = /^\/(api\/)?(v\d\/)?/;
  * path is served by, to answer the others with 405: a route for each of them would cost a sixth of the start. Call it
  * before the first route.
  */
-export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknown) => void): void {
+export function shapeFastifyErrors(app: FastifyInstance): void {
   for (const method of READABLE) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -30,7 +30,7 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status >= 500) onFault(error);
+    if (status >= 500) app.log.error({ err: error, requestId: request.id }, "fault");
     const type = request.headers["content-type"] ?? "none";
     const message =
       status === 415 ? unsupported(type) : status >= 500 ? "internal error" : "the request could not be read";

@@ -24,7 +24,6 @@ export interface McpOptions {
   readonly corsOrigins: readonly string[];
   /** Makes the `WWW-Authenticate` of an answer to who has no key, or a wrong one; absent where OAuth is off. */
   challenge?(hasKey: boolean): string;
-  onFault(error: unknown, requestId: string): void;
 }
 
 /** The protocol's package takes longer to load than all others, so the first agent that calls waits for it. */
@@ -87,7 +86,7 @@ function isForeign({ headers, raw }: FastifyRequest, allowed: readonly string[])
 }
 
 async function respond(call: Call, request: FastifyRequest, options: McpOptions): Promise<Response> {
-  const { calls, bodyBytesMax, challenge, onFault } = options;
+  const { calls, bodyBytesMax, challenge } = options;
   await calls.begin(call);
   const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
   const { message, loss } = readMessage(await readBody(call, bodyBytesMax));
@@ -99,7 +98,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
       throw error;
     });
   };
-  const exchange = { scope, ask, onFault: (fault: unknown) => onFault(fault, call.id) };
+  const exchange = { scope, ask, onFault: (fault: unknown) => calls.logFault(call, fault) };
   protocol ??= import("./protocol.js");
   const { answer } = await protocol;
   const response = await answer({ message, headers: call.headers, signal: call.signal, exchange });

@@ -16,7 +16,7 @@ import {
   readAuthorization,
   targetProblem,
 } from "./authorization.js";
-import { type Clients, type FindDocument, openClients } from "./clients.js";
+import { type ClientDocuments, type Clients, openClients } from "./clients.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
 import { OAuthError, refuseInOAuth } from "./refusals.js";
 
@@ -32,7 +32,7 @@ export interface OAuthOptions {
   /** The server's public origin, which is its name. */
   readonly issuer: string;
   readonly granting: GrantingOptions;
-  readonly findDocument: FindDocument;
+  readonly documents: ClientDocuments;
   /** Registrations, and consents, of one client address an hour. */
   readonly limits: SignUpLimits;
 }
@@ -45,12 +45,12 @@ interface Serving extends OAuthOptions {
 
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
-  const { issuer, granting, findDocument, limits, calls } = options;
+  const { issuer, granting, documents, limits, calls } = options;
   for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
   const serving = {
     ...options,
-    clients: openClients({ grants: granting.grants, findDocument }),
+    clients: openClients({ grants: granting.grants, documents }),
     registrations: new SignUpLimit(limits, { what: "registrations" }),
     consents: new SignUpLimit(limits, { what: "consents" }),
   };

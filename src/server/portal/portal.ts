@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Share } from "../../concurrency/share.js";
+import type { Share } from "../../concurrency/share.js";
 import { sendError } from "../errors.js";
 import { networkOf } from "../listen/client-address.js";
 import { onTaken } from "../listen/open-requests.js";
@@ -50,10 +50,6 @@ const AUTHORIZE = "/authorize";
 /** Maximum number of files that are sent at once: an answer that nobody reads keeps its file open. */
 export const FILES_MAX = 256;
 const RETRY_SECONDS = 1;
-
-export function openFiles(): Share {
-  return new Share({ total: FILES_MAX, what: "files being sent" });
-}
 
 export interface PortalOptions {
   /** Files that are being sent, by network. */
