@@ -29,7 +29,6 @@ import { ALSO_IN_MAX, EXTERNAL_ID_BYTES_MAX, NAMESPACE_BYTES_MAX } from "../src/
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../src/memory/requests/text.js";
-import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/app.js";
 import {
   CALL_TIMEOUT_MS,
   MEMORY_BYTES_MAX,
@@ -45,6 +44,7 @@ import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";
 import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
+import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/rpc/service.js";
 
 type Row = readonly [what: string, limit: string, beyond: string];
 

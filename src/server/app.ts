@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
@@ -27,15 +26,8 @@ import { registerHealth } from "./rpc/health.js";
 import { type MemoryPorts, memoryService } from "./rpc/memory-service.js";
 import { mountRpcs } from "./rpc/mount.js";
 import { registerReflection } from "./rpc/reflection.js";
-import { rpcsByName } from "./rpc/service.js";
+import { rpcsOf } from "./rpc/service.js";
 
-/**
- * Maximum size of a request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
- * written as a JSON escape of six, with room to spare.
- */
-export const BODY_BYTES_MAX = 1_048_576;
-/** Maximum size of a batch. */
-export const BATCH_BODY_BYTES_MAX = 8_388_608;
 /** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
 
@@ -80,16 +72,13 @@ export function createApp(options: AppOptions) {
   addProbes(app, readiness);
   const files = new Share({ total: FILES_MAX, what: "files being sent" });
   addPortal(app, { folder: options.portal, authorizes: issuer !== undefined, files });
-  const services = [
-    { service: MemoryService, methods: memoryService(options.memory, { ending: closing.signal, calls }) },
-    { service: AccountService, methods: accountService(options.accounts) },
-  ];
-  const bodyBytesMax = (method: DescMethod) =>
-    method === MemoryService.method.storeBatch ? BATCH_BODY_BYTES_MAX : BODY_BYTES_MAX;
+  const rpcs = new Map([
+    ...rpcsOf(MemoryService, memoryService(options.memory, { ending: closing.signal, calls })),
+    ...rpcsOf(AccountService, accountService(options.accounts)),
+  ]);
   mountRpcs(app, {
     calls,
-    services,
-    bodyBytesMax,
+    rpcs: [...rpcs.values()],
     openBytesMax: OPEN_BODY_BYTES_MAX,
     shutdownSignal,
     addOpen: (router) => {
@@ -98,8 +87,7 @@ export function createApp(options: AppOptions) {
       registerReflection(router, [...contract, Health]);
     },
   });
-  const rpcs = rpcsByName(services);
-  addRest(app, { calls, rpcs, bodyBytesMax });
+  addRest(app, { calls, rpcs });
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
   const documents = new ClientDocuments(options.fetchDocument);
   if (issuer !== undefined) {
@@ -109,7 +97,6 @@ export function createApp(options: AppOptions) {
     calls,
     rpcs,
     corsOrigins,
-    bodyBytesMax: BODY_BYTES_MAX,
     ...(issuer && { challenge: (hasKey) => challengeOf(issuer, { hasKey }) }),
   });
   const shares = {

@@ -51,9 +51,8 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     logger,
   });
   mountRpcs(app, {
-    services: [],
+    rpcs: [],
     addOpen: (router) => addConformanceService(router, registry),
-    bodyBytesMax: () => BODY_BYTES_MAX,
     openBytesMax: BODY_BYTES_MAX,
     shutdownSignal: new AbortController().signal,
     calls,

@@ -5,8 +5,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config/config.js";
 import { HEARTBEAT_MS } from "../../src/memory/operations/stream/watch.js";
-import { BODY_BYTES_MAX } from "../../src/server/app.js";
 import { CALL_TIMEOUT_MS } from "../../src/server/call.js";
+import { BODY_BYTES_MAX } from "../../src/server/rpc/service.js";
 import { haproxy } from "../support/balancer.js";
 
 const ROOT = join(import.meta.dirname, "../..");

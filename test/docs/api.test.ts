@@ -18,7 +18,7 @@ import { NAMESPACE_BYTES_MAX } from "../../src/memory/requests/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/requests/page.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
-import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/app.js";
+import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/rpc/service.js";
 import { quoted, read, rows, section, unquoted } from "../support/documents.js";
 
 describe("docs/api.md", () => {

@@ -45,13 +45,13 @@ describe("the limits of one port", () => {
     const first = raw(port);
     await once(first, "connect");
     await untilEnd(raw(port));
-    expect(counts).toMatchObject({ open: 1, refused: { total: 0, address: 1 } });
+    expect(counts).toMatchObject({ connections: { used: 1 }, refused: { total: 0, address: 1 } });
     counts.connections.take("another address");
     first.destroy();
     await until(() => counts.connections.used === 1);
     counts.connections.take("a third one");
     await untilEnd(raw(port));
-    expect(counts).toMatchObject({ open: 2, refused: { total: 1, address: 1 } });
+    expect(counts).toMatchObject({ connections: { used: 2 }, refused: { total: 1, address: 1 } });
     counts.connections.give("another address");
     counts.connections.give("a third one");
     first.destroy();
@@ -64,7 +64,7 @@ describe("the limits of one port", () => {
     const second = dial(port);
     await Promise.all([once(first, "connect"), ask2(second, "/a")]);
     await untilEnd(raw(port));
-    expect(counts).toMatchObject({ open: 2, refused: { total: 0, address: 1 } });
+    expect(counts).toMatchObject({ connections: { used: 2 }, refused: { total: 0, address: 1 } });
     expect(await ask2(second, "/b")).toBe("GET /b over 2.0");
     first.destroy();
     await vi.waitFor(() => ask1(port, "/c"), { timeout: 5_000 });

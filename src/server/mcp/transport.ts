@@ -11,7 +11,7 @@ import { JSON_OPTIONS, readValue } from "../json.js";
 import { shown } from "../json-text.js";
 import { readQuery } from "../rest/query.js";
 import { type Asked, type Endpoint, serve } from "../rest/serve.js";
-import type { Rpc } from "../rpc/service.js";
+import { BODY_BYTES_MAX, type Rpc } from "../rpc/service.js";
 import { readMessage } from "./reading.js";
 import { type Ask, ToolError } from "./tools/tool.js";
 import { type Scope, TOOL_SETS } from "./tools/tools.js";
@@ -19,7 +19,6 @@ import { type Scope, TOOL_SETS } from "./tools/tools.js";
 export interface McpOptions {
   readonly calls: Calls;
   readonly rpcs: ReadonlyMap<string, Rpc>;
-  readonly bodyBytesMax: number;
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
   /** Makes the `WWW-Authenticate` of an answer to who has no key, or a wrong one; absent where OAuth is off. */
@@ -86,10 +85,10 @@ function isForeign({ headers, raw }: FastifyRequest, allowed: readonly string[])
 }
 
 async function respond(call: Call, request: FastifyRequest, options: McpOptions): Promise<Response> {
-  const { calls, bodyBytesMax, challenge } = options;
+  const { calls, challenge } = options;
   await calls.begin(call);
   const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
-  const { message, loss } = readMessage(await readBody(call, bodyBytesMax));
+  const { message, loss } = readMessage(await readBody(call, BODY_BYTES_MAX));
   let isRevoked = false;
   const ask: Ask = async (...asked) => {
     if (loss !== undefined) throw refusalOf(call, loss);

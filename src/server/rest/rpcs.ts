@@ -2,7 +2,6 @@ import {
   create,
   type DescField,
   type DescMessage,
-  type DescMethod,
   type Message,
   ScalarType,
   toJsonString,
@@ -27,19 +26,15 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 const JSON_ENCODING = { codec: "json", enveloped: false, header: "content-encoding" } as const;
 
-export interface RestOptions {
-  readonly calls: Calls;
-  /** RPCs by their names. */
-  readonly rpcs: ReadonlyMap<string, Rpc>;
-  bodyBytesMax(method: DescMethod): number;
-}
-
 /** Serves the RPCs at their paths of REST. */
-export function addRest(app: FastifyInstance, { calls, rpcs, bodyBytesMax }: RestOptions): void {
+export function addRest(
+  app: FastifyInstance,
+  { calls, rpcs }: { calls: Calls; rpcs: ReadonlyMap<string, Rpc> },
+): void {
   for (const route of REST_ROUTES) {
-    const { descriptor, serve: method } = rpcs.get(route.rpc) as Rpc;
+    const { descriptor, serve: method, bytesMax } = rpcs.get(route.rpc) as Rpc;
     const { output } = descriptor;
-    const read = readerOf(route, descriptor.input, bodyBytesMax(descriptor));
+    const read = readerOf(route, descriptor.input, bytesMax);
     const { form } = route;
     const answer: Endpoint["answer"] = async (call, { request, reply }) => {
       await calls.begin(call);

@@ -1,4 +1,4 @@
-import type { DescMethod, DescService, Message, Registry } from "@bufbuild/protobuf";
+import type { DescMethod, Message, Registry } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -8,7 +8,7 @@ import {
   createContextValues,
   type HandlerContext,
   type Interceptor,
-  type ServiceImpl,
+  type MethodImpl,
 } from "@connectrpc/connect";
 import {
   createAsyncIterable,
@@ -27,7 +27,7 @@ import type { Calls } from "../calls.js";
 import { encodingOf, unsupported } from "../content-type.js";
 import { errorBody, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
-import { nameOf, type Rpc, type Served } from "./service.js";
+import { nameOf, type Rpc } from "./service.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
 const ANSWER_BYTES_MAX = 67_108_864;
@@ -46,11 +46,10 @@ const inputKey = createContextKey<(Messages & { readonly body: AsyncIterable<Uin
 
 export interface RpcOptions {
   readonly calls: Calls;
-  /** Services of the contract: each call needs a key, is logged and measured. */
-  readonly services: readonly Served[];
+  /** RPCs of the contract: each call needs a key, is logged and measured. */
+  readonly rpcs: readonly Rpc[];
   /** Adds services that need no key and are not reported, such as health. */
   addOpen(router: ConnectRouter): void;
-  bodyBytesMax(method: DescMethod): number;
   /** Maximum size of a request to an open service. */
   readonly openBytesMax: number;
   /** Aborted when the calls that still run must end. */
@@ -89,17 +88,14 @@ async function* readStream(
 
 /** Mounts the RPCs at their own paths, for Connect, gRPC and gRPC-Web. */
 export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
-  const { calls, services, shutdownSignal, openBytesMax, bodyBytesMax } = options;
+  const { calls, rpcs, shutdownSignal, openBytesMax } = options;
   app.register(fastifyConnectPlugin, {
     routes: (router) => {
-      for (const { service, methods } of services)
-        router.service(service, implementation({ service, methods }, calls));
-      const open = router.handlers.length;
+      for (const rpc of rpcs) router.rpc(rpc.descriptor, implementation(rpc, calls));
       options.addOpen(router);
-      for (const [i, handler] of [...router.handlers].entries()) {
-        const isReported = i < open;
-        const bytesMax = isReported ? bodyBytesMax(handler.method) : openBytesMax;
-        router.handlers[i] = withCall(handler, { calls, bytesMax, isReported });
+      for (const [i, handler] of router.handlers.entries()) {
+        const bytesMax = rpcs[i]?.bytesMax ?? openBytesMax;
+        router.handlers[i] = withCall(handler, { calls, bytesMax, isReported: i < rpcs.length });
       }
     },
     contextValues: (request) => createContextValues().set(requestKey, request),
@@ -131,41 +127,37 @@ function fail(call: Call, error: unknown): never {
 }
 
 /**
- * Adapts functions of a message and a call to Connect's of a message and a context. A unary call
- * needs no signal of Connect's: it ends by itself when its client has gone, its time is over or the server stops.
+ * Adapts a function of a message and a call to Connect's of a message and a context. A unary call needs no signal of
+ * Connect's: it ends by itself when its client has gone, its time is over or the server stops.
  */
-function implementation({ service, methods }: Served, calls: Calls): ServiceImpl<DescService> {
-  const adapted = service.methods.map(({ localName, methodKind }) => {
-    const serve = methods[localName] as Rpc["serve"];
-    const answer = async (request: never, context: HandlerContext) => {
-      const call = callOf(context);
-      // Also one that Connect has read, from a query.
-      call.message = request;
-      try {
-        return await calls.run(call, serve);
-      } catch (error) {
-        return fail(call, error);
-      }
-    };
-    async function* stream(request: never, context: HandlerContext) {
-      const call = callOf(context);
-      call.message = request;
-      // Connect alone keeps the time that a client allows a stream.
-      const { signal } = context;
-      const onAbort = () => call.abort(ConnectError.from(signal.reason, Code.Canceled));
-      if (signal.aborted) onAbort();
-      signal.addEventListener("abort", onAbort);
-      try {
-        yield* serve(request, call) as AsyncIterable<object>;
-      } catch (error) {
-        fail(call, error);
-      } finally {
-        signal.removeEventListener("abort", onAbort);
-      }
+function implementation({ descriptor, serve }: Rpc, calls: Calls): MethodImpl<DescMethod> {
+  const answer = async (request: Message, context: HandlerContext) => {
+    const call = callOf(context);
+    // Also one that Connect has read, from a query.
+    call.message = request;
+    try {
+      return await calls.run(call, serve);
+    } catch (error) {
+      return fail(call, error);
     }
-    return [localName, methodKind === "unary" ? answer : stream];
-  });
-  return Object.fromEntries(adapted);
+  };
+  async function* stream(request: Message, context: HandlerContext) {
+    const call = callOf(context);
+    call.message = request;
+    // Connect alone keeps the time that a client allows a stream.
+    const { signal } = context;
+    const onAbort = () => call.abort(ConnectError.from(signal.reason, Code.Canceled));
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort);
+    try {
+      yield* serve(request as never, call) as AsyncIterable<object>;
+    } catch (error) {
+      fail(call, error);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+  return (descriptor.methodKind === "unary" ? answer : stream) as MethodImpl<DescMethod>;
 }
 
 /** Reason of the signal of a call that has ended. */

@@ -19,16 +19,20 @@ export type Method<D extends DescMethod> =
 /** Serves the RPCs of a service, by their names in this language. */
 export type Service<S extends DescService> = { readonly [K in keyof S["method"]]: Method<S["method"][K]> };
 
-/** A service of the contract with the functions that serve it. */
-export interface Served {
-  readonly service: DescService;
-  readonly methods: Readonly<Record<string, unknown>>;
-}
+/**
+ * Maximum size of a request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
+ * written as a JSON escape of six, with room to spare.
+ */
+export const BODY_BYTES_MAX = 1_048_576;
+/** Maximum size of a batch. */
+export const BATCH_BODY_BYTES_MAX = 8_388_608;
 
 /** An RPC with the function that serves it. */
 export interface Rpc {
   readonly descriptor: DescMethod;
   readonly serve: (request: never, call: Call) => unknown;
+  /** Maximum size of its request. */
+  readonly bytesMax: number;
 }
 
 /** Name of an RPC: `service/method`. */
@@ -36,13 +40,11 @@ export function nameOf({ parent, name }: Pick<DescMethod, "parent" | "name">): s
   return `${parent.typeName}/${name}`;
 }
 
-/** Finds an RPC by its name, such as `recalld.v1.MemoryService/Recall`. */
-export function rpcsByName(services: readonly Served[]): ReadonlyMap<string, Rpc> {
-  const rpcs = services.flatMap(({ service, methods }) =>
-    service.methods.map((descriptor): [string, Rpc] => [
-      nameOf(descriptor),
-      { descriptor, serve: methods[descriptor.localName] as Rpc["serve"] },
-    ]),
-  );
-  return new Map(rpcs);
+/** Lists the RPCs of a service by their names, such as `recalld.v1.MemoryService/Recall`. */
+export function rpcsOf<S extends DescService>(service: S, methods: Service<S>): [name: string, Rpc][] {
+  return service.methods.map((descriptor) => {
+    const serve = methods[descriptor.localName as keyof S["method"]] as Rpc["serve"];
+    const bytesMax = descriptor.localName === "storeBatch" ? BATCH_BODY_BYTES_MAX : BODY_BYTES_MAX;
+    return [nameOf(descriptor), { descriptor, serve, bytesMax }];
+  });
 }
