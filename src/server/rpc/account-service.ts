@@ -13,13 +13,14 @@ import type { CallRecord, CallsFilter } from "../../accounts/calls/calls.js";
 import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
 import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
-import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
+import { type Key, NEVER_MS } from "../../accounts/key.js";
 import { createKey, managedBy, revokeKey } from "../../accounts/keys.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
+import { timestampOf } from "./read-fields.js";
 import { nameOf, type Service } from "./service.js";
 import { chosen, expiryOf } from "./store-fields.js";
 
@@ -69,8 +70,8 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
         ...shared(account),
         email,
         createdAt: timestampFromMs(createdAtMs),
-        ...(key && { key: shown(key, caller) }),
-        ...(model && { model: { ...model, languages: [...model.languages] } }),
+        key: key && shown(key, caller),
+        model: model && { ...model, languages: [...model.languages] },
       };
     },
     async getUsage({ days }, { caller }) {
@@ -138,9 +139,7 @@ function told({ atMs, ms: durationMs, namespace = "", message = "", ...call }: C
   return { startTime, method, protocol, keyId, namespace, code, message, durationMs, requestId };
 }
 
-type Showing = Pick<Caller, "keyHash" | "sessionHash">;
-
-function shown(key: Key, caller: Showing) {
+function shown(key: Key, caller: Pick<Caller, "keyHash" | "sessionHash">) {
   const { id, name, prefix, namespace = "", replaces = "", sessions = [], client = "", expiresAtMs } = key;
   return {
     id,
@@ -149,28 +148,18 @@ function shown(key: Key, caller: Showing) {
     namespace,
     replaces,
     client,
-    ...usedTimes(key),
+    createdAt: timestampFromMs(key.createdAtMs),
+    lastUsedAt: timestampOf(key.lastUsedAtMs),
     access: key.access === "full" ? KeyAccess.FULL : KeyAccess.READ_ONLY,
-    ...(expiresAtMs !== NEVER_MS && { expiresAt: timestampFromMs(expiresAtMs) }),
+    expiresAt: expiresAtMs === NEVER_MS ? undefined : timestampFromMs(expiresAtMs),
     current: key.hash === caller.keyHash,
-    sessions: sessions.map((session) => shownSession(session, { ...caller, expiresAtMs })),
-  };
-}
-
-/** Shows a session, which ends when its key does, if not before. */
-function shownSession(session: Session, key: Pick<Showing, "sessionHash"> & Pick<Key, "expiresAtMs">) {
-  const endsAtMs = Math.min(session.expiresAtMs, key.expiresAtMs);
-  return {
-    id: session.id,
-    ...usedTimes(session),
-    expiresAt: timestampFromMs(endsAtMs),
-    current: session.hash === key.sessionHash,
-  };
-}
-
-function usedTimes({ createdAtMs, lastUsedAtMs }: Pick<Session, "createdAtMs" | "lastUsedAtMs">) {
-  return {
-    createdAt: timestampFromMs(createdAtMs),
-    ...(lastUsedAtMs !== undefined && { lastUsedAt: timestampFromMs(lastUsedAtMs) }),
+    sessions: sessions.map((session) => ({
+      id: session.id,
+      createdAt: timestampFromMs(session.createdAtMs),
+      lastUsedAt: timestampOf(session.lastUsedAtMs),
+      // It ends when its key does, if not before.
+      expiresAt: timestampFromMs(Math.min(session.expiresAtMs, expiresAtMs)),
+      current: session.hash === caller.sessionHash,
+    })),
   };
 }

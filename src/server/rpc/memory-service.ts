@@ -116,7 +116,7 @@ export function memoryService(
       const { memory, replayed, redacted } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
       tellReplayed(call, replayed);
-      return { memory: memoryOf(memory), namespace: asked.namespace, ...redactedOf(redacted) };
+      return { memory: memoryOf(memory), namespace: asked.namespace, redacted: redactedOf(redacted) };
     },
     async recall(asked, call) {
       const { namespace, topK, neighbors, alsoIn, minScore, minFit, includeSuperseded } = asked;
@@ -158,9 +158,9 @@ export function memoryService(
         results: results.map((each) => foundOf(each, { fields, isFull })),
         namespace,
         queryTokens,
-        ...(considered !== undefined && { considered }),
-        ...(omitted && { omitted: { memories: [...omitted] } }),
-        ...(shortened && { shortened }),
+        considered,
+        omitted: omitted && { memories: [...omitted] },
+        shortened,
       };
     },
     async getMemory({ namespace, id }, call) {

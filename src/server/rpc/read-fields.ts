@@ -80,30 +80,26 @@ export function textsOf({ text, metadata }: Projected["text"]): string[] {
 
 /** Translates a memory as callers see it. */
 export function memoryOf(entry: Shown) {
-  const { updatedAt = timestampFromMs(entry.createdAtMs), ...version } = versionOf(entry);
-  return { ...shared(entry), tokens: entry.tokens, ...version, updatedAt };
+  return {
+    ...versionOf(entry),
+    id: entry.id,
+    text: entry.text,
+    metadata: JSON.parse(entry.metadata) as JsonObject,
+    createdAt: timestampFromMs(entry.createdAtMs),
+    eventTime: timestampOf(entry.eventAtMs),
+    tokens: entry.tokens,
+    updatedAt: timestampFromMs(entry.updatedAtMs ?? entry.createdAtMs),
+  };
 }
 
 /** Makes the fields that tell one version of a memory from another, and what hides it. */
 function versionOf(entry: Shown) {
-  const { updatedAtMs, externalId, supersededBy, expiresAtMs } = entry;
   return {
     etag: etagOf(entry),
-    ...(updatedAtMs !== undefined && { updatedAt: timestampFromMs(updatedAtMs) }),
-    ...(externalId !== undefined && { externalId }),
-    ...(supersededBy !== undefined && { supersededBy }),
-    ...(expiresAtMs !== undefined && { expireTime: timestampFromMs(expiresAtMs) }),
-  };
-}
-
-/** Makes the fields of a memory that every answer has if the memory has them. */
-function shared({ id, text, metadata, createdAtMs, eventAtMs }: Projected["text"]) {
-  return {
-    id,
-    text,
-    metadata: JSON.parse(metadata) as JsonObject,
-    createdAt: timestampFromMs(createdAtMs),
-    ...(eventAtMs !== undefined && { eventTime: timestampFromMs(eventAtMs) }),
+    updatedAt: timestampOf(entry.updatedAtMs),
+    externalId: entry.externalId,
+    supersededBy: entry.supersededBy,
+    expireTime: timestampOf(entry.expiresAtMs),
   };
 }
 
@@ -115,14 +111,18 @@ export function foundOf(
   const all = {
     score,
     match,
-    // What is undefined is not sent. Spread objects come last: in V8 of Node 20, each property behind one takes 2 us.
+    // What is undefined is not sent. A spread object comes last: in V8 of Node 20, each property behind one takes 2 us.
     words,
     explanation: explanation && { ...explanation, matched: [...explanation.matched] },
     before: before && { memories: before.map(memoryOf) },
     after: after && { memories: after.map(memoryOf) },
     namespace,
     queryIndex,
-    ...shared(entry),
+    id: entry.id,
+    text: entry.text,
+    metadata: JSON.parse(entry.metadata) as JsonObject,
+    createdAt: timestampFromMs(entry.createdAtMs),
+    eventTime: timestampOf(entry.eventAtMs),
     ...(isFull && versionOf({ ...entry, supersededBy })),
   };
   if (fields === undefined) return all;
@@ -143,10 +143,14 @@ export function measured({ namespace, memories, bytes }: Measured & { readonly n
 
 /** Translates what a namespace holds, and since when. */
 export function detailsOf(namespace: string, details: NamespaceDetails) {
-  const { firstAtMs, lastAtMs } = details;
   return {
     namespace: measured({ ...details, namespace }),
-    ...(firstAtMs !== undefined && { first: timestampFromMs(firstAtMs) }),
-    ...(lastAtMs !== undefined && { last: timestampFromMs(lastAtMs) }),
+    first: timestampOf(details.firstAtMs),
+    last: timestampOf(details.lastAtMs),
   };
+}
+
+/** Converts a time, if there is one. */
+export function timestampOf(ms: number | undefined): Timestamp | undefined {
+  return ms === undefined ? undefined : timestampFromMs(ms);
 }

@@ -1,4 +1,4 @@
-import type { DescEnum, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescEnum } from "@bufbuild/protobuf";
 import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type Secrets_OnSecret,
@@ -8,7 +8,6 @@ import {
   type StoreRequest,
   StoreRequest_OnConflictSchema,
   StoreResponse_Outcome,
-  type StoreResponseSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError, ofItem } from "../../errors.js";
 import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
@@ -94,37 +93,23 @@ export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds
 }
 
 /** Translates the answer of a store. */
-export function storedOf({
-  answered,
-  ...told
-}: Omit<StoreOutcome, "replayed">): MessageInitShape<typeof StoreResponseSchema> {
+export function storedOf({ answered, ...told }: Omit<StoreOutcome, "replayed">) {
   const { similar } = answered;
-  return {
-    ...storedItem(answered, told),
-    ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
-  };
+  return { ...storedItem(answered, told), similar: similar && { memories: [...similar] } };
 }
 
 function storedItem(
   { id, tokens, createdAtMs, outcome, etag }: Answered,
   { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
 ) {
-  return {
-    id,
-    tokens,
-    createdAt: timestampFromMs(createdAtMs),
-    ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
-    ...(etag !== undefined && { etag }),
-    ...(unreadShare !== undefined && { unreadShare }),
-    ...redactedOf(redacted),
-  };
+  const createdAt = timestampFromMs(createdAtMs);
+  const chosenOutcome = outcome && StoreResponse_Outcome[outcome];
+  return { id, tokens, createdAt, outcome: chosenOutcome, etag, unreadShare, redacted: redactedOf(redacted) };
 }
 
 /** Translates what was redacted: a field of an answer that is absent if nothing was. */
 export function redactedOf(redacted: Redacted | undefined) {
-  if (redacted === undefined) return {};
-  const { secrets, count } = redacted;
-  return { redacted: { secrets: secrets.map((each) => ({ ...each })), count } };
+  return redacted && { secrets: redacted.secrets.map((each) => ({ ...each })), count: redacted.count };
 }
 
 /** Translates the error of one part of a call. */

@@ -25,14 +25,14 @@ export function tokensOf(text: string): number {
 export interface Showable extends Json {
   readonly id: string;
   readonly text: string;
-  readonly metadata?: Json;
+  readonly metadata?: Json | undefined;
 }
 
 /** Memories that an answer has room for. */
 export interface Fitted {
   readonly memories: readonly Json[];
   /** Ids of the memories that it has no room for. */
-  readonly left_out?: readonly string[];
+  readonly left_out: readonly string[] | undefined;
 }
 
 /**
@@ -60,7 +60,7 @@ export function fitInto(
     shown.push(memory);
   }
   const left = memories.slice(shown.length).map(({ id }) => id);
-  return { memories: shown, ...(left.length > 0 && { left_out: left }) };
+  return { memories: shown, left_out: left.length > 0 ? left : undefined };
 }
 
 /** Cuts a memory to a number of tokens: its metadata and neighbors go, and all of its text but a part. */

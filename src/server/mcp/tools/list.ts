@@ -37,12 +37,12 @@ export const list: Tool = {
     const { memories, next_page_token = "", missing = [], remaining = [] } = page as unknown as Page;
     const fitted = fitInto(memories.map(shown), tokensMax);
     const left = [...(fitted.left_out ?? []), ...remaining];
-    const all = { ...fitted, ...(left.length > 0 && { left_out: left }) };
+    const all = { memories: fitted.memories, left_out: left.length > 0 ? left : undefined };
     return {
       ...all,
-      ...noteOn(all),
-      ...(missing.length > 0 && { missing }),
-      ...(next_page_token !== "" && { next_page_token }),
+      note: noteOn(all),
+      missing: missing.length > 0 ? missing : undefined,
+      next_page_token: next_page_token || undefined,
     };
   },
 };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Showable } from "./budget.js";
+import type { Fitted, Showable } from "./budget.js";
 import { type Json, text, texts } from "./tool.js";
 
 /** Decimals of a score that mean something to a reader. */
@@ -10,24 +10,24 @@ interface Beside {
   readonly memories: readonly Json[];
 }
 
-/** Shows a memory of an RPC's answer as a model needs it: without what is empty. */
+/** Shows a memory of an RPC's answer as a model needs it: without what is empty. What is undefined is not sent. */
 export function shown(memory: Json): Showable {
-  const { id, text, score, metadata, created_at, namespace, ...version } = memory;
-  const { updated_at, event_time, expire_time, superseded_by } = version;
+  const { id, text, score, metadata, created_at, updated_at, namespace } = memory;
+  const { event_time, expire_time, superseded_by } = memory;
   const { before, after } = memory as { before?: Beside; after?: Beside };
   return {
     id: String(id),
     text: String(text),
-    ...(namespace !== undefined && { namespace }),
-    ...(typeof score === "number" && { score: Number(score.toFixed(SCORE_DECIMALS)) }),
-    ...(Object.keys(metadata ?? {}).length > 0 && { metadata: metadata as Json }),
+    namespace,
+    score: typeof score === "number" ? Number(score.toFixed(SCORE_DECIMALS)) : undefined,
+    metadata: Object.keys(metadata ?? {}).length > 0 ? (metadata as Json) : undefined,
     created_at,
-    ...(updated_at !== undefined && updated_at !== created_at && { updated_at }),
-    ...(event_time !== undefined && { event_time }),
-    ...(expire_time !== undefined && { expire_time }),
-    ...(superseded_by !== undefined && { superseded_by }),
-    ...(before && { before: before.memories.map(shown) }),
-    ...(after && { after: after.memories.map(shown) }),
+    updated_at: updated_at === created_at ? undefined : updated_at,
+    event_time,
+    expire_time,
+    superseded_by,
+    before: before?.memories.map(shown),
+    after: after?.memories.map(shown),
   };
 }
 
@@ -43,14 +43,9 @@ export function memoriesSchema(more: JsonObject = {}, ofEach: JsonObject = {}) {
 }
 
 /** Advice on how to read on; absent where everything is shown. */
-export function noteOn({ memories, left_out }: { memories: readonly Json[]; left_out?: readonly string[] }): {
-  note?: string;
-} {
+export function noteOn({ memories, left_out }: Fitted): string | undefined {
   const isCut = memories.some(({ cut }) => cut === true);
-  const notes = [
-    ...(isCut ? ["a text is cut"] : []),
-    ...(left_out === undefined ? [] : [`${left_out.length} memories are left out`]),
-  ];
-  if (notes.length === 0) return {};
-  return { note: `${notes.join(" and ")} for max_tokens: read on by memory_list with ids` };
+  const notes = [isCut && "a text is cut", left_out && `${left_out.length} memories are left out`];
+  const said = notes.filter(Boolean).join(" and ");
+  return said === "" ? undefined : `${said} for max_tokens: read on by memory_list with ids`;
 }

@@ -25,7 +25,7 @@ export const namespaces: Tool = {
     const page = await ask("ListNamespaces", fixed === undefined ? { ...given, page_size } : one);
     const { namespaces: found, next_page_token } = page as { namespaces: Json[]; next_page_token: string };
     if (fixed === undefined) {
-      return { namespaces: found.map(shown), ...(next_page_token !== "" && { next_page_token }) };
+      return { namespaces: found.map(shown), next_page_token: next_page_token || undefined };
     }
     const own = found.filter(({ namespace }) => namespace === fixed && fixed.startsWith(String(prefix)));
     return { namespaces: own.map(shown) };

@@ -46,8 +46,8 @@ export const recall: Tool = {
     if (found.length === 0) return { memories: [], note: emptyNote(namespace, considered) };
     const centres = new Map(found.map(({ id, match }) => [id, centreOf(match as Json)]));
     const fitted = fitInto(found.map(marked), tokensMax, ({ id }) => centres.get(id) ?? 0);
-    const notes = [noteOn(fitted).note, weakNote(fitted.memories)].filter((note) => note !== undefined);
-    return { ...fitted, ...(notes.length > 0 && { note: notes.join("; ") }) };
+    const notes = [noteOn(fitted), weakNote(fitted.memories)].filter((note) => note !== undefined);
+    return { ...fitted, note: notes.join("; ") || undefined };
   },
 };
 
@@ -66,7 +66,7 @@ const WEAK_BELOW = 0.25;
 
 function marked(result: Json): Showable {
   const { fit } = (result.explanation ?? {}) as { fit?: number };
-  return { ...shown(result), ...(fit !== undefined && fit < WEAK_BELOW && { weak: true }) };
+  return { ...shown(result), weak: fit !== undefined && fit < WEAK_BELOW ? true : undefined };
 }
 
 /** Note on weak results, that they may not answer; absent where none is weak. */

@@ -38,21 +38,16 @@ export const store: Tool = {
     const stored = await ask("Store", { ...given, namespace, similar_above });
     // Any two texts that the model cannot read may be alike to it.
     const { id, redacted } = stored;
-    const answer = { id, namespace, ...(redacted !== undefined && { redacted }) };
+    const answer = { id, namespace, redacted };
     // The server has done what the model would be asked for.
     if (stored.outcome === "KEPT") return { ...answer, note: EXISTING_NOTE };
     if (stored.unread_share !== undefined) return { ...answer, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
-    if (on_similar === "SUPERSEDE") return answer;
-    return { ...answer, ...similarIn(memories, tokensMax) };
+    if (on_similar === "SUPERSEDE" || memories.length === 0) return answer;
+    const { memories: similar } = fitInto(memories.map(shown), tokensMax);
+    return { ...answer, similar, note: NOTE };
   },
 };
-
-function similarIn(memories: readonly Json[], tokensMax: number) {
-  if (memories.length === 0) return {};
-  const { memories: similar } = fitInto(memories.map(shown), tokensMax);
-  return { similar, note: NOTE };
-}
 
 const EXISTING_NOTE = "a memory that says the same was there: this is its id, and nothing new was stored";
 const UNREAD_NOTE =

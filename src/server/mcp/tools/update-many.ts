@@ -38,9 +38,9 @@ export const updateMany: Tool = {
     return {
       updated,
       unchanged,
-      ...(failed.length > 0 && { failed: failed.slice(0, FAILED_MAX) }),
-      ...(more > 0 && { note: `${more} other memories failed, too` }),
-      ...(typeof next === "string" && next !== "" && { page_token: next }),
+      failed: failed.length > 0 ? failed.slice(0, FAILED_MAX) : undefined,
+      note: more > 0 ? `${more} other memories failed, too` : undefined,
+      page_token: next || undefined,
     };
   },
 };

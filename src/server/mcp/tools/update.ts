@@ -23,6 +23,6 @@ export const update: Tool = {
   async run({ given, namespace, ask }) {
     const { memory, redacted } = await ask("UpdateMemory", { ...given, namespace });
     const { id, updated_at, etag } = memory as Json;
-    return { id, namespace, updated_at, etag, ...(redacted !== undefined && { redacted }) };
+    return { id, namespace, updated_at, etag, redacted };
   },
 };
