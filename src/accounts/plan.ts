@@ -2,11 +2,6 @@ import type { Rate } from "../concurrency/bucket.js";
 import { failedPrecondition, MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
 
-export interface SetPlanOptions {
-  readonly accounts: Pick<Accounts, "setPlan">;
-  readonly plans: Plans;
-}
-
 export interface Plan {
   readonly name: string;
   /** Successful stores and recalls in the account's lifetime; UNLIMITED_CALLS means no limit. */
@@ -64,7 +59,7 @@ export class Plans {
  * @throws MemoryError `failed_precondition` (PLAN_UNKNOWN), or `not_found` for the account.
  */
 export async function setPlan(
-  { accounts, plans }: SetPlanOptions,
+  { accounts, plans }: { accounts: Pick<Accounts, "setPlan">; plans: Plans },
   { accountId, plan }: { accountId: string; plan: string },
 ): Promise<void> {
   const { name, calls } = plans.get(plan);

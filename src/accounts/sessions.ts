@@ -11,11 +11,6 @@ const BRIEF_MS = 12 * 60 * 60 * 1000;
 /** Lifetime of a session that is to stay. */
 const STAYING_MS = 30 * 24 * 60 * 60 * 1000;
 
-interface Opened {
-  readonly secret: string;
-  readonly session: Session;
-}
-
 /**
  * Opens a session for the caller's key. When there are too many, the oldest ends.
  *
@@ -26,7 +21,7 @@ interface Opened {
 export async function openSession(
   accounts: Accounts,
   { caller, stay }: { caller: Authenticated; stay: boolean },
-): Promise<Opened> {
+): Promise<{ secret: string; session: Session }> {
   const account = await getAccount(accounts, caller);
   const key = account.keys.find(({ hash }) => hash === caller.keyHash);
   if (key === undefined || caller.sessionHash !== undefined) throw unknownKey();

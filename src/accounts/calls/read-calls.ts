@@ -29,23 +29,17 @@ export interface CallsRequest {
   readonly filter: CallsFilter;
 }
 
-export interface CallsPage {
-  /** Calls, the newest first. The id of a key that is gone is empty. */
-  readonly calls: readonly CallRecord[];
-  readonly nextPageToken: string;
-  readonly sinceMs: number;
-}
-
 /**
  * Lists the last calls of the caller's account, the newest first. A key for one namespace sees its own calls
- * alone. A page of a filtered list may have fewer calls than its size, or none, and a token for the next page.
+ * alone. A page of a filtered list may have fewer calls than its size, or none, and a token for the next page. The id
+ * of a key that is gone is empty.
  *
  * @throws MemoryError `invalid_argument`, or `unauthenticated` if the key was revoked.
  */
 export async function listRecentCalls(
   { accounts, calls }: ReadPorts,
   { caller, pageSize = CALLS_PAGE_DEFAULT, pageToken, filter }: CallsRequest,
-): Promise<CallsPage> {
+) {
   const size = parseWhole("page_size", pageSize, [1, CALLS_PAGE_MAX]);
   const before = parseToken(pageToken);
   const account = await getAccount(accounts, caller);
@@ -84,22 +78,11 @@ export interface Share extends Counts {
   readonly name: string;
 }
 
-export interface Shares {
-  /** Shares of keys, named by their ids; keys that are gone are in the rest. */
-  readonly keys: readonly Share[];
-  readonly namespaces: readonly Share[];
-  readonly sinceMs: number;
-}
-
 /**
  * Counts what each key and each namespace used, over the recorded calls. A key for one namespace sees its own
- * share and that of its namespace.
+ * share and that of its namespace. Keys are named by their ids; those that are gone are in the rest.
  */
-export async function readShares(
-  calls: ReadPorts["calls"],
-  account: Account,
-  caller: Authenticated,
-): Promise<Shares> {
+export async function readShares(calls: ReadPorts["calls"], account: Account, caller: Authenticated) {
   const { max } = calls.limits;
   const living = new Set(account.keys.map(({ id }) => id));
   const own = caller.namespace === undefined ? undefined : ownKeyId(account, caller);

@@ -29,32 +29,20 @@ export interface ShutdownOptions {
  * choose another. Then it takes no more connections, sends GOAWAY on HTTP/2, and lets running calls finish.
  * Calls that take longer end with `unavailable`.
  */
-export async function drain(app: FastifyInstance, options: Draining, how: ShutdownOptions): Promise<void> {
-  const { readiness, onPhase } = options;
+export async function drain(
+  app: FastifyInstance,
+  { readiness, ending, timeoutMs, onPhase }: Draining,
+  { noticeMs, force }: ShutdownOptions,
+): Promise<void> {
   const wasReady = readiness.now();
   readiness.withdraw();
   // A process that was not ready gets no calls: no balancer has to notice.
-  if (wasReady && how.noticeMs > 0) {
+  if (wasReady && noticeMs > 0) {
     onPhase("notice");
-    await pause(how.noticeMs, how.force);
+    // It rejects only if the signal aborts.
+    await sleep(noticeMs, undefined, { signal: force }).catch(() => {});
   }
   onPhase("calls");
-  const limit = limitCalls(app, options, how.force);
-  await app.close();
-  limit.close();
-}
-
-/** Resolves after the time, or when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // It rejects only if the signal aborts.
-  await sleep(ms, undefined, { signal }).catch(() => {});
-}
-
-function limitCalls(
-  app: FastifyInstance,
-  { ending, timeoutMs }: Draining,
-  force: AbortSignal,
-): { close(): void } {
   let cut: NodeJS.Timeout | undefined;
   const endCalls = () => {
     ending.abort(new ConnectError("the server is shutting down", Code.Unavailable));
@@ -64,11 +52,8 @@ function limitCalls(
   const timer = setTimeout(endCalls, timeoutMs);
   if (force.aborted) endCalls();
   else force.addEventListener("abort", endCalls);
-  return {
-    close: () => {
-      clearTimeout(timer);
-      clearTimeout(cut);
-      force.removeEventListener("abort", endCalls);
-    },
-  };
+  await app.close();
+  clearTimeout(timer);
+  clearTimeout(cut);
+  force.removeEventListener("abort", endCalls);
 }

@@ -164,7 +164,10 @@ function refusalOf({ headers, rawHeaders, httpVersion }: IncomingMessage): [numb
 /** Number of Host headers among names and values in turn. */
 function hostsIn(rawHeaders: readonly string[]): number {
   let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (/^host$/i.test(rawHeaders[i] as string)) hosts += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
   return hosts;
 }
 

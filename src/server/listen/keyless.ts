@@ -3,7 +3,7 @@ import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import type { Reason } from "../../errors.js";
 import { NO_STORE } from "../errors.js";
 import { networkOf } from "./client-address.js";
-import { isProbe } from "./probes.js";
+import { PROBE_PATHS } from "./probes.js";
 import { connectionOf, noteRefusal } from "./refusals.js";
 
 /** Rate of requests of one network that no key pays for: pages, unknown paths, preflights, health, sign-ups. */
@@ -46,9 +46,8 @@ export class KeylessRequests {
   /** Takes a token for a request, or refuses it and returns true. */
   refuses(request: IncomingMessage, response: ServerResponse): boolean {
     const network = networkOf(request.clientAddress ?? "");
-    if (isProbe(pathOf(request)) ? this.#takesProbe(request, network) : this.#requests.tryTake(network)) {
-      return false;
-    }
+    const isProbe = PROBE_PATHS.includes(request.url?.split("?", 1)[0] ?? "/");
+    if (isProbe ? this.#takesProbe(request, network) : this.#requests.tryTake(network)) return false;
     const isAnswered = this.#answered.tryTake(network);
     noteRefusal(request, { atOnce: !isAnswered });
     response.writeHead(429, HEADERS);
@@ -63,8 +62,4 @@ export class KeylessRequests {
     this.#probed.add(connection);
     return true;
   }
-}
-
-function pathOf({ url = "/" }: IncomingMessage): string {
-  return url.split("?", 1)[0] as string;
 }

@@ -1,10 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Readiness } from "./readiness.js";
 
-/** True if a path is a probe's: an orchestrator restarts a process whose probes wait too long. */
-export function isProbe(path: string): boolean {
-  return path === "/livez" || path === "/readyz";
-}
+/** Paths of probes: an orchestrator restarts a process whose probes wait too long. */
+export const PROBE_PATHS: readonly string[] = ["/livez", "/readyz"];
 
 /** Serves the probes: `/livez` says that the process lives, `/readyz` whether it should be sent calls. */
 export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {

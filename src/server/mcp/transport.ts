@@ -10,7 +10,7 @@ import { sendCallError, sendError, siteOf, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS, readValue } from "../json.js";
 import { shown } from "../json-text.js";
 import { readQuery } from "../rest/query.js";
-import { type Asked, type Endpoint, serve } from "../rest/serve.js";
+import { type Endpoint, serve } from "../rest/serve.js";
 import { BODY_BYTES_MAX, type Rpc } from "../rpc/service.js";
 import { readMessage } from "./reading.js";
 import { type Ask, ToolError } from "./tools/tool.js";
@@ -50,8 +50,8 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       protocol: "mcp",
       credential: "key",
       takes: ["application/json"],
-      answer: async (call: Call, { request, reply }: Asked) => {
-        const response = await respond(call, request, options);
+      answer: async (call: Call, reply: FastifyReply) => {
+        const response = await respond(call, reply.request, options);
         const text = await response.text();
         reply.code(response.status);
         if (text !== "") return text;

@@ -88,8 +88,5 @@ function codeOf(grant: StoredGrant) {
 /** Parts of the library's model that are never asked for. Keys are checked where all keys are. */
 const NO_TOKENS = {
   getAccessToken: async () => undefined,
-  getAuthorizationCode: async () => undefined,
-  revokeAuthorizationCode: async () => false,
-  saveToken: async () => undefined,
   saveAuthorizationCode: async () => undefined,
 };

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { managedBy } from "../../accounts/keys.js";
 import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
@@ -8,7 +8,7 @@ import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { textOf } from "../json-text.js";
-import { type Asked, type Endpoint, serve } from "../rest/serve.js";
+import { type Endpoint, serve } from "../rest/serve.js";
 import {
   type AuthorizationRequest,
   answerAddress,
@@ -77,7 +77,7 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
     ...byApplication,
     url: "/register",
     takes: JSON_TYPE,
-    answer: (call, asked) => register(call, asked, serving),
+    answer: (call, reply) => register(call, reply, serving),
   });
   add({
     ...byApplication,
@@ -146,7 +146,7 @@ function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: Aut
 }
 
 /** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
-async function register(call: Call, { reply }: Asked, { clients, registrations, calls }: Serving) {
+async function register(call: Call, reply: FastifyReply, { clients, registrations, calls }: Serving) {
   calls.checkLoad(call);
   registrations.check(call.network);
   const { name, redirectUris } = parseClient(await readObject(call, BODY_BYTES_MAX));

@@ -112,15 +112,9 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
   });
 }
 
-interface Docs {
-  /** Addresses below `/docs/`: `api`; empty for the first page. */
-  readonly pages: ReadonlySet<string>;
-  /** Page for addresses that lead nowhere; undefined if the docs were not built. */
-  readonly missing: string | undefined;
-}
-
-function openDocs(folder: string): Docs {
-  if (!existsSync(folder)) return { pages: new Set(), missing: undefined };
+/** Finds the addresses of pages below `/docs/`, empty for the first, and the page for those that lead nowhere. */
+function openDocs(folder: string) {
+  if (!existsSync(folder)) return { pages: new Set<string>(), missing: undefined };
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const pages = files
     .filter((file) => file.endsWith(".html"))

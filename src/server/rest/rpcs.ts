@@ -36,9 +36,9 @@ export function addRest(
     const { output } = descriptor;
     const read = readerOf(route, descriptor.input, bytesMax);
     const { form } = route;
-    const answer: Endpoint["answer"] = async (call, { request, reply }) => {
+    const answer: Endpoint["answer"] = async (call, reply) => {
       await calls.begin(call);
-      call.message = await read(call, request);
+      call.message = await read(call, reply.request);
       if (form !== undefined)
         return sendStream(method(call.message as never, call), { call, reply, form, output });
       return toJsonString(output, create(output, await calls.run(call, method)), JSON_OPTIONS);

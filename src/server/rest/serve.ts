@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import type { FastifyInstance, FastifyReply, HTTPMethods } from "fastify";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
 import { unsupported } from "../content-type.js";
@@ -7,12 +7,6 @@ import { acceptsGzip, gzipped } from "../gzip.js";
 
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
-
-/** A request that is being answered. */
-export interface Asked {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
 
 /** Path whose requests are calls. */
 export interface Endpoint {
@@ -27,7 +21,7 @@ export interface Endpoint {
   /** Types of body that are read; left out where none is. */
   readonly takes?: readonly string[] | undefined;
   /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
-  answer(call: Call, asked: Asked): Promise<string | object | undefined>;
+  answer(call: Call, reply: FastifyReply): Promise<string | object | undefined>;
   /** Sends what was thrown, where it is not in the form of all other errors. */
   refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;
 }
@@ -52,7 +46,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
       });
       let answer: string | object | undefined;
       try {
-        answer = await endpoint.answer(call, { request, reply });
+        answer = await endpoint.answer(call, reply);
       } catch (error) {
         call.error ??= error;
         calls.end(call);
@@ -60,7 +54,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
       }
       // Before the answer: whoever has it finds the call in the log.
       calls.end(call);
-      return answer === undefined ? reply : send(answer, { request, reply });
+      return answer === undefined ? reply : send(answer, reply);
     },
   });
 }
@@ -68,11 +62,11 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
 /** Keeps Fastify from adding a charset to the type of JSON, which has none (RFC 8259). */
 const asItIs = (text: unknown) => String(text);
 
-async function send(answer: string | object, { request, reply }: Asked): Promise<FastifyReply> {
+async function send(answer: string | object, reply: FastifyReply): Promise<FastifyReply> {
   // A text goes out in one piece with the headers; bytes would be a piece of their own.
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   reply.header("content-type", "application/json");
-  if (!acceptsGzip(request.headers) || Buffer.byteLength(text) < GZIP_BYTES_MIN)
+  if (!acceptsGzip(reply.request.headers) || Buffer.byteLength(text) < GZIP_BYTES_MIN)
     return reply.serializer(asItIs).send(text);
   return reply.header("content-encoding", "gzip").send(await gzipped(text));
 }

@@ -12,24 +12,21 @@ import { type Endpoint, serve } from "./serve.js";
 const PATH = "/session";
 const BODY_BYTES_MAX = 1_024;
 
-export interface SessionOptions {
-  readonly calls: Calls;
-  readonly accounts: Accounts;
-  readonly cookies: SessionCookies;
-}
-
 /**
  * Serves the portal's sessions: `POST /session` opens one for the key that it comes with, `GET` tells whether
  * the browser has one, and `DELETE` ends it.
  */
-export function addSessions(app: FastifyInstance, { calls, accounts, cookies }: SessionOptions): void {
+export function addSessions(
+  app: FastifyInstance,
+  { calls, accounts, cookies }: { calls: Calls; accounts: Accounts; cookies: SessionCookies },
+): void {
   const add = (path: Omit<Endpoint, "url">) => serve(app, { url: PATH, ...path }, calls);
   add({
     method: "POST",
     // It needs a key: no session opens another.
     credential: "key",
     takes: ["application/json"],
-    answer: async (call, { request, reply }) => {
+    answer: async (call, reply) => {
       await calls.begin(call);
       const { stay = false, ...others } = await readObject(call, BODY_BYTES_MAX);
       const [other] = Object.keys(others);
@@ -37,7 +34,10 @@ export function addSessions(app: FastifyInstance, { calls, accounts, cookies }: 
       if (typeof stay !== "boolean") throw invalid("stay", "is neither true nor false");
       const { secret, session } = await openSession(accounts, { caller: call.caller, stay });
       const maxAgeSeconds = Math.floor((session.expiresAtMs - Date.now()) / 1000);
-      reply.header("set-cookie", cookies.write(request.raw, { secret, ...(stay && { maxAgeSeconds }) }));
+      reply.header(
+        "set-cookie",
+        cookies.write(reply.request.raw, { secret, ...(stay && { maxAgeSeconds }) }),
+      );
       return { expires_at: new Date(session.expiresAtMs).toISOString() };
     },
   });
@@ -57,12 +57,12 @@ export function addSessions(app: FastifyInstance, { calls, accounts, cookies }: 
   add({
     method: "DELETE",
     credential: "session",
-    answer: async (call, { request, reply }) => {
-      if (!isFromPortal(request.headers)) {
+    answer: async (call, reply) => {
+      if (!isFromPortal(call.headers)) {
         throw new MemoryError("unauthenticated", "only the portal may end its session");
       }
       // The browser forgets it, whatever becomes of the rest.
-      reply.header("set-cookie", cookies.clear(request.raw));
+      reply.header("set-cookie", cookies.clear(reply.request.raw));
       if (call.session === undefined) return {};
       await unlessUnknown(async () => {
         // Nobody is too busy to sign out.

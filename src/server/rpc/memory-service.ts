@@ -60,16 +60,13 @@ const LONG_BYTES = 262_144;
 const ANSWER_BYTES = 32_768;
 const PAGE_BYTES = 4_194_304;
 
-export interface MemoryServiceOptions {
-  /** Aborted when streams must end. */
-  readonly ending: AbortSignal;
-  readonly calls: Pick<Calls, "spendOnWrite">;
-}
-
-/** Serves recalld.v1.MemoryService: translates its messages to the domain's operations and back. */
+/**
+ * Serves recalld.v1.MemoryService: translates its messages to the domain's operations and back. `ending` is aborted
+ * when streams must end.
+ */
 export function memoryService(
   ports: MemoryPorts,
-  { ending, calls }: MemoryServiceOptions,
+  { ending, calls }: { ending: AbortSignal; calls: Pick<Calls, "spendOnWrite"> },
 ): Service<typeof MemoryService> {
   return {
     async *watchNamespace({ namespace, position }, { caller, signal, positionName }) {

@@ -22,16 +22,7 @@ export function registerReflection(router: ConnectRouter, services: readonly Des
   router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
 }
 
-/** Responses to every question that can be asked, computed once. */
-interface Contract {
-  readonly services: readonly DescService[];
-  readonly files: ReadonlyMap<string, DescFile>;
-  /** File that declares each full name. */
-  readonly symbols: ReadonlyMap<string, DescFile>;
-  readonly extensions: readonly DescExtension[];
-  /** Files as they are sent: serializing them for each question would let strangers cost too much. */
-  readonly bytes: ReadonlyMap<DescFile, Uint8Array>;
-}
+type Contract = ReturnType<typeof readContract>;
 
 type Question = v1.ServerReflectionRequest | v1alpha.ServerReflectionRequest;
 
@@ -95,14 +86,17 @@ function extensionsOf(typeName: string, { extensions }: Contract): DescExtension
   return extensions.filter(({ extendee }) => extendee.typeName === typeName);
 }
 
-function readContract(services: readonly DescService[]): Contract {
+/** Reads once all that can be asked for. */
+function readContract(services: readonly DescService[]) {
   const files = withImports(services.map(({ file }) => file));
   const types = [...files.values()].flatMap((file) => [...nestedTypes(file)]);
   return {
     services,
     files,
+    /** File that declares each full name. */
     symbols: new Map(types.flatMap((type) => namesIn(type).map((name) => [name, type.file]))),
     extensions: types.filter((type) => type.kind === "extension"),
+    /** Files as they are sent: serializing them for each question would let strangers cost too much. */
     bytes: new Map(
       [...files.values()].map((file) => [file, toBinary(FileDescriptorProtoSchema, file.proto)]),
     ),
