@@ -8,7 +8,7 @@ import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 6;
+const FORMAT = 7;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */

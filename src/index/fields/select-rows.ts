@@ -1,8 +1,8 @@
 import type { Condition, Field, SystemField, Test } from "../../memory/ports/condition.js";
 import { testerOf } from "../../memory/requests/matches.js";
 import { Bits } from "../rows/bits.js";
+import { isRemoved, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { isRemoved, rowIn } from "../rows/postings.js";
 import type { FieldPart } from "./field-part.js";
 import { KIND, keyOf } from "./keys.js";
 import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
