@@ -1,9 +1,16 @@
 import type { MergeInput } from "../flat.js";
-import { cut, forwardOf, MergedLists, mergeColumn } from "../rows/inverted.js";
-import type { WordArrays } from "./part.js";
+import { cut, forwardOf, type Inverted, MergedLists, mergeColumn } from "../rows/inverted.js";
 
 /** Number of postings and words merged before other work may run: some tens of microseconds. */
 const SLICE = 8192;
+
+/** Everything that a part is. Its terms are words, in the order of their hashes; a posting's note is a place in `WEIGHTS`. */
+export interface WordArrays extends Inverted {
+  /** Hash of each word, ascending. The entry of a word that no living row has repeats the hash before it. */
+  readonly hashes: Float64Array;
+  /** Number of words of each row's text, with repetitions. */
+  readonly lengths: Uint16Array;
+}
 
 /**
  * Merges the arrays of parts by their sorted dictionaries. The new rows of one part ascend; those of several may

@@ -1,21 +1,13 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
 import type { Bits } from "../rows/bits.js";
-import { type Inverted, removeRow } from "../rows/inverted.js";
+import { removeRow } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { buildArrays } from "./build.js";
-import { mergeArrays } from "./merge.js";
+import { mergeArrays, type WordArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 
 /** Approximate bytes of the objects that hold a part's arrays. */
 const OBJECT_BYTES = 2048;
-
-/** Everything that a part is. Its terms are words, in the order of their hashes; a posting's note is a place in `WEIGHTS`. */
-export interface WordArrays extends Inverted {
-  /** Hash of each word, ascending. The entry of a word that no living row has repeats the hash before it. */
-  readonly hashes: Float64Array;
-  /** Number of words of each row's text, with repetitions. */
-  readonly lengths: Uint16Array;
-}
 
 /** A segment as its words are searched. A row's living bit is cleared when it is removed from the words. */
 export interface WordSegment {
