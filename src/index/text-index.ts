@@ -1,4 +1,4 @@
-import { TimeSlice } from "../concurrency/time-slices.js";
+import { TimeSlice, toEnd } from "../concurrency/time-slices.js";
 import type { IndexRow, RowCounts } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
 import { type Row, rowOf, Segment } from "./segment.js";
@@ -209,10 +209,7 @@ export class TextIndex {
     const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
     const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
     if (merged.length < 2) return;
-    const work = Segment.merged(merged);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    this.#replace(merged, step.value);
+    this.#replace(merged, toEnd(Segment.merged(merged)));
   }
 
   /** True if segments are still to be filled in between others: nothing may be merged across them. */

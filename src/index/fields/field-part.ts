@@ -1,3 +1,4 @@
+import { toEnd } from "../../concurrency/time-slices.js";
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
 import { countDown, forwardOf, type Inverted, mergeColumn, removeRow } from "../rows/inverted.js";
 import { mergeNodes } from "./merge.js";
@@ -33,11 +34,7 @@ export class FieldPart {
   /** Builds a part of a few rows at once. */
   static of(rows: readonly RowFields[]): FieldPart {
     const sources = rows.map((row, i) => ({ part: arraysOf(row), newRowOf: Int32Array.of(i) }));
-    const work = build(sources, rows.length);
-    for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-    }
+    return toEnd(build(sources, rows.length));
   }
 
   /** Merges parts. Rows may be removed from them while it waits; then they are to be removed from the result. */
