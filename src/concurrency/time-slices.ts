@@ -28,6 +28,14 @@ export async function inTimeSlices<T>(work: Generator<void, T>, clock: Pick<Cloc
   }
 }
 
+/** Runs work that yields often at once, because it is short. */
+export function toEnd<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** Works on each item as `inTimeSlices` does; returns the results in order. */
 export function mapInTimeSlices<T, R>(
   items: readonly T[],

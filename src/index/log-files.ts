@@ -1,14 +1,14 @@
 import { unavailable } from "../errors.js";
-import type { IndexPart, Mark } from "../memory/ports/index.js";
+import type { IndexPart, Mark, RestoredIndex } from "../memory/ports/index.js";
 import {
   base64Of,
   eraseOthers,
   type Filed,
   type Found,
   findSegments,
-  type OverwrittenRange,
+  type Overwriting,
   type SegmentFile,
-  type Yield,
+  wordsOf,
 } from "./segment-file.js";
 
 /** Time without a change after which manifests are written again, and the longest that they are out of date. */
@@ -16,20 +16,14 @@ const QUIET_MS = 5_000;
 const UNPUBLISHED_MS_MAX = 60_000;
 
 export interface LogFilesOptions {
-  readonly folder: string;
+  /** Folder of the files; an index that is not saved has none. */
+  readonly folder?: string | undefined;
   readonly logId: string;
-  readonly yieldNow: Yield;
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;
   /** Called when a file was written. */
   onWritten?(): void;
-}
-
-/** What is to be overwritten in a segment's file: elements of its arrays, and rows of the graph beside it. */
-export interface Overwriting {
-  readonly ranges: OverwrittenRange[];
-  readonly rows: number[];
 }
 
 /**
@@ -42,6 +36,9 @@ export class LogFiles {
   /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
   onLost: (segment: Filed) => void = () => {};
   readonly #files = new Map<Filed, SegmentFile>();
+  readonly #restored: Found[] = [];
+  /** Memories that were removed from restored files since their manifests were written. */
+  readonly #removedSince: number[] = [];
   /** Overwritings that have not ended. */
   readonly #overwritings = new Set<Promise<void>>();
   /** Files that hold a removed memory, and could be neither overwritten nor erased. */
@@ -53,13 +50,9 @@ export class LogFiles {
 
   constructor(private readonly options: LogFilesOptions) {}
 
-  get folder(): string {
+  /** Folder of the files; undefined if nothing is to be written. */
+  get folder(): string | undefined {
     return this.options.folder;
-  }
-
-  /** Segments of a part that have a file, also those that were replaced and are being erased. */
-  of(part: IndexPart): Filed[] {
-    return [...this.#files.keys()].filter((segment) => segment.part === part);
   }
 
   has(segment: Filed): boolean {
@@ -71,26 +64,23 @@ export class LogFiles {
   }
 
   /** Lists the segments that have a manifest, in the order of the log. */
-  find(): Promise<Found[]> {
-    return findSegments(this.options.folder, this.options.logId);
+  async find(): Promise<Found[]> {
+    return this.folder === undefined ? [] : findSegments(this.folder, this.options.logId);
   }
 
-  /**
-   * Keeps the files of restored segments, and erases all others of the log. What was removed from them since their
-   * manifests were written is told by the next ones.
-   */
-  async keep(
-    restored: ReadonlyMap<Filed, { readonly file: SegmentFile; readonly found: Found }>,
-  ): Promise<void> {
-    for (const [segment, { file, found }] of restored) {
-      this.#files.set(segment, file);
-      const { applied } = found.manifest;
-      if (applied.sequence > this.applied.sequence) this.applied = applied;
-    }
-    await eraseOthers(
-      this.options.folder,
-      [...restored.values()].map(({ found }) => found),
-    );
+  /** Keeps the file of a restored segment. */
+  keep(segment: Filed, file: SegmentFile, found: Found): void {
+    this.#files.set(segment, file);
+    this.#restored.push(found);
+    const { applied, lived } = found.manifest;
+    if (applied.sequence > this.applied.sequence) this.applied = applied;
+    for (const sequence of segment.removedSince(wordsOf(lived))) this.#removedSince.push(sequence);
+  }
+
+  /** Erases all files of the log but those that were kept; returns what the log must confirm of these. */
+  async eraseOthers(): Promise<Pick<RestoredIndex, "marks" | "removed">> {
+    if (this.folder !== undefined) await eraseOthers(this.folder, this.#restored);
+    return { marks: this.#restored.map(({ manifest }) => manifest.applied), removed: this.#removedSince };
   }
 
   /**
@@ -107,6 +97,21 @@ export class LogFiles {
         throw error;
       });
     return this.#during(writing).then(() => this.options.onWritten?.());
+  }
+
+  /**
+   * Removes memories from segments of a part, and from those with a file that others have replaced; resolves when they
+   * are overwritten in all files.
+   */
+  remove(part: IndexPart, segments: readonly Filed[], sequences: readonly number[]): Promise<void> {
+    const withFiles = [...this.#files.keys()].filter((segment) => segment.part === part);
+    const overwritten = new Map<Filed, Overwriting>();
+    for (const segment of new Set([...segments, ...withFiles])) {
+      const overwriting = { ranges: [], rows: [] };
+      for (const sequence of sequences) segment.remove(sequence, overwriting);
+      if (overwriting.ranges.length > 0 && this.has(segment)) overwritten.set(segment, overwriting);
+    }
+    return this.overwrite(overwritten);
   }
 
   /**
@@ -154,11 +159,11 @@ export class LogFiles {
     for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
   }
 
-  async #overwriteIn(segment: Filed, { ranges, rows }: Overwriting): Promise<void> {
+  async #overwriteIn(segment: Filed, overwriting: Overwriting): Promise<void> {
     const file = this.#files.get(segment);
     if (file === undefined) return;
     try {
-      await file.overwrite(ranges, rows);
+      await file.overwrite(overwriting);
     } catch (error) {
       this.options.onTrouble(error);
       await this.#eraseInstead(file).finally(() => this.onLost(segment));

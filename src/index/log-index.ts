@@ -10,6 +10,7 @@ import type {
 } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
 import type { Segment } from "./segment.js";
+import type { Range } from "./segment-file.js";
 import type { TextIndex } from "./text-index.js";
 import type { VectorPart } from "./vectors/part.js";
 
@@ -17,8 +18,7 @@ export interface LogIndexParts {
   readonly vectors: VectorPart;
   /** Words and fields. */
   readonly text: TextIndex;
-  /** An index without has none. */
-  readonly files?: LogFiles | undefined;
+  readonly files: LogFiles;
   /** Called once it is closed. */
   onClosed?(index: LogIndex): void;
 }
@@ -26,15 +26,14 @@ export interface LogIndexParts {
 /** The index of one log's memories. Its parts are sealed in files of their own, so each may cover more than the other. */
 export class LogIndex implements Index {
   onLost: () => void = () => {};
-  /** Numbers of the last entries that the parts cover; they differ only until the gaps are filled. */
-  readonly #covered = { vectors: 0, words: 0 };
+  /** Range of the log that the restored files of vectors lack. */
+  #vectorGap: Range | undefined;
   /** Memories that were removed while gaps were being filled. */
   readonly #removedMeanwhile = new Set<number>();
   #isRestored = false;
   #closing: Promise<void> | undefined;
 
   constructor(private readonly parts: LogIndexParts) {
-    if (parts.files === undefined) return;
     // Words and fields are in memory as well.
     parts.files.onLost = ({ part }) => {
       if (part === "vectors") this.onLost();
@@ -75,21 +74,17 @@ export class LogIndex implements Index {
   }
 
   async restore(): Promise<RestoredIndex | undefined> {
-    const { files } = this.parts;
-    const found = (await files?.find()) ?? [];
+    const { files, vectors, text } = this.parts;
+    const found = await files.find();
     const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
-    const vectors = await this.parts.vectors.restore(of("vectors"));
-    const text = await this.parts.text.restore(of("words"));
-    const restored = new Map([...vectors.files, ...text.files]);
+    const ofVectors = await vectors.restore(of("vectors"));
+    const upto = await text.restore(of("words"), ofVectors);
     // Of what was not read because it was closed meanwhile, nothing is erased.
     if (this.#closing !== undefined) return undefined;
-    await files?.keep(restored);
-    this.#covered.vectors = vectors.upto;
-    this.#covered.words = text.upto;
+    const restored = await files.eraseOthers();
+    if (ofVectors < upto) this.#vectorGap = { after: ofVectors, upto };
     this.#isRestored = true;
-    if (restored.size === 0) return undefined;
-    const marks = [...restored.values()].map(({ found }) => found.manifest.applied);
-    return { upto: this.#upto, marks, removed: [...text.removed, ...vectors.removed] };
+    return upto === 0 ? undefined : { upto, ...restored };
   }
 
   /** True once its files are known, so that they are overwritten here. */
@@ -98,31 +93,27 @@ export class LogIndex implements Index {
   }
 
   get gap(): Gap | undefined {
-    const between = this.parts.text.gap;
-    if (between !== undefined) return { part: "words", ...between };
-    const upto = this.#upto;
-    const part = (["vectors", "words"] as const).find((each) => this.#covered[each] < upto);
-    return part && { part, after: this.#covered[part], upto };
+    const ofWords = this.parts.text.gap;
+    if (ofWords !== undefined) return { part: "words", ...ofWords };
+    return this.#vectorGap && { part: "vectors", ...this.#vectorGap };
   }
 
   async fill(rows: readonly IndexRow[], upto: number): Promise<void> {
     const { gap } = this;
     if (gap === undefined || upto > gap.upto) throw new Error("there is no such gap");
-    const { text } = this.parts;
     const living = rows.filter(({ sequence }) => !this.#removedMeanwhile.has(sequence));
-    if (text.gap !== undefined) await text.fill(living, upto);
+    if (gap.part === "words") await this.parts.text.fill(living, upto);
     else {
-      this.#covered[gap.part] = upto;
-      await this.#addTo(gap.part, living);
+      this.#vectorGap = upto < gap.upto ? { after: upto, upto: gap.upto } : undefined;
+      await this.#addVectors(living);
     }
     if (this.gap === undefined) this.#removedMeanwhile.clear();
   }
 
   async reset(): Promise<void> {
-    this.#covered.vectors = 0;
-    this.#covered.words = 0;
+    this.#vectorGap = undefined;
     await Promise.all([this.parts.vectors.reset(), this.parts.text.reset()]);
-    await this.parts.files?.reset();
+    await this.parts.files.reset();
   }
 
   has(sequence: number): boolean {
@@ -134,13 +125,11 @@ export class LogIndex implements Index {
   }
 
   async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
-    this.#covered.vectors = applied.sequence;
-    this.#covered.words = applied.sequence;
     this.#isRestored = true;
-    const { files } = this.parts;
-    if (files !== undefined && applied.sequence > files.applied.sequence) files.applied = applied;
+    const { files, text } = this.parts;
+    if (applied.sequence > files.applied.sequence) files.applied = applied;
     // Both begin at once: a search that follows sees them.
-    await Promise.all([this.#addTo("vectors", rows), this.#addTo("words", rows)]);
+    await Promise.all([this.#addVectors(rows), text.add(rows)]);
   }
 
   async remove(sequences: readonly number[]): Promise<void> {
@@ -161,17 +150,12 @@ export class LogIndex implements Index {
     const closing = [this.parts.vectors.close(), this.parts.text.close({ keeps })];
     // Neither is left open because the other fails.
     const all = await Promise.allSettled(closing);
-    all.push(...(await Promise.allSettled([this.parts.files?.close({ keeps })])));
+    all.push(...(await Promise.allSettled([this.parts.files.close({ keeps })])));
     this.parts.onClosed?.(this);
     for (const closed of all) if (closed.status === "rejected") throw closed.reason;
   }
 
-  get #upto(): number {
-    return Math.max(this.#covered.vectors, this.#covered.words);
-  }
-
-  async #addTo(part: IndexPart, rows: readonly IndexRow[]): Promise<void> {
-    if (part === "words") return this.parts.text.add(rows);
+  async #addVectors(rows: readonly IndexRow[]): Promise<void> {
     const withVectors = rows.flatMap(({ sequence, opId, vectors = [] }) => {
       return vectors.length === 0 ? [] : [{ sequence, opId, vectors }];
     });

@@ -24,7 +24,15 @@ import { selectRows } from "./fields/select-rows.js";
 import { LogFiles } from "./log-files.js";
 import { LogIndex } from "./log-index.js";
 import { Segment } from "./segment.js";
-import { eraseOthers, type Found, findSegments, namesIn, removedIn, SegmentFile } from "./segment-file.js";
+import {
+  eraseOthers,
+  type Found,
+  findSegments,
+  namesIn,
+  removedIn,
+  SegmentFile,
+  type StoredSegment,
+} from "./segment-file.js";
 import { TextIndex } from "./text-index.js";
 import type { Vectors } from "./vectors/part.js";
 import { findWords } from "./words/find.js";
@@ -71,23 +79,7 @@ class SegmentIndexes implements Indexes {
   constructor(private readonly options: IndexesOptions) {}
 
   open(logId: string): Index {
-    const { clock, quietMs, onTrouble } = this.options;
-    const files = new LogFiles({
-      folder: this.#folderOf(logId),
-      logId,
-      quietMs,
-      yieldNow: () => clock.yield(),
-      onTrouble,
-      onWritten: () => void this.#evict().catch(onTrouble),
-    });
-    const index = new LogIndex({
-      vectors: this.options.vectors.open(logId, files),
-      text: this.#textIndex(files),
-      files,
-      onClosed: (index) => {
-        if (this.#open.get(logId) === index) this.#open.delete(logId);
-      },
-    });
+    const index = this.#openWith(logId, this.#folderOf(logId));
     const restore = index.restore.bind(index);
     index.restore = () =>
       this.#inTurn(logId, async () => {
@@ -101,7 +93,19 @@ class SegmentIndexes implements Indexes {
   }
 
   openUnsaved(logId: string): Index {
-    return new LogIndex({ vectors: this.options.vectors.open(logId), text: this.#textIndex() });
+    return this.#openWith(logId, undefined);
+  }
+
+  #openWith(logId: string, folder: string | undefined): LogIndex {
+    const { vectors, clock, fileBytesMin, mergedAtOnceBytes, quietMs, onTrouble } = this.options;
+    const onWritten = () => void this.#evict().catch(onTrouble);
+    const files = new LogFiles({ folder, logId, quietMs, onTrouble, onWritten });
+    const yieldNow = () => clock.yield();
+    const text = new TextIndex({ yieldNow, files, fileBytesMin, mergedAtOnceBytes, onTrouble });
+    const onClosed = (index: LogIndex) => {
+      if (this.#open.get(logId) === index) this.#open.delete(logId);
+    };
+    return new LogIndex({ vectors: vectors.open(logId, files), text, files, onClosed });
   }
 
   async discard(logId: string): Promise<void> {
@@ -118,7 +122,9 @@ class SegmentIndexes implements Indexes {
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
     const held = new Set<number>();
     for (const found of await this.#found(logId)) {
-      for (const sequence of await this.#heldIn(found, sequences)) held.add(sequence);
+      const segment = await this.#read(found);
+      const overwriting = { ranges: [], rows: [] };
+      for (const each of sequences) if (segment?.remove(each, overwriting) === true) held.add(each);
     }
     return [...held];
   }
@@ -218,17 +224,6 @@ class SegmentIndexes implements Indexes {
     return findSegments(this.#folderOf(logId), logId);
   }
 
-  #textIndex(files?: LogFiles): TextIndex {
-    const { clock, fileBytesMin, mergedAtOnceBytes, onTrouble } = this.options;
-    return new TextIndex({
-      yieldNow: () => clock.yield(),
-      files,
-      fileBytesMin,
-      mergedAtOnceBytes,
-      onTrouble,
-    });
-  }
-
   /** Removes memories from the files of an index that is not open. */
   async #wipeFiles(logId: string, sequences: readonly number[]): Promise<void> {
     for (const found of await this.#found(logId)) {
@@ -245,7 +240,11 @@ class SegmentIndexes implements Indexes {
   async #wipeIn(found: Found, sequences: readonly number[]): Promise<void> {
     if (found.manifest.part === "vectors") {
       try {
-        return await this.options.vectors.wipe(found, sequences);
+        const segment = await this.options.vectors.read(found);
+        if (segment === undefined) throw new Error("an index file is damaged");
+        const overwriting = { ranges: [], rows: [] };
+        for (const sequence of sequences) segment.remove(sequence, overwriting);
+        return overwriting.ranges.length > 0 ? await segment.file.overwrite(overwriting) : undefined;
       } catch (error) {
         this.options.onTrouble(error);
       }
@@ -255,12 +254,13 @@ class SegmentIndexes implements Indexes {
     });
   }
 
-  async #heldIn(found: Found, sequences: readonly number[]): Promise<number[]> {
-    if (found.manifest.part === "vectors") return this.options.vectors.holds(found, sequences);
+  /** Reads a segment of a log that is not open; undefined if its file is damaged. */
+  async #read(found: Found): Promise<StoredSegment | undefined> {
+    if (found.manifest.part === "vectors") return this.options.vectors.read(found);
     const read = await SegmentFile.read(found, () => this.options.clock.yield());
-    if (read === undefined) return [];
+    if (read === undefined) return undefined;
     const segment = Segment.from(found.manifest, read.arrays);
-    return sequences.filter((sequence) => segment.has(sequence));
+    return { file: read.file, remove: (sequence, overwriting) => segment.remove(sequence, overwriting) };
   }
 
   /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */

@@ -8,7 +8,7 @@ import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 6;
+const FORMAT = 7;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
@@ -39,6 +39,19 @@ export interface Filed {
   readonly rows: number;
   /** The graph beside it, which USearch maps into memory. */
   readonly graph?: GraphLayout | undefined;
+  /** Removes a memory, and notes what is to be overwritten; false if it does not live here. */
+  remove(sequence: number, overwriting: Overwriting): boolean;
+  /** Lists its memories that were removed since it had these living rows. */
+  removedSince(lived: Uint32Array): number[];
+}
+
+/** A segment of a log that is not open, from which memories can be removed. */
+export type StoredSegment = Pick<Filed, "remove"> & { readonly file: SegmentFile };
+
+/** What is to be overwritten in a segment's file: elements of its arrays, and rows of the graph beside it. */
+export interface Overwriting {
+  readonly ranges: OverwrittenRange[];
+  readonly rows: number[];
 }
 
 /** Shape of a graph's file, which begins with a matrix of rows. */
@@ -79,7 +92,7 @@ interface ArrayLayout {
 }
 
 /** Elements of an array that were overwritten in memory. */
-export interface OverwrittenRange {
+interface OverwrittenRange {
   readonly array: Flat;
   readonly from: number;
   readonly to: number;
@@ -176,7 +189,7 @@ export class SegmentFile {
    * Writes some elements as they are in memory now, unless the file is gone. What is asked for before the writing
    * begins is written together.
    */
-  overwrite(ranges: readonly OverwrittenRange[], rows: readonly number[]): Promise<void> {
+  overwrite({ ranges, rows }: Overwriting): Promise<void> {
     this.isPublished = false;
     for (const range of ranges) this.#ranges.push(range);
     for (const row of rows) this.#rows.push(row);

@@ -2,10 +2,10 @@ import type { IndexRow } from "../memory/ports/index.js";
 import type { Times } from "./event-order.js";
 import { FieldPart } from "./fields/field-part.js";
 import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
-import type { Flat, FlatArrays, MergeInput, Overwritten } from "./flat.js";
+import type { Flat, FlatArrays, MergeInput } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { lowerBound } from "./rows/lower-bound.js";
-import type { Filed, Range } from "./segment-file.js";
+import type { Filed, Overwriting, Range } from "./segment-file.js";
 import { WordPart } from "./words/part.js";
 import { type RowWords, rowWordsOf } from "./words/row-words.js";
 
@@ -146,9 +146,12 @@ export class Segment implements Filed {
   }
 
   /** Overwrites a memory in all arrays; false if it does not live here. */
-  remove(sequence: number, overwritten: Overwritten): boolean {
+  remove(sequence: number, { ranges }: Overwriting): boolean {
     const row = this.#rowOf(sequence);
     if (row < 0) return false;
+    const overwritten = (array: Flat, from: number, to: number) => {
+      if (from < to) ranges.push({ array, from, to });
+    };
     this.live.remove(row);
     overwritten(this.live.words, row >>> 5, (row >>> 5) + 1);
     this.words.remove(row, overwritten);

@@ -1,16 +1,8 @@
-import { TimeSlice } from "../concurrency/time-slices.js";
+import { TimeSlice, toEnd } from "../concurrency/time-slices.js";
 import type { IndexRow, RowCounts } from "../memory/ports/index.js";
-import type { LogFiles, Overwriting } from "./log-files.js";
+import type { LogFiles } from "./log-files.js";
 import { type Row, rowOf, Segment } from "./segment.js";
-import {
-  type Filed,
-  type Found,
-  newPath,
-  type Range,
-  SegmentFile,
-  wordsOf,
-  type Yield,
-} from "./segment-file.js";
+import { type Found, newPath, type Range, SegmentFile, type Yield } from "./segment-file.js";
 
 /** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
 const MERGED_AT_ONCE_BYTES = 131_072;
@@ -31,8 +23,7 @@ const PAUSE_MS = 30_000;
 
 export interface TextIndexOptions {
   readonly yieldNow: Yield;
-  /** The log's files; an index without has none. */
-  readonly files?: LogFiles | undefined;
+  readonly files: LogFiles;
   readonly fileBytesMin?: number | undefined;
   readonly mergedAtOnceBytes?: number | undefined;
   /** Called with failures that no call waits for. */
@@ -51,7 +42,7 @@ export class TextIndex {
   /** Outcome of the additions so far, and how many of them are under way. */
   #adding: Promise<void> = Promise.resolve();
   #additions = 0;
-  /** Removed memories whose addition is under way, or may be in a gap that is being filled. */
+  /** Removed memories whose addition is under way. */
   readonly #unadded = new Set<number>();
   #merging: Promise<void> | undefined;
   /** Resolves when the files of merged segments are erased. */
@@ -60,7 +51,7 @@ export class TextIndex {
   #merged: readonly Segment[] = [];
   /** Memories that were removed since the merge under way began. */
   readonly #removedMeanwhile: number[] = [];
-  /** Ranges between restored files that are to be filled; nothing may be merged across them. */
+  /** Ranges that no restored file covers, and that are to be filled. */
   #gaps: readonly Range[] = [];
   #writeAtMs = 0;
   #isClosed = false;
@@ -82,8 +73,8 @@ export class TextIndex {
   }
 
   get rowCounts(): RowCounts {
-    const unwritten = this.#segments.filter((segment) => !this.options.files?.isWritten(segment));
-    const large = unwritten.filter((segment) => this.options.files && this.#isLarge(segment));
+    const unwritten = this.#segments.filter((segment) => !this.options.files.isWritten(segment));
+    const large = unwritten.filter((segment) => this.#isLarge(segment));
     const sum = (segments: readonly Segment[], what: "living" | "removed") =>
       segments.reduce((sum, segment) => sum + segment[what], 0);
     return {
@@ -97,23 +88,24 @@ export class TextIndex {
     return this.#segments.some((segment) => segment.has(sequence));
   }
 
-  /** Fills the empty index from those of its files that are whole; returns them, and what was removed from them. */
-  async restore(all: readonly Found[]): Promise<RestoredFiles> {
-    const files: RestoredFiles["files"] = new Map();
-    const removed: number[] = [];
+  /**
+   * Fills the empty index from those of its files that are whole; returns the number of the last entry that they, or
+   * the files of vectors, cover: what lacks up to there is a gap.
+   */
+  async restore(all: readonly Found[], ofVectors: number): Promise<number> {
+    const { files, yieldNow } = this.options;
     for (const found of all) {
-      const read = await SegmentFile.read(found, this.options.yieldNow);
+      const read = await SegmentFile.read(found, yieldNow);
       if (read === undefined) continue;
-      const { after, upto, lived } = found.manifest;
+      const { after, upto } = found.manifest;
       const segment = Segment.from({ after, upto }, read.arrays);
-      for (const sequence of segment.removedSince(wordsOf(lived))) removed.push(sequence);
       this.#segments = [...this.#segments, segment];
-      files.set(segment, { file: read.file, found });
+      files.keep(segment, read.file, found);
     }
-    this.#upto = this.#segments.at(-1)?.range.upto ?? 0;
-    this.#gaps = gapsBetween(this.#segments);
+    this.#upto = Math.max(ofVectors, this.#segments.at(-1)?.range.upto ?? 0);
+    this.#gaps = gapsBetween(this.#segments, this.#upto);
     this.changes++;
-    return { upto: this.#upto, files, removed };
+    return this.#upto;
   }
 
   get gap(): Range | undefined {
@@ -123,11 +115,8 @@ export class TextIndex {
   async fill(rows: readonly IndexRow[], upto: number): Promise<void> {
     const [gap, ...others] = this.#gaps;
     if (gap === undefined || upto > gap.upto) throw new Error("there is no such gap");
-    this.changes++;
-    await this.#build(rows, { after: gap.after, upto });
+    await this.#addIn({ after: gap.after, upto }, rows);
     this.#gaps = upto === gap.upto ? others : [{ after: upto, upto: gap.upto }, ...others];
-    if (this.#gaps.length > 0) return;
-    this.#unadded.clear();
     this.#maintain();
   }
 
@@ -143,7 +132,10 @@ export class TextIndex {
   add(rows: readonly IndexRow[]): Promise<void> {
     const range = { after: this.#upto, upto: rows.at(-1)?.sequence ?? this.#upto };
     this.#upto = range.upto;
-    if (rows.length === 0) return this.#adding;
+    return rows.length === 0 ? this.#adding : this.#addIn(range, rows);
+  }
+
+  #addIn(range: Range, rows: readonly IndexRow[]): Promise<void> {
     this.changes++;
     this.#additions++;
     const before = this.#additions > 1 ? this.#adding : undefined;
@@ -156,23 +148,14 @@ export class TextIndex {
   }
 
   remove(sequences: readonly number[]): Promise<void> {
-    const { files } = this.options;
-    const overwritten = new Map<Filed, Overwriting>();
-    const withFiles = (files?.of("words") ?? []) as Segment[];
     for (const sequence of sequences) {
-      if (this.#additions > 0 || this.#gaps.length > 0) this.#unadded.add(sequence);
+      if (this.#additions > 0) this.#unadded.add(sequence);
       if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
-      for (const segment of new Set([...this.#segments, ...withFiles])) {
-        const ranges = overwritten.get(segment)?.ranges ?? [];
-        const isHere = segment.remove(sequence, (array, from, to) => {
-          if (from < to) ranges.push({ array, from, to });
-        });
-        if (isHere && files?.has(segment)) overwritten.set(segment, { ranges, rows: [] });
-      }
     }
     this.changes++;
+    const removed = this.options.files.remove("words", this.#segments, sequences);
     this.#maintain();
-    return files?.overwrite(overwritten) ?? Promise.resolve();
+    return removed;
   }
 
   /** Waits until nothing more is to be merged or written. */
@@ -220,21 +203,23 @@ export class TextIndex {
   #insert(segment: Segment): void {
     const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
     this.#segments = this.#segments.toSpliced(place, 0, segment);
-    if (this.#gaps.length > 0) return;
+    if (this.#hasGapBetween) return;
     const last = this.#merged.at(-1);
     const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
     const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
     const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
     if (merged.length < 2) return;
-    const work = Segment.merged(merged);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    this.#replace(merged, step.value);
+    this.#replace(merged, toEnd(Segment.merged(merged)));
+  }
+
+  /** True if segments are still to be filled in between others: nothing may be merged across them. */
+  get #hasGapBetween(): boolean {
+    return this.#gaps.some(({ upto }) => upto < this.#upto);
   }
 
   /** Begins what is due: merging, then writing. */
   #maintain(): void {
-    if (this.#isClosed || this.#gaps.length > 0) return;
+    if (this.#isClosed || this.#hasGapBetween) return;
     this.#writeLarge();
     if (this.#merging !== undefined) return;
     const due = this.#dueToMerge();
@@ -269,7 +254,7 @@ export class TextIndex {
       await this.options.yieldNow();
       timeSlice = new TimeSlice();
     }
-    for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, () => {});
+    for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, { ranges: [], rows: [] });
     this.#replace(due, step.value);
   }
 
@@ -279,44 +264,38 @@ export class TextIndex {
     const isEmpty = merged.rows === 0;
     this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
     const { files } = this.options;
-    const old = files === undefined ? [] : parts.filter((part) => files.has(part));
-    if (files === undefined || old.length === 0) return;
+    const old = parts.filter((part) => files.has(part));
+    if (old.length === 0) return;
     // Before the new file is there, a crash would leave a gap, which takes long to fill.
-    const written = isEmpty ? Promise.resolve() : this.#write(merged, files);
+    const written = isEmpty ? Promise.resolve() : this.#write(merged);
     const erased = written.then(() => files.erase(old)).catch((error) => this.options.onTrouble(error));
     this.#replacing = Promise.all([this.#replacing, erased]);
   }
 
   #writeLarge(): void {
     const { files } = this.options;
-    if (files === undefined || performance.now() < this.#writeAtMs) return;
+    if (performance.now() < this.#writeAtMs) return;
     for (const segment of this.#segments) {
-      if (this.#isLarge(segment) && !files.has(segment)) void this.#write(segment, files);
+      if (this.#isLarge(segment) && !files.has(segment)) void this.#write(segment);
     }
   }
 
+  /** True if a segment is to be written to a file. */
   #isLarge(segment: Segment): boolean {
-    return segment.bytes >= (this.options.fileBytesMin ?? FILE_BYTES_MIN);
+    const { files, fileBytesMin = FILE_BYTES_MIN } = this.options;
+    return files.folder !== undefined && segment.bytes >= fileBytesMin;
   }
 
   /** Writes a segment's file, or waits a while before it is tried again. */
-  async #write(segment: Segment, files: LogFiles): Promise<void> {
+  async #write(segment: Segment): Promise<void> {
+    const { files } = this.options;
     try {
-      await files.write(segment, SegmentFile.of(segment, newPath(files.folder)));
+      await files.write(segment, SegmentFile.of(segment, newPath(files.folder as string)));
     } catch (error) {
       this.#writeAtMs = performance.now() + PAUSE_MS;
       this.options.onTrouble(error);
     }
   }
-}
-
-/** What was restored of a part, and its files. */
-export interface RestoredFiles {
-  /** Number of the last entry that it covers. */
-  readonly upto: number;
-  readonly files: Map<Filed, { readonly file: SegmentFile; readonly found: Found }>;
-  /** Memories that were removed since the manifests were written. */
-  readonly removed: readonly number[];
 }
 
 /**
@@ -336,12 +315,14 @@ function mergeableFrom(segments: readonly Segment[], bytesMax: number): number {
   return from;
 }
 
-function gapsBetween(segments: readonly Segment[]): Range[] {
+/** Ranges up to a number of the log that no segment covers. */
+function gapsBetween(segments: readonly Segment[], upto: number): Range[] {
   let after = 0;
   const gaps: Range[] = [];
   for (const { range } of segments) {
     if (range.after > after) gaps.push({ after, upto: range.after });
     after = range.upto;
   }
+  if (upto > after) gaps.push({ after, upto });
   return gaps;
 }

@@ -1,4 +1,4 @@
-import { isRemoved, rowIn } from "../../src/index/rows/postings.js";
+import { isRemoved, rowIn } from "../../src/index/rows/inverted.js";
 
 interface Lists {
   readonly offsets: Uint32Array;

@@ -180,7 +180,7 @@ describe("the memory budget", () => {
       },
       restore: async () => {
         order.push(`opened ${nth}`);
-        return { upto: 0, files: new Map(), removed: [] };
+        return 0;
       },
     }));
     await fill(service, ["a", "b"]);

@@ -33,7 +33,7 @@ export function plainIndex(changes: Partial<VectorPart> = {}): PlainIndex {
     waiting: 0,
     error: 1e-5,
     isExact: true,
-    restore: async () => ({ upto: 0, files: new Map(), removed: [] }),
+    restore: async () => 0,
     reset: async () => rows.clear(),
     fits: () => true,
     add: async (added) => {

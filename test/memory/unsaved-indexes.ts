@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
 import { TextIndex } from "../../src/index/text-index.js";
@@ -17,8 +18,7 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
-    wipe: async () => {},
-    holds: async () => [],
+    read: async () => undefined,
     measureRecall: async () => ({ found: 0, compared: 0 }),
   };
 }
@@ -37,8 +37,9 @@ export function unsavedIndexes(
   const of = openIndexes({ vectors, folder: "/nowhere", clock: { yield: yieldNow }, onTrouble });
   const indexes: Indexes = {
     open: (logId) => {
-      const text = new TextIndex({ yieldNow, onTrouble });
-      const index = new LogIndex({ vectors: vectors.open(logId), text });
+      const files = new LogFiles({ logId, onTrouble });
+      const text = new TextIndex({ yieldNow, files, onTrouble });
+      const index = new LogIndex({ vectors: vectors.open(logId, files), text, files });
       const listed = { logId, index, closed: 0 };
       const close = index.close.bind(index);
       index.close = async (how) => {

@@ -7,9 +7,10 @@ import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
 import { ModelVersions, type OpenModel } from "../../src/memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../../src/memory/models/pin.js";
-import { type DeleteMemoriesRequest, deleteMemories } from "../../src/memory/operations/delete-memories.js";
+import { deleteMemories } from "../../src/memory/operations/delete-memories.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import type { ChangingRequest } from "../../src/memory/operations/ports.js";
 import { type RecallRequest, recall } from "../../src/memory/operations/recall.js";
 import { type StoreRequest, store } from "../../src/memory/operations/store.js";
 import { type StoreBatchRequest, storeBatch } from "../../src/memory/operations/store-batch.js";
@@ -95,7 +96,7 @@ export class Process implements Client {
     return this.#call((domain, signal) => recall(domain, { ...request, signal }));
   }
 
-  deleteMemories(caller: Caller, request: Omit<DeleteMemoriesRequest, "caller">) {
+  deleteMemories(caller: Caller, request: Omit<ChangingRequest, "caller">) {
     return this.#call((domain, signal) => deleteMemories(domain, { caller, ...request, signal }));
   }
 

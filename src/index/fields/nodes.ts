@@ -1,22 +1,17 @@
-import type { FlatArrays } from "../flat.js";
+import type { Lists } from "../rows/inverted.js";
 import { KIND } from "./keys.js";
 
 /**
  * A tree of paths and values in flat arrays. Nodes are in the order of their parents, and of their keys below one
- * parent, so that a parent is before its children, and they lie together.
+ * parent, so that a parent is before its children, and they lie together. A path has no rows, but counts its living
+ * children.
  */
-export interface Nodes extends FlatArrays {
+export interface Nodes extends Lists {
   /** For each node, one more than its parent; 0 at the top. */
   readonly parents: Uint32Array;
   /** Where each node's key begins; one more for the end of the last. */
   readonly starts: Uint32Array;
   readonly keys: Uint8Array;
-  /** For each node, the number of rows that have the value, or of living children of the path. A dead one has 0. */
-  readonly counts: Uint32Array;
-  /** Where each node's rows begin; one more for the end of the last. */
-  readonly offsets: Uint32Array;
-  /** Rows of the values, in order; `rows/postings.ts` says what stands in the place of a removed one. */
-  readonly postings: Uint32Array;
 }
 
 /** True if a node is a path; others are values. */

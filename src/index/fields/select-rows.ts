@@ -1,8 +1,8 @@
 import type { Condition, Field, SystemField, Test } from "../../memory/ports/condition.js";
 import { testerOf } from "../../memory/requests/matches.js";
 import { Bits } from "../rows/bits.js";
+import { isRemoved, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { isRemoved, rowIn } from "../rows/postings.js";
 import type { FieldPart } from "./field-part.js";
 import { KIND, keyOf } from "./keys.js";
 import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
@@ -31,10 +31,7 @@ export type Ids = ReadonlyMap<unknown, number>;
 type Find = (segment: FieldSegment, into: Bits) => Generator<void>;
 
 /** A condition that is ready to be looked for in many segments. */
-type Search =
-  | { readonly kind: "all" | "any"; readonly operands: readonly Search[] }
-  | { readonly kind: "not"; readonly operand: Search }
-  | { readonly kind: "test"; readonly find: Find };
+type Search = (segment: FieldSegment) => Generator<void, Bits>;
 
 /** Selects the memories that match a condition and live when it returns. Rows may be removed while it waits. */
 export function* selectRows(
@@ -45,7 +42,7 @@ export function* selectRows(
   const search = searchOf(condition, ids);
   const selected: { sequences: Float64Array; rows: Bits }[] = [];
   for (const segment of segments) {
-    const rows = yield* rowsOf(search, segment);
+    const rows = yield* search(segment);
     selected.push({ sequences: segment.sequences, rows });
   }
   for (const [i, { live }] of segments.entries()) selected[i]?.rows.intersect(live);
@@ -53,9 +50,35 @@ export function* selectRows(
 }
 
 function searchOf(condition: Condition, ids: Ids): Search {
-  if (condition.kind === "not") return { kind: "not", operand: searchOf(condition.operand, ids) };
-  if (condition.kind === "test") return { kind: "test", find: findOf(condition, ids) };
-  return { kind: condition.kind, operands: condition.operands.map((each) => searchOf(each, ids)) };
+  if (condition.kind === "test") {
+    const find = findOf(condition, ids);
+    return function* (segment) {
+      const rows = new Bits(segment.sequences.length);
+      yield* find(segment, rows);
+      yield;
+      return rows;
+    };
+  }
+  if (condition.kind === "not") {
+    const operand = searchOf(condition.operand, ids);
+    return function* (segment) {
+      const rows = yield* operand(segment);
+      rows.invert();
+      return rows;
+    };
+  }
+  const isAll = condition.kind === "all";
+  const operands = condition.operands.map((each) => searchOf(each, ids));
+  return function* (segment) {
+    const { length } = segment.sequences;
+    const rows = isAll ? Bits.all(length) : new Bits(length);
+    for (const operand of operands) {
+      const others = yield* operand(segment);
+      if (isAll) rows.intersect(others);
+      else rows.join(others);
+    }
+    return rows;
+  };
 }
 
 function findOf({ field, test }: { field: Field; test: Test }, ids: Ids): Find {
@@ -66,28 +89,6 @@ function findOf({ field, test }: { field: Field; test: Test }, ids: Ids): Find {
       test,
     );
   return field === "$id" ? findIds(test, ids) : findTimes(field, test);
-}
-
-function* rowsOf(search: Search, segment: FieldSegment): Generator<void, Bits> {
-  const { length } = segment.sequences;
-  if (search.kind === "not") {
-    const rows = yield* rowsOf(search.operand, segment);
-    rows.invert();
-    return rows;
-  }
-  if (search.kind === "test") {
-    const rows = new Bits(length);
-    yield* search.find(segment, rows);
-    yield;
-    return rows;
-  }
-  const rows = search.kind === "all" ? Bits.all(length) : new Bits(length);
-  for (const each of search.operands) {
-    const others = yield* rowsOf(each, segment);
-    if (search.kind === "all") rows.intersect(others);
-    else rows.join(others);
-  }
-  return rows;
 }
 
 /** Finds memories by the ids that a test lists. All have an id. */

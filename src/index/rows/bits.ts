@@ -41,12 +41,6 @@ export class Bits {
     return i < 0 ? -1 : 32 * i + 31 - Math.clz32(this.words[i] as number);
   }
 
-  copy(): Bits {
-    const copy = new Bits(this.length);
-    copy.words.set(this.words);
-    return copy;
-  }
-
   remove(row: number): void {
     const at = row >>> 5;
     this.words[at] = (this.words[at] as number) & ~(1 << (row & 31));
@@ -86,14 +80,6 @@ export class Bits {
     let sum = 0;
     for (let i = range.from >>> 5; i < (range.to + 31) >>> 5; i++) sum += onesIn(this.#within(i, range));
     return sum;
-  }
-
-  /** Returns the set itself, or a longer copy that has room for another row. */
-  reserved(row: number): Bits {
-    if (row < this.length) return this;
-    const longer = new Bits(Math.max(1024, 2 * row));
-    longer.words.set(this.words);
-    return longer;
   }
 
   get bytes(): number {

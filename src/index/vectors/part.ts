@@ -1,7 +1,6 @@
 import type { Hit, IndexRow, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { LogFiles } from "../log-files.js";
-import type { Found } from "../segment-file.js";
-import type { RestoredFiles } from "../text-index.js";
+import type { Found, StoredSegment } from "../segment-file.js";
 
 /** The vectors of one log's memories. */
 export interface VectorPart {
@@ -12,8 +11,11 @@ export interface VectorPart {
   readonly waiting: number;
   readonly error: number;
   readonly isExact: boolean;
-  /** Fills the empty part from those of its files that are whole and follow each other; returns them. */
-  restore(found: readonly Found[]): Promise<RestoredFiles>;
+  /**
+   * Fills the empty part from those of its files that are whole and follow each other; returns the number of the last
+   * entry that they cover.
+   */
+  restore(found: readonly Found[]): Promise<number>;
   reset(): Promise<void>;
   fits(vectors: readonly Float32Array[]): boolean;
   add(rows: readonly VectorRow[]): Promise<void>;
@@ -27,11 +29,9 @@ export type VectorRow = Omit<IndexRow, "memory"> & { readonly vectors: readonly 
 
 /** The vectors of all logs. */
 export interface Vectors {
-  /** Opens those of a log; without files, they are exact whatever their number. */
-  open(logId: string, files?: LogFiles): VectorPart;
-  /** Overwrites memories in a segment of a log that is not open; throws if these are damaged. */
-  wipe(found: Found, sequences: readonly number[]): Promise<void>;
-  /** Those of these memories whose vectors are in some files. */
-  holds(found: Found, sequences: readonly number[]): Promise<number[]>;
+  /** Opens those of a log; without a folder for files, they are exact whatever their number. */
+  open(logId: string, files: LogFiles): VectorPart;
+  /** Reads the file of a segment of a log that is not open; undefined if it is damaged. */
+  read(found: Found): Promise<StoredSegment | undefined>;
   measureRecall(found: readonly Found[]): Promise<RecallMeasured>;
 }

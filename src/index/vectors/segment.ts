@@ -1,9 +1,8 @@
 import type { Index } from "usearch";
 import type { Among } from "../../memory/ports/among.js";
 import type { Hit } from "../../memory/ports/index.js";
-import type { Overwriting } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
-import { type Filed, type GraphLayout, graphPath, type Range } from "../segment-file.js";
+import { type Filed, type GraphLayout, graphPath, type Overwriting, type Range } from "../segment-file.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
 import type { IndexThread } from "./index-thread.js";

@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
-import type { LogFiles, Overwriting } from "../log-files.js";
+import type { LogFiles } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
 import {
   type Filed,
@@ -11,10 +11,8 @@ import {
   graphPath,
   newPath,
   SegmentFile,
-  wordsOf,
   type Yield,
 } from "../segment-file.js";
-import type { RestoredFiles } from "../text-index.js";
 import type { Chunk } from "./chunk.js";
 import { graphRows } from "./graph-file.js";
 import type { IndexThread } from "./index-thread.js";
@@ -31,8 +29,8 @@ const HURRY = 4;
 
 export interface SegmentsOptions {
   readonly dimensions: number;
-  /** The log's files; without, nothing is sealed. */
-  readonly files: LogFiles | undefined;
+  /** The log's files; without a folder for them, nothing is sealed. */
+  readonly files: LogFiles;
   readonly yieldNow: Yield;
   readonly sealer: Sealer;
   /** Thread that checks files, and searches where that takes long. */
@@ -99,28 +97,23 @@ export class Segments {
     return reading;
   }
 
-  /** Opens the segments whose files are whole, up to the first that is not. */
-  async restore(all: readonly Found[]): Promise<RestoredFiles> {
-    const files: RestoredFiles["files"] = new Map();
-    const removed: number[] = [];
+  /**
+   * Opens the segments whose files are whole, up to the first that is not; returns the number of the last entry that
+   * they cover.
+   */
+  async restore(all: readonly Found[]): Promise<number> {
+    const { dimensions, files, thread } = this.options;
     for (const found of all) {
-      const { after, upto, graph, lived } = found.manifest;
-      if (after !== this.#upto || graph?.dimensions !== this.options.dimensions) break;
+      const { after, upto, graph } = found.manifest;
+      if (after !== this.#upto || graph?.dimensions !== dimensions) break;
       const read = await readWhole(found, this.options);
       if (this.#closing.signal.aborted || read === undefined) break;
-      const { thread } = this.options;
-      const segment = new Segment({
-        path: found.path,
-        range: { after, upto },
-        graph,
-        arrays: read.arrays,
-        thread,
-      });
-      for (const sequence of segment.removedSince(wordsOf(lived))) removed.push(sequence);
+      const { arrays, file } = read;
+      const segment = new Segment({ path: found.path, range: { after, upto }, graph, arrays, thread });
       this.#all = [...this.#all, segment];
-      files.set(segment, { file: read.file, found });
+      files.keep(segment, file, found);
     }
-    return { upto: this.#upto, files, removed };
+    return this.#upto;
   }
 
   async reset(): Promise<void> {
@@ -134,30 +127,23 @@ export class Segments {
   /** Removes memories; resolves when they are overwritten in all files. */
   async remove(sequences: readonly number[]): Promise<void> {
     const { files } = this.options;
-    const overwritten = new Map<Filed, Overwriting>();
-    const sealed = this.#sealed === undefined ? [] : [this.#sealed];
-    const segments = new Set([...this.#all, ...sealed, ...((files?.of("vectors") ?? []) as Segment[])]);
     for (const sequence of sequences) if (this.#sealing !== undefined) this.#removed.add(sequence);
-    for (const segment of segments) {
-      const overwriting = { ranges: [], rows: [] };
-      for (const sequence of sequences) segment.remove(sequence, overwriting);
-      if (overwriting.rows.length > 0) overwritten.set(segment, overwriting);
-    }
+    const sealed = this.#sealed === undefined ? [] : [this.#sealed];
     const writing = this.#writing;
-    await Promise.all([files?.overwrite(overwritten), writing]);
+    await Promise.all([files.remove("vectors", [...this.#all, ...sealed], sequences), writing]);
     // If it failed, its file may have been left.
-    if (writing !== undefined) await files?.overwrite(new Map());
+    if (writing !== undefined) await files.overwrite(new Map());
   }
 
   /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
   sealIfDue(): void {
-    const { files } = this.options;
-    if (files === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
+    const { folder } = this.options.files;
+    if (folder === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#all.find(({ isGappy, vectors }) => isGappy && vectors > 0);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
-    if (isLong && !(waits && this.failure !== undefined)) this.#begin(files, this.#lastWithSpace);
-    else if (gappy !== undefined && !waits) this.#begin(files, gappy, { rows: 0 });
+    if (isLong && !(waits && this.failure !== undefined)) this.#begin(folder, this.#lastWithSpace);
+    else if (gappy !== undefined && !waits) this.#begin(folder, gappy, { rows: 0 });
   }
 
   async close(): Promise<void> {
@@ -187,13 +173,13 @@ export class Segments {
   }
 
   #begin(
-    files: LogFiles,
+    folder: string,
     base: Segment | undefined,
     { rows = this.options.segmentRowsMax - (base?.vectors ?? 0) } = {},
   ): void {
     this.#removed.clear();
     const startMs = performance.now();
-    this.#sealing = this.#seal(files, base, rows)
+    this.#sealing = this.#seal(folder, base, rows)
       .then(
         () => {
           this.failure = undefined;
@@ -208,7 +194,7 @@ export class Segments {
       });
   }
 
-  async #seal(files: LogFiles, base: Segment | undefined, rows: number): Promise<void> {
+  async #seal(folder: string, base: Segment | undefined, rows: number): Promise<void> {
     const chunks = rows > 0 ? this.tail.freeze(rows) : [];
     let drop = false;
     let end = () => {};
@@ -217,7 +203,7 @@ export class Segments {
     });
     try {
       const sealed = await this.options.timer.time("seal", () =>
-        this.#write(files, { base, chunks, onWriting: () => (this.#writing = writing) }),
+        this.#write(folder, { base, chunks, onWriting: () => (this.#writing = writing) }),
       );
       const place = base === undefined ? this.#all.length : this.#all.indexOf(base);
       this.#all = this.#all.toSpliced(place, base === undefined ? 0 : 1, sealed);
@@ -230,22 +216,22 @@ export class Segments {
     }
     if (base === undefined) return;
     await this.#close([base]);
-    await files.erase([base]);
+    await this.options.files.erase([base]);
   }
 
   /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
   async #write(
-    files: LogFiles,
+    folder: string,
     {
       base,
       chunks,
       onWriting,
     }: { base: Segment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
   ): Promise<Segment> {
-    const { dimensions, sealer, thread } = this.options;
-    const path = newPath(files.folder);
+    const { dimensions, files, sealer, thread } = this.options;
+    const path = newPath(folder);
     const { signal } = this.#closing;
-    await mkdir(files.folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     let sealed: Segment;
     const overwriting = { ranges: [], rows: [] };
     try {

@@ -1,7 +1,6 @@
 import type { Among } from "../../memory/ports/among.js";
 import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { Found as FoundFile } from "../segment-file.js";
-import type { RestoredFiles } from "../text-index.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
@@ -66,7 +65,7 @@ export class UsearchIndex implements VectorPart {
     return this.options.thread.pending;
   }
 
-  restore(found: readonly FoundFile[]): Promise<RestoredFiles> {
+  restore(found: readonly FoundFile[]): Promise<number> {
     return this.#segments.restore(found);
   }
 

@@ -1,6 +1,6 @@
 import type { RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../../memory/ports/step-timer.js";
-import type { LogFiles, Overwriting } from "../log-files.js";
+import type { LogFiles } from "../log-files.js";
 import { graphPath, type Yield } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
@@ -47,7 +47,7 @@ export interface UsearchOptions {
 }
 
 export interface Usearch extends Vectors {
-  open(logId: string, files?: LogFiles): UsearchIndex;
+  open(logId: string, files: LogFiles): UsearchIndex;
   /** Ends the threads; no index may be open. */
   close(): Promise<void>;
 }
@@ -73,18 +73,14 @@ export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptio
   };
   return {
     open: (logId, files) => new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
-    wipe: async (found, sequences) => {
+    read: async (found) => {
       const read = await readArrays(found, yieldNow);
-      if (read === undefined) throw new Error("an index file is damaged");
-      const overwriting: Overwriting = { ranges: [], rows: [] };
-      for (const sequence of sequences) removeFrom(read.arrays, sequence, overwriting);
-      if (overwriting.rows.length > 0) await read.file.overwrite(overwriting.ranges, overwriting.rows);
-    },
-    holds: async (found, sequences) => {
-      const read = await readArrays(found, yieldNow);
-      if (read === undefined) return [];
-      const none = () => ({ ranges: [], rows: [] });
-      return sequences.filter((sequence) => removeFrom(read.arrays, sequence, none()).length > 0);
+      if (read === undefined) return undefined;
+      const { arrays, file } = read;
+      return {
+        file,
+        remove: (sequence, overwriting) => removeFrom(arrays, sequence, overwriting).length > 0,
+      };
     },
     measureRecall: async (all) => {
       let [found, compared] = [0, 0];

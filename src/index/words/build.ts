@@ -1,6 +1,6 @@
+import { postingOf } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { postingOf } from "../rows/postings.js";
-import type { WordArrays } from "./arrays.js";
+import type { WordArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 
 /** Builds the arrays of a part from some rows. */

@@ -2,10 +2,10 @@ import type { Among } from "../../memory/ports/among.js";
 import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { Bits } from "../rows/bits.js";
+import { noteIn, placesOf, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { noteIn, rowIn } from "../rows/postings.js";
+import type { WordSegment } from "./part.js";
 import { gainOf, Norms } from "./scoring.js";
-import type { WordSegment } from "./segment.js";
 import { wordsIn } from "./text/words-in.js";
 import { weigh } from "./weigh.js";
 import { WEIGHTS } from "./weights.js";
@@ -123,7 +123,7 @@ function* seek({ words }: WordSegment, query: WeighedQuery): Generator<void, Sou
   for (const [i, weighed] of query.words.entries()) {
     const word = words.find(weighed.hash);
     if (word >= 0) {
-      const { from, to } = words.placesOf(word);
+      const { from, to } = placesOf(words.arrays, word);
       sought.push({ factor: weighed.factor, at: from, end: to });
     }
     if (i % SLICE_LOOKUPS === SLICE_LOOKUPS - 1) yield;

@@ -1,3 +1,4 @@
+import { toEnd } from "../../concurrency/time-slices.js";
 import { hashOf } from "./hash.js";
 import { wordsIn } from "./text/words-in.js";
 import { weightIndexOf } from "./weights.js";
@@ -28,11 +29,4 @@ export function rowWordsOf(text: string): RowWords {
     weights[i] = weightIndexOf(timesOf.get(hashes[i] as number) as number);
   }
   return { length: Math.min(LENGTH_MAX, length), hashes, weights };
-}
-
-function toEnd<T>(work: Generator<void, T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
 }

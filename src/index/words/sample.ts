@@ -1,6 +1,5 @@
 import { Best } from "../rows/best.js";
-import type { WordPart } from "./part.js";
-import type { WordSegment } from "./segment.js";
+import type { WordPart, WordSegment } from "./part.js";
 
 /**
  * Maximum number of memories in a sample. The mean of a thousand cosines is within about 0.005 of the mean of

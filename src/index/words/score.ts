@@ -1,8 +1,8 @@
 import type { WeighedQuery, WordHit } from "../../memory/ports/index.js";
+import { findPosting, noteIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { noteIn } from "../rows/postings.js";
+import type { WordSegment } from "./part.js";
 import { gainOf, Norms } from "./scoring.js";
-import type { WordSegment } from "./segment.js";
 import { WEIGHTS } from "./weights.js";
 
 /** Number of postings looked for before other work may run. */
@@ -71,10 +71,10 @@ class Scored {
   }
 
   add(word: number, by: { readonly factor: number; readonly seen: string; readonly norms: Norms }): void {
-    const { words } = this.segment;
-    const place = words.findPosting(word, this.row);
+    const { arrays } = this.segment.words;
+    const place = findPosting(arrays, word, this.row);
     if (place < 0) return;
-    const weight = WEIGHTS[noteIn(words.arrays.postings[place] as number)] as number;
+    const weight = WEIGHTS[noteIn(arrays.postings[place] as number)] as number;
     this.score += gainOf(by.factor, weight, by.norms.of(this.#length));
     this.words.push(by.seen);
   }

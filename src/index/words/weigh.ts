@@ -1,7 +1,7 @@
 import type { WeighedQuery, WeighedWord } from "../../memory/ports/index.js";
 import { hashOf } from "./hash.js";
+import type { WordSegment } from "./part.js";
 import { rarityOf } from "./scoring.js";
-import type { WordSegment } from "./segment.js";
 import type { Count, Words } from "./text/words-in.js";
 
 /** Number of look-ups of words before other work may run. */

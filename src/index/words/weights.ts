@@ -1,4 +1,4 @@
-import { REMOVED } from "../rows/postings.js";
+import { REMOVED } from "../rows/inverted.js";
 
 /**
  * Weights that a posting can have: the number of times that the text has the word, exact up to 16 and rounded

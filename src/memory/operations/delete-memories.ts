@@ -3,12 +3,11 @@ import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
-import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
 import { forget } from "./delete-memory.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
-import type { ErasingPorts, NamespaceRequest } from "./ports.js";
+import type { ChangingRequest, ErasingPorts } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;
@@ -17,18 +16,6 @@ const PENDING_MAX = 1_000;
 
 /** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
 const ERASING_MAX = 8;
-
-export interface DeleteMemoriesRequest extends NamespaceRequest {
-  /** Ids of the memories, or none if there is a filter. */
-  readonly ids: readonly string[];
-  /** Filter of the memories; see docs/filters.md. */
-  readonly filter?: JsonObject | undefined;
-  /** True if the filter also finds memories that others superseded; without a filter they are deleted anyway. */
-  readonly includeSuperseded?: boolean | undefined;
-  /** True if nothing must be deleted yet: the answer tells what would be. */
-  readonly dryRun?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface DeletedMemories {
   /** Number of those that were there, and are erased now. */
@@ -49,7 +36,7 @@ export interface DeletedMemories {
  */
 export async function deleteMemories(
   ports: ErasingPorts,
-  { caller, signal, ...request }: DeleteMemoriesRequest,
+  { caller, signal, ...request }: ChangingRequest,
 ): Promise<DeletedMemories> {
   const scope = scopeOf({ caller, ...request });
   const { includeSuperseded = false } = request;

@@ -5,7 +5,6 @@ import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
-import type { JsonObject } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
@@ -21,7 +20,7 @@ import {
 import type { Shown } from "../versions/fetch.js";
 import { type MatchingPorts, selectIn } from "./matching.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
-import type { NamespaceRequest } from "./ports.js";
+import type { SelectingRequest } from "./ports.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;
@@ -30,17 +29,12 @@ const READS_MAX = 50;
 /** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */
 export type Order = "newest" | "oldest" | "event-newest" | "event-oldest";
 
-interface ListRequest extends NamespaceRequest {
+interface ListRequest extends SelectingRequest {
   readonly pageSize?: number | undefined;
   /** Empty means the first page. */
   readonly pageToken: string;
   /** The newest first if left out. */
   readonly order?: Order | undefined;
-  /** Filter of the memories; see docs/filters.md. All are listed if left out. */
-  readonly filter?: JsonObject | undefined;
-  /** True if memories that others superseded are wanted, too. */
-  readonly includeSuperseded?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 interface Listing {

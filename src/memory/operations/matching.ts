@@ -7,9 +7,8 @@ import type { Scope } from "../ports/names.js";
 import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { matches } from "../requests/matches.js";
-import type { JsonObject } from "../requests/metadata.js";
 import { fetchAll, type Showing, type Shown, type ShowPorts, shownOf } from "../versions/fetch.js";
-import type { ReadingPorts } from "./ports.js";
+import type { ChangingRequest, ReadingPorts } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
@@ -43,11 +42,7 @@ export function parseTargets({
   ids,
   filter: given,
   dryRun = false,
-}: {
-  readonly ids: readonly string[];
-  readonly filter?: JsonObject | undefined;
-  readonly dryRun?: boolean | undefined;
-}): Targets {
+}: Pick<ChangingRequest, "ids" | "filter" | "dryRun">): Targets {
   if (given === undefined) {
     if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
     return { ids: parseMemoryIds(ids) };

@@ -6,6 +6,7 @@ import type { DomainPorts } from "../ports/ports.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import type { OnSecret } from "../requests/handle-secrets.js";
+import type { JsonObject } from "../requests/metadata.js";
 
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
@@ -32,6 +33,23 @@ export type ErasingPorts = ErasurePorts & Pick<DomainPorts, "quota">;
 export interface NamespaceRequest {
   readonly caller: Caller;
   readonly namespace: string;
+}
+
+/** Request about memories of a namespace, which a filter selects or not. */
+export interface SelectingRequest extends NamespaceRequest {
+  /** Filter of the memories; see docs/filters.md. All are meant if left out, and no ids are given. */
+  readonly filter?: JsonObject | undefined;
+  /** True if memories that others superseded are meant, too. */
+  readonly includeSuperseded?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Request that changes memories: those with some ids, or those that a filter selects. */
+export interface ChangingRequest extends SelectingRequest {
+  /** Ids of the memories, or none if there is a filter. */
+  readonly ids: readonly string[];
+  /** True if nothing must be changed yet: the answer tells what would be. */
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Request that costs calls. */

@@ -6,6 +6,7 @@ import { vectorsOf } from "../ports/windows.js";
 import { likeness, scoreOf } from "../search/score.js";
 import { LogAdvancedError, type LogView } from "../versions/condition.js";
 import { type CurrentVersion, currentVersionOf } from "../versions/current-version.js";
+import { fetchAll } from "../versions/fetch.js";
 
 /** Maximum number of similar memories that a store lists. */
 const LISTED_MAX = 3;
@@ -113,10 +114,8 @@ export class SimilarMemories {
   /** Compares memories whose vectors the search has released. */
   async #compare(sequences: readonly number[]): Promise<void> {
     const { logId } = this.replica;
-    for (let rest = sequences; rest.length > 0; ) {
-      const some = await this.to.log.fetch({ logId, sequences: rest, what: "all" });
-      for (const each of some.found) this.#take(each);
-      rest = some.rest;
+    for await (const some of fetchAll(this.to.log, { logId, sequences, what: "all" })) {
+      for (const each of some) this.#take(each);
     }
   }
 

@@ -14,7 +14,7 @@ import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
-import type { ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
+import type { ChangingRequest, ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { writeItems } from "./write.js";
 
@@ -25,20 +25,13 @@ const WRITING_MAX = 8;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
 
-export interface UpdateMemoriesRequest extends NamespaceRequest {
-  /** Ids of the memories, or none if there is a filter. */
-  readonly ids: readonly string[];
-  /** Filter of the memories; see docs/filters.md. */
-  readonly filter?: JsonObject | undefined;
+export interface UpdateMemoriesRequest extends Omit<ChangingRequest, "includeSuperseded"> {
   /** JSON merge patch of the metadata of each. */
   readonly metadata?: JsonObject | undefined;
   /** Paths removed from the metadata of each, before the patch is applied. */
   readonly remove: readonly string[];
-  /** True if nothing must be changed yet: the answer tells what would be. */
-  readonly dryRun?: boolean | undefined;
   /** Empty begins. */
   readonly pageToken: string;
-  readonly signal?: AbortSignal | undefined;
   /** Called before each version with about as many bytes as it writes. What it throws ends the writing. */
   readonly onFreeWrite?: ((bytes: number) => void) | undefined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FieldPart } from "../../../src/index/fields/field-part.js";
 import { KIND, keyOf } from "../../../src/index/fields/keys.js";
 import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
-import { isRemoved } from "../../../src/index/rows/postings.js";
+import { isRemoved } from "../../../src/index/rows/inverted.js";
 import { type Chance, chanceOf } from "../../support/chance.js";
 import { straysIn } from "../postings.js";
 import { conditionOf, createdOf, numberOnlyIn, subjectOf } from "./random.js";
@@ -113,7 +113,7 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     for (const sequence of [...segments.living.keys()]) segments.remove(sequence);
     for (const { fields } of segments.all) {
       expect(fields.arrays.keys.every((byte) => byte === 0)).toBe(true);
-      for (const array of [fields.arrays.counts, fields.arrays.values]) {
+      for (const array of [fields.arrays.counts, fields.arrays.forward]) {
         expect(array.every((number) => number === 0)).toBe(true);
       }
       expect(fields.arrays.postings.every(isRemoved)).toBe(true);

@@ -41,7 +41,6 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
     const files = new LogFiles({
       folder: join(folder, logId),
       logId,
-      yieldNow: yieldToEventLoop,
       quietMs: 5,
       onTrouble,
     });
@@ -50,10 +49,9 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
     const index: VectorsWithFiles = Object.assign(Object.create(part) as OpenIndex, {
       onLost: () => {},
       restore: async () => {
-        const restored = await part.restore(await files.find());
+        const upto = await part.restore(await files.find());
         if (isClosed) return undefined;
-        await files.keep(restored.files);
-        const { upto, removed } = restored;
+        const { removed } = await files.eraseOthers();
         return upto === 0 ? undefined : { sequence: upto, opId: `op${upto}`, wiped: removed };
       },
       reset: async () => {
@@ -79,7 +77,7 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
   };
   return {
     open,
-    openUnsaved: (logId: string) => usearch.open(logId),
+    openUnsaved: (logId: string) => usearch.open(logId, new LogFiles({ logId, onTrouble })),
     discard: (logId: string) => indexes.discard(logId),
     wipe: async (logId: string, sequences: readonly number[]) => {
       const index = opened.get(logId);

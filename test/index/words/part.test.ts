@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isRemoved, noteIn, rowIn } from "../../../src/index/rows/postings.js";
+import { isRemoved, noteIn, rowIn } from "../../../src/index/rows/inverted.js";
 import { hashOf } from "../../../src/index/words/hash.js";
 import { WordPart } from "../../../src/index/words/part.js";
 import { rowWordsOf } from "../../../src/index/words/row-words.js";
@@ -89,14 +89,6 @@ describe("a part of words", () => {
     expect(again.lengthSum).toBeGreaterThan(0);
     const bytes = Object.values(words.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
     expect(words.bytes - bytes).toBe(WordPart.of([]).bytes - 8);
-  });
-
-  test("arrays that do not belong together are refused", () => {
-    const { arrays } = TestSegment.of(rowsOf(1)).words;
-    const { hashes: _, ...rest } = arrays;
-    expect(() => new WordPart(rest)).toThrow("missing");
-    expect(() => new WordPart({ ...arrays, hashes: arrays.hashes.subarray(1) })).toThrow("belong together");
-    expect(() => new WordPart({ ...arrays, hashes: arrays.postings })).toThrow("another type");
   });
 
   test("a removed row leaves nothing but the number of its words", () => {

@@ -1,8 +1,8 @@
 import type { Flat } from "../../../src/index/flat.js";
 import { Bits } from "../../../src/index/rows/bits.js";
+import type { WordSegment } from "../../../src/index/words/part.js";
 import { WordPart } from "../../../src/index/words/part.js";
 import { rowWordsOf } from "../../../src/index/words/row-words.js";
-import type { WordSegment } from "../../../src/index/words/segment.js";
 
 /** A memory as these tests have it. */
 export interface TextRow {
