@@ -113,7 +113,7 @@ export default defineConfig({
           name: "mongo",
           include: ON_DATABASES,
           runner: "./test/support/mongo/runner.ts",
-          env: { TEST_DATABASE: "mongo", ...AS_SHIPPED },
+          env: { TEST_DATABASE: "mongo" },
           maxWorkers,
           isolate: false,
         },

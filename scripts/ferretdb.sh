@@ -9,8 +9,10 @@ program=$cache/ferretdb-$(cat go.mod go.sum main.go | git hash-object --stdin)
 if [ ! -x "$program" ]; then
   mkdir -p "$cache"
   go=$(../../../../scripts/find-go.sh)
-  # The compiler collects less garbage: a fifth less time.
-  GOGC=400 GOFLAGS='' CGO_ENABLED=0 "$go" build -tags ferretdb_no_postgresql -ldflags='-s -w' -o "$program.$$" . >&2 &
+  # The compiler collects less garbage, inlines nothing and writes nothing for debuggers: two
+  # fifths less time.
+  GOGC=400 GOFLAGS='' CGO_ENABLED=0 "$go" build -tags ferretdb_no_postgresql -gcflags=all='-l -dwarf=false' \
+    -ldflags='-s -w' -o "$program.$$" . >&2 &
   trap 'kill $!' TERM
   wait $!
   mv "$program.$$" "$program"
