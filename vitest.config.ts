@@ -33,7 +33,9 @@ const BROWSER = ["test/browser/**/*.test.ts"];
 
 /** The quick tests have a part of these, as `test/support/quick.ts` says, and the others the rest. */
 const LONGER = [
-  ...e2e("long-texts", "unread-bodies"),
+  ...e2e("batch-bodies", "long-texts", "unread-bodies"),
+  "test/memory/heavy.test.ts",
+  "test/memory/hybrid.test.ts",
   "test/embedding/long-texts.test.ts",
   "test/index/histories.test.ts",
   "test/index/words/find.test.ts",

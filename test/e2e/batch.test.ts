@@ -2,13 +2,11 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
 import { onDatabase } from "../support/on-database.js";
-import { type Outcome, type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
+import { accountAt, type Outcome, type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
-
-const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 interface Item extends JsonObject {
   text: string;
@@ -16,17 +14,6 @@ interface Item extends JsonObject {
 
 const itemsOf = (count: number, word = "text"): Item[] =>
   Array.from({ length: count }, (_, i) => ({ text: `${word} number ${i}`, metadata: { i } }));
-
-/** Opens an account at a server, and calls it. */
-async function accountAt(protocol: Protocol) {
-  const key = String((await protocol.call("SignUp", {})).body.api_key);
-  const call = (rpc: RpcName, request: JsonObject = {}, header: Record<string, string> = {}) =>
-    protocol.call(rpc, request, { key, header });
-  const used = async () => (await call("GetAccount")).body.calls_used as number;
-  const count = async (namespace: string) =>
-    (await call("CountMemories", { namespace })).body.memories as number;
-  return { key, call, used, count };
-}
 
 const resultsOf = ({ body }: Outcome) => body.results as { stored?: JsonObject; error?: JsonObject }[];
 const idsOf = (outcome: Outcome) => resultsOf(outcome).map(({ stored }) => stored?.id as string);
@@ -170,35 +157,6 @@ describe("batches", () => {
     server = await (await LOCAL_DATABASE.make()).start({ FREE_CALLS: "1000000" });
   });
   afterAll(() => server.stop());
-
-  it.each(PROTOCOLS)("may have 8 MiB of body, through %s", async (name) => {
-    const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;
-    const { call, used, count } = await accountAt(protocol);
-    const metadata = { a: "x".repeat(16_000) };
-    const memories = Array.from({ length: 256 }, (_, i) => ({
-      text: `${i}. ${" ".repeat(14_000)}end`,
-      metadata,
-    }));
-    const outcome = await call("StoreBatch", { namespace: "n", memories });
-    expect([outcome.code, outcome.message]).toEqual(["ok", ""]);
-    expect([await used(), await count("n")]).toEqual([256, 256]);
-    const larger = memories.map((each) => ({ ...each, text: `${each.text}${" ".repeat(3_000)}end` }));
-    const refused = await call("StoreBatch", { namespace: "n", memories: larger });
-    expect(refused).toMatchObject({ code: "resource_exhausted", reason: "BODY_TOO_LARGE" });
-    // gRPC counts its envelope too.
-    expect(refused.message).toMatch(/8,388,6(08|13) bytes/);
-    expect(await used()).toBe(256);
-  });
-
-  it("have a body limit of their own: other calls keep theirs", async () => {
-    const protocol = protocolsOf(server.url)[0] as Protocol;
-    const { call } = await accountAt(protocol);
-    const large = { namespace: "n", text: "a", metadata: { a: "x".repeat(1_100_000) } };
-    expect(await call("Store", large)).toMatchObject({
-      code: "resource_exhausted",
-      reason: "BODY_TOO_LARGE",
-    });
-  });
 
   it("do not hold up the short calls of another account", async () => {
     const protocol = protocolsOf(server.url)[0] as Protocol;

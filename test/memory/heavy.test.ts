@@ -5,6 +5,7 @@ import { listMemories } from "../../src/memory/operations/list.js";
 import { recall } from "../../src/memory/operations/recall.js";
 import { store } from "../../src/memory/operations/store.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
+import { QUICK, quickly } from "../support/quick.js";
 import { CALLER, TestService } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
 
@@ -85,10 +86,7 @@ async function watched<T>(work: () => Promise<T>) {
   return { result, heapBytes, bufferBytes, pauseMs };
 }
 
-it.each([
-  ["a flat index", 20_000],
-  ["a graph", 1_000],
-])(
+it.each([QUICK ? (["a flat index", 20_000] as const) : (["a graph", 1_000] as const)])(
   "a recall of the longest query over the longest memories is bounded in memory: %s",
   async (_, tailRowsMax) => {
     const { ports } = await heavyService(MEMORIES, tailRowsMax);
@@ -104,28 +102,36 @@ it.each([
   120_000,
 );
 
-it("a recall that nobody waits for any more stops working, and is not charged", async () => {
-  const { ports, charges } = await heavyService(MEMORIES, 20_000);
-  const stopping = new AbortController();
-  const begunMs = performance.now();
-  const request = { caller: CALLER, query: "#", namespace: "heavy", topK: 20, signal: stopping.signal };
-  const recalling = recall(ports, request).catch((error) => error);
-  await sleep(30);
-  stopping.abort(new Error("too late"));
-  expect(await recalling).toMatchObject({ message: "too late" });
-  const tookMs = performance.now() - begunMs;
-  expect(charges).toEqual({ charged: 1, refunded: 1, counted: 0 });
-  const whole = performance.now();
-  await recall(ports, { ...request, signal: new AbortController().signal });
-  expect(tookMs).toBeLessThan((performance.now() - whole) / 2);
-}, 120_000);
+quickly(
+  "a recall that nobody waits for any more stops working, and is not charged",
+  async () => {
+    const { ports, charges } = await heavyService(MEMORIES, 20_000);
+    const stopping = new AbortController();
+    const begunMs = performance.now();
+    const request = { caller: CALLER, query: "#", namespace: "heavy", topK: 20, signal: stopping.signal };
+    const recalling = recall(ports, request).catch((error) => error);
+    await sleep(30);
+    stopping.abort(new Error("too late"));
+    expect(await recalling).toMatchObject({ message: "too late" });
+    const tookMs = performance.now() - begunMs;
+    expect(charges).toEqual({ charged: 1, refunded: 1, counted: 0 });
+    const whole = performance.now();
+    await recall(ports, { ...request, signal: new AbortController().signal });
+    expect(tookMs).toBeLessThan((performance.now() - whole) / 2);
+  },
+  120_000,
+);
 
-it("pages of the longest memories are read without their vectors", async () => {
-  const { ports } = await heavyService(60, 1_000_000);
-  const page = () =>
-    listMemories(ports, { caller: CALLER, namespace: "heavy", pageSize: 100, pageToken: "" });
-  const { result, bufferBytes } = await watched(() => Promise.all(Array.from({ length: 8 }, page)));
-  // A megabyte of text fills a page.
-  expect(result.map(({ items }) => items.length)).toEqual(new Array(8).fill(16));
-  expect(bufferBytes).toBeLessThan(30 * MB);
-}, 120_000);
+quickly(
+  "pages of the longest memories are read without their vectors",
+  async () => {
+    const { ports } = await heavyService(60, 1_000_000);
+    const page = () =>
+      listMemories(ports, { caller: CALLER, namespace: "heavy", pageSize: 100, pageToken: "" });
+    const { result, bufferBytes } = await watched(() => Promise.all(Array.from({ length: 8 }, page)));
+    // A megabyte of text fills a page.
+    expect(result.map(({ items }) => items.length)).toEqual(new Array(8).fill(16));
+    expect(bufferBytes).toBeLessThan(30 * MB);
+  },
+  120_000,
+);

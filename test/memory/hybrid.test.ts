@@ -4,6 +4,7 @@ import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js
 import { recall } from "../../src/memory/operations/recall.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
+import { QUICK, quickly } from "../support/quick.js";
 import { CALLER, type Domain, TestService } from "./domain.js";
 import { HybridModel } from "./hybrid-model.js";
 import { modelVersionsOf } from "./models.js";
@@ -11,7 +12,7 @@ import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 import { unsavedIndexes } from "./unsaved-indexes.js";
 
 /** Number of random sequences; set it higher after a change to what orders results. */
-const SEQUENCES = Number(process.env.HYBRID_SEQUENCES ?? 10);
+const SEQUENCES = Number(process.env.HYBRID_SEQUENCES ?? (QUICK ? 3 : 10));
 const STEPS = 60;
 const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget train coffee garden piano".split(
   " ",
@@ -78,7 +79,7 @@ describe("a recall by meaning and words", () => {
     for (let seed = 1; seed <= SEQUENCES; seed++) await runSequence(seed);
   });
 
-  it("finds a memory by its words at the very next recall, on any replica", async () => {
+  quickly("finds a memory by its words at the very next recall, on any replica", async () => {
     const [one, other] = [newDomain(), newDomain()];
     for (let i = 0; i < 30; i++) {
       await store(i % 2 ? one : other, "a", `the code word is zebra${i}`);
@@ -90,7 +91,7 @@ describe("a recall by meaning and words", () => {
     }
   });
 
-  it("does not read the log again for words that it was handed", async () => {
+  quickly("does not read the log again for words that it was handed", async () => {
     const domain = newDomain();
     await store(domain, "a", "ana moved to berlin");
     await recallBoth(domain, { namespace: "a", query: "ana" });
@@ -112,7 +113,7 @@ describe("a recall by meaning and words", () => {
     expect(entries).toBe(0);
   });
 
-  it("answers nothing in a namespace that does not exist, or is empty again", async () => {
+  quickly("answers nothing in a namespace that does not exist, or is empty again", async () => {
     const domain = newDomain();
     expect(await recallBoth(domain, { namespace: "none", query: "ana" })).toEqual([]);
     const id = await store(domain, "a", "ana");
@@ -121,7 +122,7 @@ describe("a recall by meaning and words", () => {
     expect(await recallBoth(domain, { namespace: "a", query: "ana" })).toEqual([]);
   });
 
-  it("builds the indexes anew after one has failed", async () => {
+  quickly("builds the indexes anew after one has failed", async () => {
     const failures = [new Error("the index is broken")];
     const { indexes } = unsavedIndexes({}, { vectors: service.vectors });
     const failing = unsavedIndexes(
@@ -141,7 +142,7 @@ describe("a recall by meaning and words", () => {
     expect(failing.opened.map(({ closed }) => closed)).toEqual([1, 0]);
   });
 
-  it("closes the index with its namespace, and erases its files when it is dropped", async () => {
+  quickly("closes the index with its namespace, and erases its files when it is dropped", async () => {
     const made = unsavedIndexes({}, { vectors: service.vectors });
     const domain = newDomain(made);
     await store(domain, "a", "ana moved to berlin");
@@ -153,7 +154,7 @@ describe("a recall by meaning and words", () => {
     expect(made.discarded).toContain(logId);
   });
 
-  it("counts words and fields within the budget of the indexes", async () => {
+  quickly("counts words and fields within the budget of the indexes", async () => {
     const bytesOf = async (text: string) => {
       const domain = newDomain();
       const namespace = `of ${text.length}`;

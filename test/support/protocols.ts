@@ -280,3 +280,14 @@ function rpcPath(rpc: RpcName): string {
 function authorization(key: string | undefined): Record<string, string> {
   return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
+
+/** Opens an account at a server, and calls it. */
+export async function accountAt(protocol: Protocol) {
+  const key = String((await protocol.call("SignUp", {})).body.api_key);
+  const call = (rpc: RpcName, request: JsonObject = {}, header: Record<string, string> = {}) =>
+    protocol.call(rpc, request, { key, header });
+  const used = async () => (await call("GetAccount")).body.calls_used as number;
+  const count = async (namespace: string) =>
+    (await call("CountMemories", { namespace })).body.memories as number;
+  return { key, call, used, count };
+}
