@@ -12,7 +12,7 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { MemoryError, type Reason } from "../errors.js";
+import { invalid, MemoryError, type Reason } from "../errors.js";
 import type { Call } from "./call.js";
 
 export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
@@ -96,7 +96,8 @@ export function errorBody(status: number, message: string): { code: string; mess
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that set these elsewhere do not run.
   reply.headers({ "x-request-id": request.id, "cache-control": NO_STORE });
-  sendError(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
+  const error = invalid("path", "is not percent-encoded UTF-8, or a part of it is too long");
+  sendCallError(reply, { abortReason: undefined }, error);
 }
 
 /** Responds to bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */

@@ -115,6 +115,7 @@ describe("paths and methods", () => {
       );
       expect(text, path).toMatch(/^HTTP\/1.1 (400|404) /);
       expect(text, path).toMatch(/\{"code":"(invalid_argument|not_found)","message":/);
+      if (text.startsWith("HTTP/1.1 400 ")) expect(text, path).toContain('"field":"path"');
       expect(text, path).toMatch(/^x-request-id: [\w-]{36}\r$/im);
     }
   });
