@@ -21,7 +21,7 @@ test.skipIf(process.platform !== "linux")(
     for (const [i, ratio] of over.entries())
       expect(ratio / ((ours[i] as number) / (bare[i] as number)), stdout).toBeCloseTo(1, 1);
     const [parts = "", functions = ""] = stdout.split("Heaviest functions");
-    for (const part of ["Node", "Fastify", "Protobuf", "src/server/rest"])
+    for (const part of ["Node", "Fastify", "Protobuf", "src/server/listen"])
       expect(parts).toMatch(new RegExp(String.raw`^ +[\d.]+ %  ${part}$`, "m"));
     const shares = [...parts.matchAll(/^ +([\d.]+) % {2}/gm)].map(([, share]) => Number(share));
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(100, -1);
