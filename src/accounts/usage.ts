@@ -116,6 +116,7 @@ export class UsageCounter {
     const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
     const before = this.#waiting.get(key);
     if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
+    // A copy is counted up: a write that timed out may still read the one that it was given.
     if (before === undefined) this.#waiting.set(key, { ...hour });
     else addTo(before, hour);
   }

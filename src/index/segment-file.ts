@@ -48,7 +48,7 @@ export interface Filed {
 /** A segment of a log that is not open, from which memories can be removed. */
 export type StoredSegment = Pick<Filed, "remove"> & { readonly file: SegmentFile };
 
-/** What is to be overwritten in a segment's file: elements of its arrays, and rows of the graph beside it. */
+/** Parts of a segment's files to overwrite: ranges of its arrays, and rows of its graph. */
 export interface Overwriting {
   readonly ranges: OverwrittenRange[];
   readonly rows: number[];

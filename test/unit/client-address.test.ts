@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
 import { networkOf, TrustedProxies } from "../../src/server/listen/client-address.js";
 
@@ -6,8 +5,7 @@ const PROXIES = ["10.0.0.0/8", "fd00::/8"];
 
 function addressOf(remoteAddress: string, forwarded?: string, proxies: readonly string[] = PROXIES): string {
   const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
-  const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
-  return new TrustedProxies(proxies).addressOf(request);
+  return new TrustedProxies(proxies).addressOf({ socket: { remoteAddress }, headers });
 }
 
 describe("the client's address", () => {

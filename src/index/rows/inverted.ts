@@ -68,7 +68,7 @@ export function findPosting(lists: Lists, term: number, row: number): number {
 
 interface Removing {
   readonly overwritten: Overwritten;
-  /** Called for each term that no living row has any more. */
+  /** Called with each term whose last living row was removed: a dead term is erased. */
   died(term: number): void;
 }
 

@@ -10,6 +10,11 @@ declare module "node:http" {
   }
 }
 
+/** A request by its connection: only the address of the other side counts. */
+interface Connected {
+  readonly socket: Pick<Socket, "remoteAddress">;
+}
+
 /** Maximum number of proxies in a chain; earlier entries of the header are ignored. */
 const HOPS_MAX = 32;
 
@@ -35,7 +40,7 @@ export class TrustedProxies {
    * Returns whose request it is: the address of the connection, or, when that is a trusted proxy, the one
    * that the proxy wrote last in `X-Forwarded-For`, and so on. Whatever an untrusted hop wrote is hearsay.
    */
-  addressOf({ socket, headers }: Pick<IncomingMessage, "socket" | "headers">): string {
+  addressOf({ socket, headers }: Pick<IncomingMessage, "headers"> & Connected): string {
     let address = plainAddress(socket.remoteAddress ?? "");
     const forwarded = headers["x-forwarded-for"];
     if (forwarded === undefined) return address;
