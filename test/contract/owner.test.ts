@@ -1,16 +1,23 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import promises, { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
 import { claim, RELEASE_WAIT_MS } from "../../src/storage/local/owner/owner.js";
 import { type Child, startChild } from "./children/start.js";
 import { aMemory, anLogId, entriesOf } from "./samples.js";
 
 const STARTERS = 5;
+/** Folders that are claimed at the same time. */
+const FOLDERS = 20;
+/** Longest pause before and after each step of a slow process. */
+const PAUSE_MS_MAX = 100;
+const DEAD = join("owner", "000000000000.sock");
+const STEPS = ["mkdir", "readdir", "rename", "rm", "rmdir"] as const;
 
 describe("the folder of the local database", () => {
   let dataDir: string;
@@ -21,6 +28,8 @@ describe("the folder of the local database", () => {
     children = [];
   });
   afterEach(async () => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
     await Promise.all(children.map((child) => child.kill()));
     await rm(dataDir, { recursive: true });
   });
@@ -33,8 +42,19 @@ describe("the folder of the local database", () => {
     for (const child of started) child.tell("go");
     return Promise.all(started.map(async (child) => ({ child, said: await child.hear() })));
   };
-  const inUse = () => `DATA_DIR ${dataDir} is in use by another recalld`;
-  const sockets = async () => (await readdir(dataDir)).filter((name) => name.endsWith(".sock"));
+  const inUse = (folder = dataDir) => `DATA_DIR ${folder} is in use by another recalld`;
+  const files = (folder = dataDir) => readdir(folder, { recursive: true });
+  const sockets = async (folder = dataDir) => (await files(folder)).filter((name) => name.endsWith(".sock"));
+
+  /** Leaves the socket of an owner that has ended. */
+  const leaveDead = async () => {
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(join(dataDir, "listening"), done));
+    await mkdir(join(dataDir, "owner"));
+    await rename(join(dataDir, "listening"), join(dataDir, DEAD));
+    await new Promise((done) => server.close(done));
+    expect(await sockets()).toEqual([DEAD]);
+  };
 
   it("has one owner, and turns others away without disturbing it", async () => {
     const owner = await openLocal({ dataDir });
@@ -76,19 +96,60 @@ describe("the folder of the local database", () => {
   }, 60_000);
 
   it("goes to one of several that find its owner dead at the same moment", async () => {
-    const dead = join(dataDir, "owner-000000000000.sock");
-    const server = createServer();
-    await new Promise<void>((done) => server.listen(join(dataDir, "listening"), done));
-    await rename(join(dataDir, "listening"), dead);
-    await new Promise((done) => server.close(done));
-    expect(await sockets()).toHaveLength(1);
+    await leaveDead();
     const claims = await Promise.allSettled(Array.from({ length: STARTERS }, () => claim({ dataDir })));
     const won = claims.filter((claim) => claim.status === "fulfilled");
     expect(won).toHaveLength(1);
     expect(await sockets()).toHaveLength(1);
-    expect(await sockets()).not.toContain(basename(dead));
+    expect(await sockets()).not.toContain(DEAD);
     await won[0]?.value();
-    expect(await sockets()).toEqual([]);
+    expect(await files()).toEqual([]);
+  });
+
+  it("goes to one of several, however long each of them pauses between two steps", async () => {
+    const folders = Array.from({ length: FOLDERS }, (_, i) => join(dataDir, String(i)));
+    for (const folder of folders) await mkdir(folder);
+    const pause = () => sleep(Math.random() * PAUSE_MS_MAX);
+    for (const step of STEPS) {
+      const real = promises[step] as (...given: unknown[]) => Promise<never>;
+      vi.spyOn(promises, step).mockImplementation(async (...given: unknown[]) => {
+        await pause();
+        return real(...given).finally(pause);
+      });
+    }
+    syncBuiltinESMExports();
+    await Promise.all(
+      folders.map(async (folder) => {
+        const starting = Array.from({ length: STARTERS }, () => claim({ dataDir: folder }));
+        const claims = await Promise.allSettled(starting);
+        const reasons = claims.flatMap((each) => (each.status === "rejected" ? [each.reason.message] : []));
+        expect(reasons).toEqual(Array(STARTERS - 1).fill(inUse(folder)));
+        expect(await sockets(folder)).toHaveLength(1);
+        for (const each of claims) if (each.status === "fulfilled") await each.value();
+        expect(await files(folder)).toEqual([]);
+      }),
+    );
+  });
+
+  it("stays with its owner when another process removes the socket of a dead one late", async () => {
+    await leaveDead();
+    let removeNow = () => {};
+    const late = new Promise<void>((done) => {
+      removeNow = done;
+    });
+    const removing = vi.spyOn(promises, "rm").mockImplementationOnce(async (...given) => {
+      await late;
+      return rm(...given);
+    });
+    syncBuiltinESMExports();
+    const slow = claim({ dataDir });
+    await vi.waitFor(() => expect(removing).toHaveBeenCalledOnce());
+    const leave = await claim({ dataDir });
+    removeNow();
+    await expect(slow).rejects.toThrow(inUse());
+    await expect(claim({ dataDir })).rejects.toThrow(inUse());
+    await leave();
+    expect(await files()).toEqual([]);
   });
 
   // A process that opens an LMDB file sets the shared transaction number to the one that it has just read.
@@ -97,7 +158,7 @@ describe("the folder of the local database", () => {
     const leave = await claim({ dataDir });
     const [other] = await startAll(1);
     expect(other?.said).toBe(inUse());
-    expect(await readdir(dataDir)).toEqual(await sockets());
+    expect(await files()).toEqual(["owner", ...(await sockets())]);
     await leave();
   });
 
@@ -119,7 +180,7 @@ describe("the folder of the local database", () => {
     const inner = join(dataDir, "new", "folder");
     const storage = await openLocal({ dataDir: inner });
     expect((await stat(inner)).mode & 0o777).toBe(0o700);
-    for (const name of await readdir(inner)) expect((await stat(join(inner, name))).mode & 0o077).toBe(0);
+    for (const name of await files(inner)) expect((await stat(join(inner, name))).mode & 0o077).toBe(0);
     await storage.close();
   });
 
@@ -130,7 +191,7 @@ describe("the folder of the local database", () => {
     await expect(openLocal({ dataDir: inner })).rejects.toMatchObject({ code: "failed_precondition" });
     await owner.close();
     await (await openLocal({ dataDir: inner })).close();
-    expect((await readdir(inner)).filter((name) => name.endsWith(".sock"))).toEqual([]);
+    expect(await sockets(inner)).toEqual([]);
   });
 
   it("is refused with the reason when it cannot be used", async () => {

@@ -1,9 +1,9 @@
-import { randomBytes, randomInt } from "node:crypto";
-import { readdir, rename, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, failedPrecondition, MemoryError, unavailable } from "../../../errors.js";
-import { answers, ask, listen } from "./socket.js";
+import { ask, isDead, listen } from "./socket.js";
 
 /** Request of an operator's command to the process that owns the folder. */
 interface OwnerRequest {
@@ -23,11 +23,13 @@ const MASKED = new MemoryError("internal", "the server could not do this; it is 
 
 /** Time to wait for an owner that is about to leave, such as an operator's command. */
 export const RELEASE_WAIT_MS = 1000;
-const LOOK_MS = 10;
-/** Longest pause of a process that gave way; the pauses are random, so that not all return at once. */
-const GIVE_WAY_MS_MAX = 50;
+/** Pause between two attempts. Each fills the queue of a stopped owner's socket, and on macOS a full one refuses. */
+const LOOK_MS = 50;
 
-const SHOWN = /^owner-[0-9a-f]+\.sock$/;
+/** Folder in DATA_DIR that holds the owner's socket and nothing else. */
+const OWNER = "owner";
+/** What a rename says of a folder that is not empty: POSIX allows both. */
+const OCCUPIED = ["ENOTEMPTY", "EEXIST"];
 /** Answer of a process that has the folder and answers no requests. */
 const BUSY = "busy";
 
@@ -41,21 +43,41 @@ interface Folder {
  * Makes this process the only owner of the folder, before it opens anything there: LMDB files do not
  * tolerate a second process that opens them while the first one writes.
  *
- * A process that wants the folder listens on a socket there, and only then looks for others. Of two
- * processes the later one sees the earlier, so two never both find themselves alone. The kernel closes a
- * socket with its process, however that ends: no lock remains, and a reused process id does no harm. It
- * works across containers that share a volume, because a socket is found by its file.
+ * A process that wants the folder listens on a socket in a subfolder of its own, and renames that to
+ * `owner`. The kernel allows this only while `owner` is missing or empty, so one process has it, however long
+ * each of them pauses between two steps. The kernel closes a socket with its process, however that ends, and
+ * the next process removes a closed one. No name is used twice, so a late removal never meets another's. No
+ * lock remains, and a reused process id does no harm. It works across containers that share a volume, because
+ * a socket is found by its file.
  *
  * @returns a function that gives the folder up.
  * @throws MemoryError `failed_precondition` when another process has the folder and keeps it.
  */
 export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<void>> {
-  const claimant = await Claimant.in(dataDir, answer);
+  const id = randomBytes(6).toString("hex");
+  const [claiming, owner] = [join(dataDir, `claim-${id}`), join(dataDir, OWNER)];
+  const socket = `${id}.sock`;
+  let stop: (() => Promise<void>) | undefined;
+  const release = async () => {
+    await stop?.();
+    await rm(claiming, { recursive: true, force: true });
+    await rm(join(owner, socket), { force: true });
+    await rmdir(owner).catch(on(["ENOENT", ...OCCUPIED], undefined));
+  };
+  await mkdir(claiming, { mode: 0o700 });
   try {
-    await claimant.takeOver();
-    return () => claimant.release();
+    // Others see the socket only after the rename, when it listens: one that refuses is of a dead process.
+    stop = await listen(join(claiming, socket), answer ? answering(answer) : async () => BUSY);
+    const deadline = performance.now() + RELEASE_WAIT_MS;
+    for (;;) {
+      await removeDead(owner);
+      if (await rename(claiming, owner).then(() => true, on(OCCUPIED, false))) return release;
+      if (performance.now() > deadline)
+        throw failedPrecondition(`DATA_DIR ${dataDir} is in use by another recalld`);
+      await sleep(LOOK_MS);
+    }
   } catch (error) {
-    await claimant.release();
+    await release();
     throw error;
   }
 }
@@ -69,93 +91,31 @@ export async function askOwner(
   dataDir: string,
   request: Parameters<Answering>[0],
 ): Promise<{ result: unknown } | undefined> {
-  for (const name of (await lookAround(dataDir)).alive) {
-    const line = await ask(join(dataDir, name), JSON.stringify(request));
-    if (line === undefined) throw unavailable(`the process that owns DATA_DIR ${dataDir} went away`);
-    if (line !== BUSY) return { result: resultIn(line) };
+  for (const path of await pathsIn(join(dataDir, OWNER))) {
+    const line = await ask(path, JSON.stringify(request)).catch((error) => {
+      throw unavailable(`the process that owns DATA_DIR ${dataDir} went away`, error);
+    });
+    if (line !== undefined && line !== BUSY) return { result: resultIn(line) };
   }
   return undefined;
 }
 
-class Claimant {
-  readonly #name = `owner-${randomBytes(6).toString("hex")}.sock`;
-  #stop: (() => Promise<void>) | undefined;
-  #owns = false;
-
-  private constructor(private readonly dataDir: string) {}
-
-  static async in(dataDir: string, answer: Answering | undefined): Promise<Claimant> {
-    const claimant = new Claimant(dataDir);
-    const respond = answer && answering(answer);
-    claimant.#stop = await listen(claimant.#hidden, async (line) =>
-      respond !== undefined && claimant.#owns ? respond(line) : BUSY,
-    );
-    return claimant;
-  }
-
-  /**
-   * Takes the folder over. Of several processes at once, the one whose name comes first stays, and the
-   * others give way.
-   */
-  async takeOver(): Promise<void> {
-    const deadline = performance.now() + RELEASE_WAIT_MS;
-    await this.#show();
-    for (;;) {
-      const { alive, dead } = await lookAround(this.dataDir, { but: this.#name });
-      if (alive.length === 0) {
-        this.#owns = true;
-        for (const name of dead) await rm(join(this.dataDir, name), { force: true });
-        return;
-      }
-      if (performance.now() > deadline)
-        throw failedPrecondition(`DATA_DIR ${this.dataDir} is in use by another recalld`);
-      if (alive.some((name) => name < this.#name)) await this.#giveWay();
-      else await sleep(LOOK_MS);
-    }
-  }
-
-  async release(): Promise<void> {
-    await this.#stop?.();
-    for (const path of [this.#shown, this.#hidden]) await rm(path, { force: true });
-  }
-
-  async #giveWay(): Promise<void> {
-    await rename(this.#shown, this.#hidden);
-    await sleep(LOOK_MS + randomInt(GIVE_WAY_MS_MAX));
-    await this.#show();
-  }
-
-  /**
-   * Makes the listening socket visible, so a visible socket that does not answer belongs to a dead
-   * process.
-   */
-  #show(): Promise<void> {
-    return rename(this.#hidden, this.#shown);
-  }
-
-  get #shown(): string {
-    return join(this.dataDir, this.#name);
-  }
-
-  get #hidden(): string {
-    return join(this.dataDir, `claim-${this.#name}`);
-  }
+async function removeDead(owner: string): Promise<void> {
+  for (const path of await pathsIn(owner)) if (await isDead(path)) await rm(path, { force: true });
 }
 
-/** Finds the processes in the folder, and the sockets that dead ones left. */
-async function lookAround(dataDir: string, { but }: { but?: string } = {}) {
-  const [alive, dead]: [string[], string[]] = [[], []];
-  for (const name of await readdir(dataDir).catch(noneWithout)) {
-    if (!SHOWN.test(name) || name === but) continue;
-    ((await answers(join(dataDir, name))) ? alive : dead).push(name);
-  }
-  return { alive, dead };
+/** Returns no paths for a folder that does not exist. */
+async function pathsIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(on(["ENOENT"], []));
+  return names.map((name) => join(folder, name));
 }
 
-/** Returns no names for a folder that does not exist. */
-function noneWithout(error: NodeJS.ErrnoException): string[] {
-  if (error.code !== "ENOENT") throw error;
-  return [];
+/** Makes a value of the errors that have one of some codes; others are thrown. */
+function on<T>(codes: readonly string[], value: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (codes.includes(error.code ?? "")) return value;
+    throw error;
+  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -5,8 +6,8 @@ import { basename, dirname, join, resolve } from "node:path";
 
 /** Maximum length of a socket's address on every system (macOS: 104 bytes with the closing zero). */
 const ADDRESS_BYTES_MAX = 103;
-/** Time to wait for a connection: a stopped or overloaded owner does not refuse, it takes long. */
-const CONNECT_TIMEOUT_MS = 1000;
+/** Errors of a connection to a file on which no process listens, be it a socket or (on macOS) another file. */
+const REFUSED = ["ECONNREFUSED", "ENOTSOCK"];
 /** Maximum number of operators' commands at the same time. */
 const CONNECTIONS_MAX = 16;
 /** Time from a connection to its whole request, and maximum length of the request. */
@@ -71,43 +72,44 @@ function readRequest(connection: Socket): Promise<string | undefined> {
 
 /**
  * Asks the process that listens on a socket file. It waits without a limit, because a copy of a large
- * database may take hours. Returns undefined when no process listens, or it ended.
+ * database may take hours. Returns undefined when no process listens.
+ *
+ * @throws Error when the process ended without an answer.
  */
 export async function ask(path: string, request: string): Promise<string | undefined> {
   return withAddress(path, async (address) => {
     const connection = connect(address);
     connection.write(`${request}\n`);
-    // An error says that no process listens, or that it ended.
-    const answer = await firstLineOf(connection).catch(() => undefined);
-    connection.destroy();
-    return answer;
+    return firstLineOf(connection)
+      .catch((error: NodeJS.ErrnoException) => {
+        if (["ENOENT", ...REFUSED].includes(error.code ?? "")) return undefined;
+        throw error;
+      })
+      .finally(() => connection.destroy());
   });
 }
 
 /** Reads up to the first line feed: all else that Unicode knows as a line's end may stand in the answer. */
-async function firstLineOf(connection: Socket): Promise<string | undefined> {
+async function firstLineOf(connection: Socket): Promise<string> {
   let text = "";
   for await (const part of connection.setEncoding("utf8")) {
     text += part;
     const end = text.indexOf("\n");
     if (end >= 0) return text.slice(0, end);
   }
-  return undefined;
+  throw new Error("the connection ended without an answer");
 }
 
-/** True if a live process listens on a socket file; in doubt, true. */
-export async function answers(path: string): Promise<boolean> {
+/** True if no process listens on a socket file any more; in doubt, false. */
+export async function isDead(path: string): Promise<boolean> {
   return withAddress(path, async (address) => {
     const connection = connect(address);
-    const answer = await new Promise<boolean>((done) => {
-      connection.setTimeout(CONNECT_TIMEOUT_MS, () => done(true));
-      connection.once("connect", () => done(true));
-      connection.once("error", ({ code }: NodeJS.ErrnoException) => {
-        done(code !== "ECONNREFUSED" && code !== "ENOENT");
-      });
-    });
-    connection.destroy();
-    return answer;
+    return once(connection, "connect")
+      .then(
+        () => false,
+        ({ code = "" }: NodeJS.ErrnoException) => REFUSED.includes(code),
+      )
+      .finally(() => connection.destroy());
   });
 }
 
