@@ -165,8 +165,8 @@ describe("the folder of the local database", () => {
   it("is waited for while a command is about to leave it", async () => {
     const leave = await claim({ dataDir });
     const opening = openLocal({ dataDir });
-    await sleep(RELEASE_WAIT_MS / 2);
-    expect(await sockets()).toHaveLength(2);
+    const waited = sleep(RELEASE_WAIT_MS / 2, "waits");
+    expect(await Promise.race([opening, waited])).toBe("waits");
     await leave();
     await (await opening).close();
   });

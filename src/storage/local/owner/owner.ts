@@ -23,7 +23,10 @@ const MASKED = new MemoryError("internal", "the server could not do this; it is 
 
 /** Time to wait for an owner that is about to leave, such as an operator's command. */
 export const RELEASE_WAIT_MS = 1000;
-/** Pause between two attempts. Each fills the queue of a stopped owner's socket, and on macOS a full one refuses. */
+/**
+ * Pause between two attempts. Each takes a place in the queue of a stopped owner's socket, and on macOS a
+ * full queue refuses, as if the owner were dead.
+ */
 const LOOK_MS = 50;
 
 /** Folder in DATA_DIR that holds the owner's socket and nothing else. */
@@ -54,6 +57,27 @@ interface Folder {
  * @throws MemoryError `failed_precondition` when another process has the folder and keeps it.
  */
 export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<void>> {
+  const deadline = performance.now() + RELEASE_WAIT_MS;
+  for (;;) {
+    const release = (await isFree(dataDir)) ? await take({ dataDir, answer }) : undefined;
+    if (release !== undefined) return release;
+    if (performance.now() > deadline)
+      throw failedPrecondition(`DATA_DIR ${dataDir} is in use by another recalld`);
+    await sleep(LOOK_MS);
+  }
+}
+
+/** True if no process has the folder; sockets of dead ones are removed. */
+async function isFree(dataDir: string): Promise<boolean> {
+  for (const path of await socketsIn(dataDir)) {
+    if (!(await isDead(path))) return false;
+    await rm(path, { force: true });
+  }
+  return true;
+}
+
+/** Takes a free folder; returns undefined when another process was faster. */
+async function take({ dataDir, answer }: Folder): Promise<(() => Promise<void>) | undefined> {
   const id = randomBytes(6).toString("hex");
   const [claiming, owner] = [join(dataDir, `claim-${id}`), join(dataDir, OWNER)];
   const socket = `${id}.sock`;
@@ -62,23 +86,18 @@ export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<
     await stop?.();
     await rm(claiming, { recursive: true, force: true });
     await rm(join(owner, socket), { force: true });
+    // Another process may have it by now.
     await rmdir(owner).catch(on(["ENOENT", ...OCCUPIED], undefined));
   };
   await mkdir(claiming, { mode: 0o700 });
   try {
-    // Others see the socket only after the rename, when it listens: one that refuses is of a dead process.
+    // Others see the socket only when it listens, so one that refuses belongs to a dead process.
     stop = await listen(join(claiming, socket), answer ? answering(answer) : async () => BUSY);
-    const deadline = performance.now() + RELEASE_WAIT_MS;
-    for (;;) {
-      await removeDead(owner);
-      if (await rename(claiming, owner).then(() => true, on(OCCUPIED, false))) return release;
-      if (performance.now() > deadline)
-        throw failedPrecondition(`DATA_DIR ${dataDir} is in use by another recalld`);
-      await sleep(LOOK_MS);
-    }
+    await rename(claiming, owner);
+    return release;
   } catch (error) {
     await release();
-    throw error;
+    return on(OCCUPIED, undefined)(error as NodeJS.ErrnoException);
   }
 }
 
@@ -91,7 +110,7 @@ export async function askOwner(
   dataDir: string,
   request: Parameters<Answering>[0],
 ): Promise<{ result: unknown } | undefined> {
-  for (const path of await pathsIn(join(dataDir, OWNER))) {
+  for (const path of await socketsIn(dataDir)) {
     const line = await ask(path, JSON.stringify(request)).catch((error) => {
       throw unavailable(`the process that owns DATA_DIR ${dataDir} went away`, error);
     });
@@ -100,14 +119,11 @@ export async function askOwner(
   return undefined;
 }
 
-async function removeDead(owner: string): Promise<void> {
-  for (const path of await pathsIn(owner)) if (await isDead(path)) await rm(path, { force: true });
-}
-
-/** Returns no paths for a folder that does not exist. */
-async function pathsIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(on(["ENOENT"], []));
-  return names.map((name) => join(folder, name));
+/** Returns the paths of the owner's socket, and of those that dead ones left. */
+async function socketsIn(dataDir: string): Promise<string[]> {
+  const owner = join(dataDir, OWNER);
+  const names = await readdir(owner).catch(on(["ENOENT"], []));
+  return names.map((name) => join(owner, name));
 }
 
 /** Makes a value of the errors that have one of some codes; others are thrown. */
