@@ -8,7 +8,7 @@ import { verifyModel } from "./models/model-files.js";
 import type { ModelPlace } from "./models/pull.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool } from "./pool/pool.js";
-import { Thread } from "./pool/thread.js";
+import { startThread } from "./pool/thread.js";
 import type { LoadedModel } from "./pool/worker.js";
 import { openRemote, type RemoteEvents, type RemoteSettings } from "./remote/open.js";
 
@@ -44,7 +44,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
   };
   // All threads hold the same model. After a change of its files the service must be restarted.
   const start = async () => {
-    const { thread, loaded } = await Thread.start(onDisk);
+    const { thread, loaded } = await startThread(onDisk);
     first ??= loaded;
     try {
       settled(found, loaded.pooling);

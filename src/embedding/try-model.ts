@@ -1,3 +1,4 @@
+import { mapSome } from "../concurrency/map-some.js";
 import { failedPrecondition } from "../errors.js";
 import { type Embedder, type EmbedInput, SERVICE } from "../memory/ports/embedder.js";
 
@@ -121,13 +122,8 @@ function spread<T>(all: readonly T[], max: number): readonly T[] {
 export async function measureModel(embedder: Embedder, { texts, questions }: Trial): Promise<Measured> {
   const { dimensions } = embedder.model;
   const embed = (text: string, field: EmbedInput["field"]) => embedder.embed({ text, field, owner: SERVICE });
-  const vectors: Float32Array[] = [];
-  const entries = texts.entries();
   const beganMs = performance.now();
-  const work = async () => {
-    for (const [position, text] of entries) vectors[position] = (await embed(text, "text")).vectors;
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+  const vectors = await mapSome(texts, PARALLEL, async (text) => (await embed(text, "text")).vectors);
   const textsPerSecond = (texts.length / (performance.now() - beganMs)) * 1000;
   let [recall, first] = [0, 0];
   const tookMs: number[] = [];

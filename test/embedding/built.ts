@@ -10,7 +10,7 @@ async function built(file: string): Promise<unknown> {
 }
 
 export const { openEmbedder } = (await built("open.js")) as typeof import("../../src/embedding/open.js");
-export const { Thread } = (await built(
+export const { startThread } = (await built(
   "pool/thread.js",
 )) as typeof import("../../src/embedding/pool/thread.js");
 export const { pullModel } = (await built(

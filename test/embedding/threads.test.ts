@@ -7,7 +7,7 @@ import type { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { PLAIN } from "../../src/embedding/encode/convention.js";
 import { packageRoot } from "../../src/embedding/models/locate.js";
-import { openEmbedder, Thread } from "./built.js";
+import { openEmbedder, startThread } from "./built.js";
 
 // Threads start and end here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000 });
@@ -92,7 +92,7 @@ it("closing finishes the text being read and ends every thread", async () => {
 
 it("a thread that takes too long is lost, says why, and ends when it can", async () => {
   const { running } = watchThreads();
-  const { thread } = await Thread.start({ folder: BUNDLED, convention: PLAIN, encodeTimeoutMs: 1 });
+  const { thread } = await startThread({ folder: BUNDLED, convention: PLAIN }, 1);
   const onLost = vi.fn();
   thread.onLost = onLost;
   await expect(thread.encode({ text: LONG, field: "text" })).rejects.toThrow("did not answer within 1 ms");

@@ -57,19 +57,15 @@ export class EmbedQueue {
 
   /** Next chunk in turn, or undefined if none waits. */
   get first(): Chunk | undefined {
-    return this.#queues[this.#nextField()].next;
+    const [query, text] = [this.#queues.query.next, this.#queues.text.next];
+    return this.#queriesInARow >= QUERIES_IN_A_ROW_MAX ? (text ?? query) : (query ?? text);
   }
 
-  take(): Chunk | undefined {
-    const field = this.#nextField();
+  /** Takes the next chunk of a text whose turn it is. */
+  take(task: Task): Chunk {
+    const { field } = task.input;
     this.#queriesInARow = field === "query" ? this.#queriesInARow + 1 : 0;
-    return this.#queues[field].take();
-  }
-
-  #nextField(): Field {
-    const { query, text } = this.#queues;
-    const isTextDue = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
-    return query.next !== undefined && !isTextDue ? "query" : "text";
+    return this.#queues[field].take(task);
   }
 
   /** Returns the cost of all that is read until a new task is done. */
@@ -179,37 +175,30 @@ class AccountQueue {
   /** Next chunk in turn, or undefined if none waits. */
   get next(): Chunk | undefined {
     for (const tasks of this.#tasksByAccount.values()) {
-      const chunk = firstOf(tasks)?.next;
-      if (chunk !== undefined) return chunk;
+      // Workers may have all the chunks of an earlier text.
+      const waiting = tasks.find(({ next }) => next !== undefined);
+      if (waiting !== undefined) return waiting.next;
     }
     return undefined;
   }
 
-  /** Takes the chunk whose turn it is; its account has its next turn after all others. */
-  take(): Chunk | undefined {
-    for (const [owner, tasks] of this.#tasksByAccount) {
-      const chunk = firstOf(tasks)?.take();
-      if (chunk === undefined) continue;
-      this.#tasksByAccount.delete(owner);
-      this.#tasksByAccount.set(owner, tasks);
-      return chunk;
-    }
-    return undefined;
+  /** Takes a text's next chunk; its account has its next turn after all others. */
+  take(task: Task): Chunk {
+    const { owner } = task.input;
+    const tasks = this.#tasksByAccount.get(owner) as Task[];
+    this.#tasksByAccount.delete(owner);
+    this.#tasksByAccount.set(owner, tasks);
+    return task.take();
   }
 
   /** Returns the remaining cost of each account. */
   costs(): Map<string, number> {
     const costs = new Map<string, number>();
-    for (const [owner, tasks] of this.#tasksByAccount)
-      costs.set(
-        owner,
-        tasks.reduce((sum, { cost }) => sum + cost, 0),
-      );
+    for (const [owner, tasks] of this.#tasksByAccount) {
+      let sum = 0;
+      for (const { cost } of tasks) sum += cost;
+      costs.set(owner, sum);
+    }
     return costs;
   }
-}
-
-/** Finds the first text with a waiting chunk: workers may have all the chunks of an earlier one. */
-function firstOf(tasks: readonly Task[]): Task | undefined {
-  return tasks.find(({ next }) => next !== undefined);
 }

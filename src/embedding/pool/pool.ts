@@ -34,12 +34,6 @@ const CERTAIN_SHARE = 0.7;
 /** Limits of the pause that a refused caller is told. */
 const RETRY_MS = { min: 1_000, max: 30_000 };
 
-/** The waiting texts, and the time that all workers together need for a cost of 1. */
-interface QueueEstimate {
-  readonly waiting: EmbedQueue;
-  readonly msPerCost: number;
-}
-
 /** Number of workers on which a text is tried. There is no third, because the text may be what kills them. */
 const ATTEMPTS_MAX = 2;
 const RESTART_PAUSE_MS = 1000;
@@ -98,7 +92,7 @@ export class Pool {
   readonly #underWay = new Set<Promise<void>>();
   #here: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #looking = setInterval(() => giveUpLate(this.#estimate), LOOK_MS).unref();
+  readonly #looking = setInterval(() => this.#giveUpLate(), LOOK_MS).unref();
 
   private constructor(options: PoolOptions) {
     this.#options = options;
@@ -123,12 +117,9 @@ export class Pool {
     return this.#waiting.byField;
   }
 
-  /** The waiting texts, and the speed of all workers together. */
-  get #estimate(): QueueEstimate {
-    return {
-      waiting: this.#waiting,
-      msPerCost: this.#throughput.msPerCost / Math.max(1, this.#workers.size),
-    };
+  /** Time that all workers together need for a cost of 1. */
+  get #msPerCost(): number {
+    return this.#throughput.msPerCost / Math.max(1, this.#workers.size);
   }
 
   /**
@@ -142,18 +133,13 @@ export class Pool {
     signal?.throwIfAborted();
     this.#closing.signal.throwIfAborted();
     this.#abandoned.check(input.owner);
-    let breakOff = () => {};
-    let begin = () => {};
-    const embedding = new Promise<Embedding>((resolve, reject) => {
-      const task = new Task(input, { resolve, reject });
-      breakOff = () => this.#breakOff(task);
-      begin = () => this.#begin(task);
-      checkLoad(task, this.#estimate);
-      this.#waiting.add(task);
-    });
+    const task = new Task(input);
+    this.#checkLoad(task);
+    this.#waiting.add(task);
+    const breakOff = () => this.#breakOff(task);
     signal?.addEventListener("abort", breakOff);
-    begin();
-    return embedding.finally(() => signal?.removeEventListener("abort", breakOff));
+    this.#begin(task);
+    return task.embedding.finally(() => signal?.removeEventListener("abort", breakOff));
   }
 
   /** Finishes what is being read; texts that still wait are `unavailable`. */
@@ -182,6 +168,38 @@ export class Pool {
       });
   }
 
+  /**
+   * Refuses a text that would not be done before its call's deadline. If nothing else waits it is accepted
+   * anyway: otherwise an estimate that is too high would never be corrected.
+   *
+   * @throws MemoryError `unavailable` (MODEL_BUSY).
+   */
+  #checkLoad(task: Task): void {
+    const { deadlineMs, owner } = task.input;
+    if (deadlineMs === undefined || owner === SERVICE || this.#waiting.size === 0) return;
+    const untilMs = this.#waiting.costUntil(task) * this.#msPerCost;
+    const allowedMs = (deadlineMs - task.arrivedMs) * ACCEPTED_SHARE;
+    if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
+  }
+
+  /** Gives up accepted texts that can no longer be done in time. */
+  #giveUpLate(): void {
+    const nowMs = performance.now();
+    const msPerCost = this.#msPerCost;
+    const allowedMs = ({ input, arrivedMs }: Task) => {
+      const { deadlineMs = Number.POSITIVE_INFINITY } = input;
+      return arrivedMs + (deadlineMs - arrivedMs) * USABLE_SHARE - nowMs;
+    };
+    const late = this.#waiting.late(msPerCost, (task, untilMs) => {
+      // A worker may as well finish what it has.
+      return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
+    });
+    for (const task of late) {
+      this.#waiting.remove(task);
+      task.reject(busy({ untilMs: this.#waiting.costUntil(task) * msPerCost, allowedMs: allowedMs(task) }));
+    }
+  }
+
   #isForHere(task: Task): boolean {
     const isNext = task.next !== undefined && this.#waiting.size === 1;
     return isNext && this.#here?.suits(task, this.#throughput.msPerCost) === true;
@@ -190,16 +208,16 @@ export class Pool {
   #embedHere(task: Task): void {
     const encode = this.#here?.prepare(task, this.#throughput.msPerCost);
     if (encode === undefined) return;
-    const chunk = this.#waiting.take();
-    if (chunk !== undefined) this.#track(this.#run(chunk, { work: idle("main"), encode }));
+    const chunk = this.#waiting.take(task);
+    this.#track(this.#run(chunk, { work: idle("main"), encode }));
   }
 
   #next(): void {
     for (let chunk = this.#waiting.first; chunk !== undefined; chunk = this.#waiting.first) {
       const worker = this.#workerFor(chunk);
       if (worker === undefined) return;
-      this.#waiting.take();
       const { text, task } = chunk;
+      this.#waiting.take(task);
       const encode = () => worker.encode({ text, field: task.input.field }, task.input);
       this.#track(this.#run(chunk, { work: this.#workers.get(worker) as Work, encode }));
     }
@@ -243,7 +261,7 @@ export class Pool {
     task.accept(chunk, encoded);
     if (task.isOver) this.#waiting.remove(task);
     // The windows give a better estimate than the text's length.
-    else if ("parts" in encoded) giveUpLate(this.#estimate);
+    else if ("parts" in encoded) this.#giveUpLate();
   }
 
   #fail(chunk: Chunk, error: unknown): void {
@@ -333,37 +351,6 @@ function shown(error: unknown): MemoryError {
 
 function stopping(): MemoryError {
   return unavailable("the server is stopping");
-}
-
-/**
- * Refuses a text that would not be done before its call's deadline. If nothing else waits it is accepted
- * anyway: otherwise an estimate that is too high would never be corrected.
- *
- * @throws MemoryError `unavailable` (MODEL_BUSY).
- */
-function checkLoad(task: Task, { waiting, msPerCost }: QueueEstimate): void {
-  const { deadlineMs, owner } = task.input;
-  if (deadlineMs === undefined || owner === SERVICE || waiting.size === 0) return;
-  const untilMs = waiting.costUntil(task) * msPerCost;
-  const allowedMs = (deadlineMs - task.arrivedMs) * ACCEPTED_SHARE;
-  if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
-}
-
-/** Gives up accepted texts that can no longer be done in time. */
-function giveUpLate({ waiting, msPerCost }: QueueEstimate): void {
-  const nowMs = performance.now();
-  const allowedMs = ({ input, arrivedMs }: Task) => {
-    const { deadlineMs = Number.POSITIVE_INFINITY } = input;
-    return arrivedMs + (deadlineMs - arrivedMs) * USABLE_SHARE - nowMs;
-  };
-  const late = waiting.late(msPerCost, (task, untilMs) => {
-    // A worker may as well finish what it has.
-    return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
-  });
-  for (const task of late) {
-    waiting.remove(task);
-    task.reject(busy({ untilMs: waiting.costUntil(task) * msPerCost, allowedMs: allowedMs(task) }));
-  }
 }
 
 function busy({ untilMs, allowedMs }: { untilMs: number; allowedMs: number }): MemoryError {

@@ -28,14 +28,10 @@ export interface Chunk extends Part {
   inner?: readonly Chunk[];
 }
 
-/** Callbacks that tell a task's caller of its end. */
-interface Outcome {
-  resolve(embedding: Embedding): void;
-  reject(error: unknown): void;
-}
-
 /** The state of one text in the model: its unread chunks and the results of the others. */
 export class Task {
+  /** Its result, which the caller waits for. */
+  readonly embedding: Promise<Embedding>;
   readonly arrivedMs = performance.now();
   /** Time that workers have used for it. */
   usedMs = 0;
@@ -47,11 +43,14 @@ export class Task {
   readonly #root: Chunk;
   /** Chunks that no worker has, in reverse order: the next one is last. */
   readonly #ready: Chunk[];
+  #resolve!: (embedding: Embedding) => void;
+  #reject!: (error: unknown) => void;
 
-  constructor(
-    readonly input: EmbedInput,
-    private readonly outcome: Outcome,
-  ) {
+  constructor(readonly input: EmbedInput) {
+    this.embedding = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     this.#root = this.#chunk({ start: 0, end: input.text.length });
     this.#ready = [this.#root];
     this.cost = this.#root.cost;
@@ -67,8 +66,9 @@ export class Task {
     return this.#ready.at(-1);
   }
 
-  take(): Chunk | undefined {
-    return this.#ready.pop();
+  /** Takes the next chunk, of which there is one. */
+  take(): Chunk {
+    return this.#ready.pop() as Chunk;
   }
 
   /** Puts a chunk back, to be read again before all others. */
@@ -85,12 +85,12 @@ export class Task {
     this.#unread += (chunk.inner?.length ?? 0) - 1;
     if (this.#unread > 0) return;
     this.#isOver = true;
-    this.outcome.resolve(this.#embedding());
+    this.#resolve(this.#joined());
   }
 
   reject(error: unknown): void {
     this.#isOver = true;
-    this.outcome.reject(error);
+    this.#reject(error);
   }
 
   #divide(chunk: Chunk, parts: readonly Part[]): void {
@@ -108,7 +108,7 @@ export class Task {
     return { task: this, start, end, text, cost: costOf(text), attempts: 0 };
   }
 
-  #embedding(): Embedding {
+  #joined(): Embedding {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
     const leaves = leavesOf(this.#root) as (Chunk & { vector: Float32Array })[];
