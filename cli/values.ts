@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
+import { firstBroken } from "../src/lines.js";
 import { UsageError } from "./failure.js";
 import { lostIn, parseJson } from "./import/readers/json.js";
-import { firstBroken } from "./lines.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 

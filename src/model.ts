@@ -17,6 +17,7 @@ import { missingFiles } from "./embedding/models/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";
 import { failedPrecondition, MemoryError, messageOf } from "./errors.js";
+import { linesIn } from "./lines.js";
 import { isRemote } from "./memory/ports/embedder.js";
 
 const program = commandLine({ name: "npm run -s model --", exitCode: 1 }).addHelpText(
@@ -141,7 +142,7 @@ async function checkFolder(options: ReturnType<typeof modelOf>): Promise<boolean
 
 /** Measures a model beside the one that MODEL names, one after the other. */
 async function tryModels(config: Config, { file, model }: { file: string; model: string }): Promise<boolean> {
-  const trial = await readTrial(linesIn(file));
+  const trial = await readTrial(linesOf(file));
   const [memories, questions] = [trial.texts, trial.questions].map(({ length }) =>
     length.toLocaleString("en-US"),
   );
@@ -160,18 +161,12 @@ async function tryModels(config: Config, { file, model }: { file: string; model:
   return true;
 }
 
-async function* linesIn(file: string): AsyncGenerator<string> {
-  let rest = "";
+async function* linesOf(file: string): AsyncGenerator<string> {
   try {
-    for await (const chunk of createReadStream(file, "utf8")) {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() as string;
-      yield* lines;
-    }
+    for await (const { bytes } of linesIn(createReadStream(file))) yield bytes.toString();
   } catch (error) {
     throw failedPrecondition(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  yield rest;
 }
 
 /** Reports whether a model's files are as they were downloaded. */

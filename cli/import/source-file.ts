@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { firstBroken, type LineBytes, linesIn } from "../lines.js";
+import { firstBroken, type LineBytes, linesIn } from "../../src/lines.js";
 import { type Line, NotThatFormatError, OtherFormatError, type Source, UnreadableError } from "./imported.js";
 import { parseJson } from "./readers/json.js";
 

@@ -11,8 +11,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { invalid, type MemoryError } from "../../src/errors.js";
+import { linesIn } from "../../src/lines.js";
 import { type Message, readMessage } from "../../src/server/mcp/reading.js";
-import { linesIn } from "../lines.js";
 
 /** Length of a message; the server takes less. */
 const LINE_BYTES_MAX = 10_485_760;

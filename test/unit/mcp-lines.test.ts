@@ -1,8 +1,8 @@
 import { PassThrough, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { linesIn } from "../../cli/lines.js";
 import { LineTransport } from "../../cli/mcp/line-transport.js";
+import { linesIn } from "../../src/lines.js";
 
 const call = (id: unknown, args = "{}") =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"x","arguments":${args}}}`;

@@ -12,7 +12,7 @@ export interface LineBytes {
  */
 export async function* linesIn(
   input: AsyncIterable<Uint8Array>,
-  bytesMax: number,
+  bytesMax = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<LineBytes> {
   let parts: Uint8Array[] = [];
   let length = 0;
