@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import type { Command } from "commander";
 import type { OnSecret, Recalld } from "../clients/typescript/src/index.js";
 import { count as grouped } from "../src/errors.js";
@@ -9,7 +8,7 @@ import { importFile, lineOf } from "./import/import-memories.js";
 import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
 import { print } from "./output.js";
 import { connect, type In } from "./profile.js";
-import { openTarget } from "./write-file.js";
+import { openTarget, writeLines } from "./write-file.js";
 
 /** Names that are listed at a time. */
 const PAGE_SIZE = 100;
@@ -105,20 +104,6 @@ export async function exportTo(
 /** True if the line names the namespace, which else is the environment's or the default. */
 function isChosen(command: Command): boolean {
   return command.getOptionValueSource("namespace") === "cli";
-}
-
-/** Writes lines as they come. Returns their number. */
-async function writeLines(
-  lines: AsyncIterable<string>,
-  output: NodeJS.WritableStream,
-  show: (count: number) => void = () => {},
-): Promise<number> {
-  let count = 0;
-  for await (const line of lines) {
-    if (!output.write(`${line}\n`)) await once(output, "drain");
-    show(++count);
-  }
-  return count;
 }
 
 export async function importFrom(

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
-import { finished } from "node:stream/promises";
+import { finished, pipeline } from "node:stream/promises";
 import { UsageError } from "./failure.js";
 
 /** Links that are followed, as the system does. */
@@ -65,16 +65,14 @@ export function openTarget(file: string): Target {
   } catch (error) {
     throw new UsageError(`--file ${file} cannot be written: ${(error as Error).message}`);
   }
-  const stream = createWriteStream("", { fd, autoClose: false });
-  let isOpen = true;
-  const close = () => {
+  const stream = createWriteStream("", { fd, flush: isWhole });
+  const ignoreSignals = () => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
-    if (isOpen) closeSync(fd);
-    isOpen = false;
   };
   const discard = () => {
-    if (!isOpen) return;
-    close();
+    ignoreSignals();
+    stream.destroy();
+    // After a commit, no file has this name.
     if (isWhole) rmSync(written, { force: true });
   };
   const onSignal = (signal: NodeJS.Signals) => {
@@ -82,21 +80,36 @@ export function openTarget(file: string): Target {
     process.exit(128 + constants.signals[signal]);
   };
   for (const signal of SIGNALS) process.once(signal, onSignal);
-  const failed = new Promise<never>((_, reject) => stream.once("error", reject));
-  failed.catch(() => {}); // A commit waits for it.
+  stream.on("error", () => {}); // The write that waits for it throws it, or the commit.
   return {
     stream,
     discard,
     commit: async () => {
       stream.end();
-      await Promise.race([finished(stream), failed]);
-      if (isWhole) fsyncSync(fd);
-      close();
+      await finished(stream);
+      ignoreSignals();
       if (!isWhole) return;
       renameSync(written, path);
       syncFolder(dirname(path));
     },
   };
+}
+
+/** Writes lines as they come. Returns their number. */
+export async function writeLines(
+  lines: AsyncIterable<string>,
+  output: NodeJS.WritableStream,
+  show: (count: number) => void = () => {},
+): Promise<number> {
+  let count = 0;
+  const ended = async function* () {
+    for await (const line of lines) {
+      yield `${line}\n`;
+      show(++count);
+    }
+  };
+  await pipeline(ended, output, { end: false });
+  return count;
 }
 
 /** Path behind symbolic links, also if nothing is there yet. */
