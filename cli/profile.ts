@@ -18,6 +18,7 @@ interface Login {
   readonly api_key?: string;
 }
 
+/** Server that is called, and the key that is shown there. */
 export interface Server {
   readonly url: string;
   readonly key: string | undefined;

@@ -10,8 +10,8 @@ import { MemoryError, unavailable } from "../../src/errors.js";
 import { flushLog, openLog } from "../../src/server/logging.js";
 import { askOwner } from "../../src/storage/local/owner/owner.js";
 import { EXIT, failureOf } from "../failure.js";
-import { hasLogin, serverOf } from "../profile.js";
-import { type FindPlace, type Place, Remote } from "./remote.js";
+import { hasLogin, type Server, serverOf } from "../profile.js";
+import { Remote } from "./remote.js";
 import { serveOnStdio } from "./stdio.js";
 
 const HELP = `
@@ -65,7 +65,7 @@ function dataFolder(): string {
 }
 
 /** Chooses the server: the one that is named, or one of this machine that all sessions share. */
-function finding({ url }: Options): FindPlace {
+function finding({ url }: Options): () => Promise<Server> {
   const { env } = process;
   const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin();
   if (isNamed) {
@@ -81,7 +81,7 @@ function finding({ url }: Options): FindPlace {
  * Finds the server of a folder that several sessions share. The first session serves it; the others find it.
  * When it ends, the next one that calls serves in its place.
  */
-async function findShared(dataDir: string): Promise<Place> {
+async function findShared(dataDir: string): Promise<Server> {
   const endMs = performance.now() + FIND_TIMEOUT_MS;
   for (;;) {
     try {
@@ -107,6 +107,7 @@ async function keyIn(dataDir: string): Promise<string> {
     if (existsSync(path)) return (await readFile(path, "utf8")).trim();
     const written = `${path}.${process.pid}`;
     const key = (await ownerSays(dataDir, "accounts create"))?.api_key;
+    if (key === undefined) throw unavailable("the process that has the folder went away");
     await writeFile(written, `${key}\n`, { mode: 0o600 });
     try {
       // A link appears whole or not at all, and never in the place of another's.

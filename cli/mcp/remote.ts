@@ -7,6 +7,7 @@ import { toWire } from "../../clients/typescript/src/json.js";
 import { type CallOptions, settle, settleWithoutKey } from "../../clients/typescript/src/options.js";
 import { withRetries } from "../../clients/typescript/src/retries.js";
 import { VERSION } from "../../src/version.js";
+import type { Server } from "../profile.js";
 
 /** Further attempts of a call: within their pauses, a server that ends is replaced by another. */
 const RETRIES = 7;
@@ -17,17 +18,9 @@ const HEADERS = {
   "user-agent": `recalld-mcp/${VERSION}`,
 };
 
-/** Server that is called, and the key that is shown there. */
-export interface Place {
-  readonly url: string;
-  readonly key: string | undefined;
-}
-
-/** Finds the server to call; called again after a call has failed there. */
-export type FindPlace = () => Promise<Place>;
-
 export interface RemoteOptions {
-  readonly find: FindPlace;
+  /** Finds the server to call; called again after a call has failed there. */
+  find(): Promise<Server>;
   /** Query of the address, such as `?namespace=work`. */
   readonly query: string;
 }
@@ -45,7 +38,7 @@ interface Answer {
 
 /** A server's `/mcp`, called for an agent that speaks through this process. */
 export class Remote {
-  #place: Promise<Place> | undefined;
+  #place: Promise<Server> | undefined;
 
   constructor(private readonly options: RemoteOptions) {}
 

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Answering, claim } from "../../src/storage/local/owner/owner.js";
 import { shareFolder } from "../faults/sessions.js";
 import { SIZES } from "../faults/sizes.js";
 import { signUp } from "../support/caller.js";
@@ -123,6 +124,17 @@ describe("recalld mcp", () => {
       expect(log()).not.toContain(readFileSync(file, "utf8").trim());
       expect(log()).not.toContain("spare key");
     }
+  });
+
+  it("writes no key down where the process that has the folder left before it made one", async () => {
+    const keys = [{}, { api_key: "rcl_second" }];
+    const answer: Answering = async ({ operation }) =>
+      operation === "address" ? { address: "http://127.0.0.1:9" } : keys.shift();
+    const release = await claim({ dataDir: home, answer });
+    await start({ HOME: home, DATA_DIR: home });
+    const key = () => readFileSync(join(home, "mcp-key"), "utf8");
+    expect(await vi.waitFor(key, { timeout: 20_000 })).toBe("rcl_second\n");
+    await release();
   });
 
   it("shares one folder between sessions that begin at once, and loses nothing when the first ends", async () => {
