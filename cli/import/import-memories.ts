@@ -9,6 +9,7 @@ import {
   externalIdOf,
   type Imported,
   NotThatFormatError,
+  type Problem,
   type Read,
   type Source,
   UnreadableError,
@@ -39,14 +40,6 @@ interface Progress {
 interface Report extends Progress {
   /** The first parts that were skipped or refused. */
   readonly problems: readonly Problem[];
-}
-
-interface Problem {
-  readonly sourceId: string;
-  /** Where it is in the file: `line 7`, or a path such as `$[3].mapping.abc`. */
-  readonly place: string;
-  readonly result: "skipped" | "refused";
-  readonly message: string;
 }
 
 interface ImportOptions {
@@ -101,8 +94,7 @@ class Run {
       if (done || this.#failed) return;
       this.#counts.read++;
       try {
-        if ("skipped" in value) this.#note(value, "skipped", value.skipped);
-        else if ("refused" in value) this.#note(value, "refused", value.refused);
+        if ("result" in value) this.#note(value);
         else await this.#store(value);
       } catch (error) {
         this.#failed = true;
@@ -112,15 +104,15 @@ class Run {
     }
   }
 
-  #note({ sourceId, place }: Read, result: Problem["result"], message: string): void {
-    this.#counts[result]++;
-    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sourceId, place, result, message });
+  #note(problem: Problem): void {
+    this.#counts[problem.result]++;
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(problem);
   }
 
   async #store(memory: Imported): Promise<void> {
-    const { expireTime } = memory;
+    const { sourceId, place, expireTime } = memory;
     if (expireTime !== undefined && Date.parse(expireTime) <= Date.now()) {
-      this.#note(memory, "skipped", `it expired at ${expireTime}`);
+      this.#note({ sourceId, place, result: "skipped", message: `it expired at ${expireTime}` });
       return;
     }
     try {
@@ -133,7 +125,7 @@ class Run {
       this.#counts[stored?.already ? "already" : "stored"]++;
     } catch (error) {
       if (!isOfTheMemory(error)) throw error;
-      this.#note(memory, "refused", error.message);
+      this.#note({ sourceId, place, result: "refused", message: error.message });
     }
   }
 

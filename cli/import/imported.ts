@@ -19,21 +19,13 @@ export interface Imported {
   readonly eventTime?: string;
 }
 
-/** A part of a file that is no memory, as it holds no text, and why. */
-export interface Skipped {
-  readonly sourceId: string;
-  readonly place: string;
-  readonly skipped: string;
+/** A part of a file that is no memory, or cannot be stored as it is, and why. */
+export interface Problem extends Pick<Imported, "sourceId" | "place"> {
+  readonly result: "skipped" | "refused";
+  readonly message: string;
 }
 
-/** A part of a file that would not come back as it is, and why. */
-export interface Refused {
-  readonly sourceId: string;
-  readonly place: string;
-  readonly refused: string;
-}
-
-export type Read = Imported | Skipped | Refused;
+export type Read = Imported | Problem;
 
 /** A line, counted from 1; `problem` says why it has no text. */
 export type Line = { readonly number: number } & ({ readonly text: string } | { readonly problem: string });

@@ -31,7 +31,7 @@ async function readAll(from: string | undefined, content: string | Buffer | obje
 const short = (parts: readonly Read[]) =>
   parts.map((part) => {
     if ("text" in part) return part.text;
-    return `${part.place}: ${"skipped" in part ? part.skipped : part.refused}`;
+    return `${part.place}: ${part.message}`;
   });
 
 const said = (text: string, more: object = {}) => ({
@@ -178,14 +178,15 @@ it.each([
 ])("mem0's expiration_date %s is the expiry %s", async (date, expected) => {
   const memory = { id: "u", memory: "away", categories: ["travel"], expiration_date: date };
   const [read, other] = await readAll(undefined, { results: [memory, 5] });
-  if (expected === undefined) expect(read).toMatchObject({ refused: "its expiration_date is no date" });
+  if (expected === undefined)
+    expect(read).toMatchObject({ result: "refused", message: "its expiration_date is no date" });
   else {
     expect(read).toMatchObject({
       expireTime: expected,
       metadata: { imported_from: { categories: ["travel"] } },
     });
   }
-  expect(other).toMatchObject({ place: "$.results[1]", skipped: "it is not a memory" });
+  expect(other).toMatchObject({ place: "$.results[1]", result: "skipped", message: "it is not a memory" });
 });
 
 const ENTITY = JSON.stringify({ type: "entity", name: "A", entityType: "p", observations: ["z\u2028y"] });
@@ -237,5 +238,10 @@ it("chatgpt: refuses a time that RFC 3339 cannot write, as the server would", as
   );
   const content = Object.values(mapping).map((node) => ({ mapping: { a: node } }));
   const read = await readAll("chatgpt", content);
-  expect(read.map((part) => "refused" in part)).toEqual([true, true, false, true]);
+  expect(read.map((part) => "result" in part && part.result === "refused")).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
 });

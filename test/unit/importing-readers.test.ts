@@ -33,7 +33,7 @@ async function readAll(from: string, path: string): Promise<Omit<Read, "place">[
 
 /** Describes a part: its text, or why it is none. */
 function saidOf(part: object): unknown {
-  return Object.entries(part).find(([name]) => ["text", "skipped", "refused"].includes(name))?.[1];
+  return Object.entries(part).find(([name]) => ["text", "message"].includes(name))?.[1];
 }
 
 const fixture = (from: string, name: string) => readAll(from, join(FIXTURES, name));
@@ -59,7 +59,7 @@ it("reads what Chroma's collection.get() returns", async () => {
     },
     { sourceId: "chroma b", text: LISBON, metadata: { score: 0.5, done: true, ...origin("chroma", "b") } },
     { sourceId: "chroma c", text: KOELN, metadata: origin("chroma", "c") },
-    { sourceId: "chroma d", skipped: "it has no text" },
+    { sourceId: "chroma d", result: "skipped", message: "it has no text" },
   ]);
 });
 
@@ -72,7 +72,7 @@ it("reads what Qdrant's scroll answers, page after page", async () => {
       metadata: { metadata: { page: 1 }, ...origin("qdrant", "1") },
     },
     { sourceId: "qdrant 2", text: LISBON, metadata: origin("qdrant", "2") },
-    { sourceId: "qdrant 4", skipped: "it has no text" },
+    { sourceId: "qdrant 4", result: "skipped", message: "it has no text" },
     {
       sourceId: `qdrant ${uuid}`,
       text: KOELN,
@@ -129,7 +129,7 @@ it("reads the documents of Supermemory", async () => {
         ...times,
       }),
     },
-    { sourceId: "supermemory doc3", skipped: "it has no text" },
+    { sourceId: "supermemory doc3", result: "skipped", message: "it has no text" },
   ]);
 });
 
@@ -184,7 +184,7 @@ it("reads the branch of a ChatGPT conversation that is shown, without tools and 
       ...fact("a2", "assistant", "2025-11-21T09:20:20.250Z"),
     },
     { sourceId: "chatgpt u2", text: KOELN, ...fact("u2", "user", "2025-11-21T09:20:30.000Z") },
-    { sourceId: "chatgpt p", skipped: "it has no text" },
+    { sourceId: "chatgpt p", result: "skipped", message: "it has no text" },
   ]);
 });
 

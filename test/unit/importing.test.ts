@@ -27,8 +27,8 @@ it("stores each memory under an external id of its own, a few at a time, and rep
   let running = 0;
   let most = 0;
   const shown: number[] = [];
-  const others = [
-    { sourceId: "test s", place: "$[1]", skipped: "it has no text" },
+  const others: Read[] = [
+    { sourceId: "test s", place: "$[1]", result: "skipped", message: "it has no text" },
     { sourceId: "test long", place: "$[2]", text: "x".repeat(65_537), metadata: {} },
     { sourceId: "test blank", place: "$[3]", text: " ", metadata: {} },
     { sourceId: "test deep", place: "$[4]", text: "a", metadata: { n: Number.NaN } },

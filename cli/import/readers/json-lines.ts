@@ -40,7 +40,7 @@ function memoryOf(item: JsonObject, place: string): Read {
   const sourceId = idTextOf(externalId ?? id) ?? madeId([place, text, metadata]);
   const part = { sourceId, place };
   const known = textOf(text);
-  if (known === undefined) return { ...part, skipped: "it has no text" };
+  if (known === undefined) return skip(sourceId, place, "it has no text");
   const lost = lostIn(metadata);
   if (lost !== undefined) return refusal(part, `it has the number ${lost.slice(0, 32)}`);
   if (metadata !== undefined && metadata !== null && objectOf(metadata) === undefined)

@@ -11,6 +11,7 @@ import {
   skip,
   textOf,
   timeOf,
+  timeOfText,
 } from "./parts.js";
 
 /** Members of a memory that are neither its text nor its metadata. */
@@ -36,8 +37,9 @@ function memoryOf(value: unknown, place: string): Read {
   if (memory === undefined) return skip("mem0", place, "it is not a memory");
   const facts = Object.fromEntries(FACTS.map((name) => [name, memory[name] as Json | undefined]));
   const { expiration_date: date } = memory;
-  const expireTime = date === undefined || date === null || date === "" ? undefined : expiryOf(date);
-  if (expireTime === "") {
+  // A day alone counts to its end.
+  const expireTime = typeof date === "string" ? timeOfText(date, "23:59:59") : undefined;
+  if (expireTime === undefined && date !== undefined && date !== null && date !== "") {
     return refusal(
       { sourceId: `mem0 ${idTextOf(memory.id) ?? ""}`, place },
       "its expiration_date is no date",
@@ -53,14 +55,4 @@ function memoryOf(value: unknown, place: string): Read {
     expireTime,
     eventTime: timeOf(memory.created_at),
   });
-}
-
-/** Reads a time, or the end of a day, of UTC unless it names a zone; "" if it is neither. */
-function expiryOf(date: unknown): string {
-  const [, day, time, zone = "Z"] =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(String(date)) ?? [];
-  const at = new Date(`${day}T${time ?? "23:59:59"}${zone}`);
-  const isDay =
-    !Number.isNaN(at.getTime()) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day ?? "?");
-  return isDay ? at.toISOString() : "";
 }

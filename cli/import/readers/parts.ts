@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../../../src/memory/requests/metadata.js";
-import { OtherFormatError, type Read, type Refused, type Skipped } from "../imported.js";
+import { type Imported, OtherFormatError, type Problem, type Read } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseJson } from "./json.js";
 
 /** Member of a memory's metadata that says where it comes from. */
@@ -69,8 +69,8 @@ export function pagedIn(json: unknown, ...path: readonly string[]): Placed[] | u
 }
 
 /** Skips a part of a file that has another form than its program writes. */
-export function skip(program: string, place: string, skipped: string): Skipped {
-  return { sourceId: program, place, skipped };
+export function skip(sourceId: string, place: string, message: string): Problem {
+  return { sourceId, place, result: "skipped", message };
 }
 
 /** Makes text of an id that is there; of numbers and of lists each digit counts. */
@@ -114,7 +114,7 @@ interface Described {
 export function imported({ program, place, text, metadata, facts = {}, ...more }: Described): Read {
   const id = idTextOf(more.id) ?? madeId([place, text, metadata, facts]);
   const part = { sourceId: `${program} ${id}`, place };
-  if (text === undefined) return { ...part, skipped: "it has no text" };
+  if (text === undefined) return skip(part.sourceId, place, "it has no text");
   const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
   const lost = lostIn([metadata, known]);
   if (lost !== undefined)
@@ -136,8 +136,9 @@ export function imported({ program, place, text, metadata, facts = {}, ...more }
   };
 }
 
-export function refusal({ sourceId, place }: { sourceId: string; place: string }, refused: string): Refused {
-  return { sourceId, place, refused };
+/** Refuses a memory that would not come back as it is. */
+export function refusal({ sourceId, place }: Pick<Imported, "sourceId" | "place">, message: string): Problem {
+  return { sourceId, place, result: "refused", message };
 }
 
 /** Members in which programs keep when something happened: the first that is a time counts. */
@@ -165,8 +166,9 @@ export function timeIn(members: object): { eventTime?: string } {
   return {};
 }
 
-function timeOfText(text: string): string | undefined {
-  const [, day, time = "00:00", zone = "Z"] = FORM.exec(text) ?? [];
+/** Reads a time, or with this one a day, as RFC 3339 of UTC. Undefined if it is none. */
+export function timeOfText(text: string, timeOfDay = "00:00"): string | undefined {
+  const [, day, time = timeOfDay, zone = "Z"] = FORM.exec(text) ?? [];
   // A day that the month does not have would become one of the next month.
   if (day === undefined || !inUtc(new Date(`${day}T00:00:00Z`))?.startsWith(day)) return undefined;
   return inUtc(new Date(`${day}T${time}${zone.toUpperCase()}`));

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/memory/requests/metadata.js";
-import type { Read, Skipped, Source } from "../imported.js";
+import type { Problem, Read, Source } from "../imported.js";
 import { imported, listOf, madeId, otherFormat, parsedObject, skip, textOf } from "./parts.js";
 
 const PROGRAM = "server-memory";
@@ -11,7 +11,7 @@ const BAD_LINES_MAX = 1000;
  * becomes a memory with its entity before it, and each relation a sentence: alone neither says what it is of.
  */
 export async function* readServerMemory(source: Source): AsyncGenerator<Read> {
-  let bad: Skipped[] | undefined = [];
+  let bad: Problem[] | undefined = [];
   for await (const line of source.lines()) {
     const place = `line ${line.number}`;
     if ("text" in line && line.text.trim() === "") continue;

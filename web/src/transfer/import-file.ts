@@ -92,8 +92,7 @@ export async function importFile(
   };
   for await (const part of (await readAsFound(source)).read) {
     signal.throwIfAborted();
-    if ("skipped" in part) progress = refused(progress, `${part.place}: ${part.skipped}`);
-    else if ("refused" in part) progress = refused(progress, `${part.place}: ${part.refused}`);
+    if ("result" in part) progress = refused(progress, `${part.place}: ${part.message}`);
     else if (isExpired(part)) progress = refused(progress, `${part.place}: it expired at ${part.expireTime}`);
     else {
       batch.push(part);
