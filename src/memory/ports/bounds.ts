@@ -3,7 +3,7 @@
  * alone is not enough.
  */
 
-import type { Entry, Projected, Sequenced, Stored } from "./log.js";
+import type { Appended, Batch, Entry, Projected, Sequenced, Stored } from "./log.js";
 
 /** Maximum bytes of waiting entries in all namespaces of a process. */
 const ALL_WAITING_BYTES_MAX = 134_217_728;
@@ -45,18 +45,19 @@ export class Slice<E extends Entry<"head">> {
   }
 }
 
-/** Divides entries for writing into slices, in order. */
-export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Generator<E[]> {
-  let slice: E[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    slice.push(entry);
-    bytes += weightOf(entry);
-    if (bytes < SLICE_BYTES_MAX) continue;
-    yield slice;
-    [slice, bytes] = [[], 0];
+/** Appends entries a slice at a time, in order. Returns how many were inserted before the first that was not. */
+export async function appendInSlices(
+  { logId, from, entries }: Batch,
+  insert: (slice: Batch, bytes: number) => Promise<number>,
+): Promise<number> {
+  let inserted = 0;
+  for (let end = 0; end < entries.length && inserted === end; ) {
+    let bytes = 0;
+    while (end < entries.length && bytes < SLICE_BYTES_MAX) bytes += weightOf(entries[end++] as Appended);
+    const slice = { logId, from: from + inserted, entries: entries.slice(inserted, end) };
+    inserted += await insert(slice, bytes);
   }
-  if (slice.length > 0) yield slice;
+  return inserted;
 }
 
 /** Bytes of the waiting entries in all namespaces of a process. */

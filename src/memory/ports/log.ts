@@ -140,7 +140,7 @@ export interface Log {
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and stops at
    * the first that is taken. Returns how many were inserted, once they survive a crash.
    */
-  append(batch: { logId: string; from: number; entries: readonly Appended[] }): Promise<number>;
+  append(batch: Batch): Promise<number>;
 
   /**
    * Reads the entries from number `from` on, dense and in order; only entries that survive a crash. It
@@ -170,6 +170,13 @@ export interface Log {
 
   /** Lists the logs that have entries, including dropped ones, in order, after the given one. */
   logIds(request: { after: string; limit: number }): Promise<string[]>;
+}
+
+/** Entries to append at the numbers from `from` on. */
+export interface Batch {
+  readonly logId: string;
+  readonly from: number;
+  readonly entries: readonly Appended[];
 }
 
 /** Reads the entry with a number; undefined if the log is shorter. */

@@ -1,8 +1,9 @@
 import { Budget } from "../../../concurrency/budget.js";
 import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../../../concurrency/yield-to-event-loop.js";
-import { inSlices, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/ports/bounds.js";
+import { appendInSlices, SLICE_BYTES_MAX, Slice } from "../../../memory/ports/bounds.js";
 import {
+  type Batch,
   type Entry,
   type Fetched,
   type Log,
@@ -19,8 +20,6 @@ import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
 import type { Entries, Key } from "./entries.js";
 import { decode, encode } from "./record.js";
 import type { LocalSecondaryIndexes } from "./secondary-indexes.js";
-
-type Batch = Parameters<Log["append"]>[0];
 
 /** Maximum number of waiting writes; each is of another namespace, or a deletion. */
 const WRITES_WAITING_MAX = 10_000;
@@ -47,19 +46,13 @@ export class LocalLog implements Log {
     },
   ) {}
 
-  async append({ logId, from, entries }: Batch): Promise<number> {
-    let inserted = 0;
-    for (const slice of inSlices(entries)) {
-      const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
-      const batch = { logId, from: from + inserted, entries: slice };
-      const appended = await this.#writes.run(bytes, () => {
+  append(batch: Batch): Promise<number> {
+    return appendInSlices(batch, (slice, bytes) =>
+      this.#writes.run(bytes, () => {
         this.options.beforeAppend();
-        return this.entries.append(logId, () => this.#insert(batch));
-      });
-      inserted += appended;
-      if (appended < slice.length) break;
-    }
-    return inserted;
+        return this.entries.append(slice.logId, () => this.#insert(slice));
+      }),
+    );
   }
 
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {

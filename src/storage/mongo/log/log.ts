@@ -1,6 +1,7 @@
 import type { Collection } from "mongodb";
-import { inSlices } from "../../../memory/ports/bounds.js";
+import { appendInSlices } from "../../../memory/ports/bounds.js";
 import {
+  type Batch,
   type Entry,
   type Fetched,
   isMemory,
@@ -33,17 +34,11 @@ export class MongoLog implements Log {
     this.#reader = new EntryReader(entries);
   }
 
-  async append({ logId, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
-    let inserted = 0;
+  append(batch: Batch): Promise<number> {
     // Each slice must be answered in time.
-    for (const slice of inSlices(entries)) {
-      const first = from + inserted;
-      const records = slice.map((entry, i) => toRecord(numberId(logId, first + i), entry));
-      const appended = await withTimeout(this.#insert(records));
-      inserted += appended;
-      if (appended < slice.length) break;
-    }
-    return inserted;
+    return appendInSlices(batch, ({ logId, from, entries }) =>
+      withTimeout(this.#insert(entries.map((entry, i) => toRecord(numberId(logId, from + i), entry)))),
+    );
   }
 
   read<W extends Projection>(range: Range<W>): Promise<Tail<W>> {
