@@ -1,5 +1,12 @@
 import type { Database, RootDatabase } from "lmdb";
-import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
+import {
+  type Account,
+  type Accounts,
+  KEYS_MAX,
+  type KeyOf,
+  type KeyUse,
+  SESSIONS_MAX,
+} from "../../accounts/account.js";
 import { answersTo, type Key, livingKeys, withSessions } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
 import { type ChargedAccount, Charges } from "./charges.js";
@@ -41,7 +48,9 @@ export class LocalAccounts implements Accounts {
   async findByKey(keyHash: string): Promise<Account | undefined> {
     return reading(() => {
       const id = this.#accountsByKey.get(keyHash);
-      return id === undefined ? undefined : holding(this.#find(id), keyHash);
+      const account = id === undefined ? undefined : this.#find(id);
+      // The index alone does not decide.
+      return account !== undefined && holds(account, keyHash) ? account : undefined;
     });
   }
 
@@ -75,11 +84,8 @@ export class LocalAccounts implements Accounts {
   }
 
   addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {
-    return this.#change(accountId, (account) => {
-      if (!account.keys.some(({ id }) => id === keyId)) return undefined;
-      const added = (key: Key) => [...(key.sessions ?? []), session].slice(-SESSIONS_MAX);
-      const keys = account.keys.map((key) => (key.id === keyId ? { ...key, sessions: added(key) } : key));
-      return { ...account, keys };
+    return this.#changeKey({ accountId, keyId }, (key) => {
+      return { ...key, sessions: [...(key.sessions ?? []), session].slice(-SESSIONS_MAX) };
     });
   }
 
@@ -103,13 +109,13 @@ export class LocalAccounts implements Accounts {
   }
 
   async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
-    await this.#changeKey(accountId, keyId, (key) => {
+    await this.#changeKey({ accountId, keyId }, (key) => {
       return { ...key, expiresAtMs: Math.min(key.expiresAtMs, atMs) };
     });
   }
 
-  async settleKey({ accountId, keyId }: Parameters<Accounts["settleKey"]>[0]): Promise<void> {
-    await this.#changeKey(accountId, keyId, ({ replaces, graceMs, ...key }) => key);
+  async settleKey(settled: KeyOf): Promise<void> {
+    await this.#changeKey(settled, ({ replaces, graceMs, ...key }) => key);
   }
 
   async touch(uses: readonly KeyUse[]): Promise<void> {
@@ -152,8 +158,9 @@ export class LocalAccounts implements Accounts {
     });
   }
 
-  #changeKey(accountId: string, keyId: string, to: (key: Key) => Key): Promise<boolean> {
+  #changeKey({ accountId, keyId }: KeyOf, to: (key: Key) => Key): Promise<boolean> {
     return this.#change(accountId, (account) => {
+      if (!account.keys.some(({ id }) => id === keyId)) return undefined;
       return { ...account, keys: account.keys.map((key) => (key.id === keyId ? to(key) : key)) };
     });
   }
@@ -187,11 +194,6 @@ export class LocalAccounts implements Accounts {
 function hashesOf(account: Account | undefined): string[] {
   const keys = account?.keys ?? [];
   return keys.flatMap(({ hash, sessions = [] }) => [hash, ...sessions.map((session) => session.hash)]);
-}
-
-/** Returns the account if the key or the session is among its valid ones; the index alone does not decide. */
-function holding(account: Account | undefined, keyHash: string): Account | undefined {
-  return account?.keys.some((key) => answersTo(key, keyHash)) ? account : undefined;
 }
 
 /** True if the key or the session is among the account's living ones. */

@@ -16,12 +16,18 @@ export interface ChargedAccount extends Account {
   readonly group?: string | undefined;
 }
 
-/** Calls of some accounts, taken less refunded, in one transaction. */
-interface Group {
-  readonly id: string;
-  readonly calls: Map<string, number>;
-  readonly sinceMs: number;
-  readonly count: number;
+/** Calls of some accounts, taken less refunded, that are written in one transaction. */
+class Group {
+  readonly calls = new Map<string, number>();
+  /** Time of the first charge; infinite before it. */
+  sinceMs = Number.POSITIVE_INFINITY;
+  count = 0;
+
+  constructor(readonly id: string) {}
+
+  add(accountId: string, calls: number): void {
+    this.calls.set(accountId, (this.calls.get(accountId) ?? 0) + calls);
+  }
 }
 
 /**
@@ -33,19 +39,16 @@ interface Group {
  * Transactions run in the order in which they are queued, and the group of a failed one is written again.
  */
 export class Charges {
+  readonly #process = randomBytes(8).toString("hex");
+  #number = 0;
   /** Calls that are in no transaction yet. */
-  #pending = new Map<string, number>();
-  #pendingCount = 0;
-  #pendingSinceMs: number | undefined;
+  #pending = this.#nextGroup();
   /** Groups in transactions whose outcome is unknown, oldest first. */
   #groups: Group[] = [];
   /** True while a transaction is queued that has not begun: it takes all that is pending when it does. */
   #queued = false;
   #sending: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
-  readonly #process = randomBytes(8).toString("hex");
-  #number = 0;
-
   readonly #writes: Writes;
 
   constructor(private readonly accounts: Database<ChargedAccount, string>) {
@@ -54,7 +57,7 @@ export class Charges {
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
   unwrittenOf(accountId: string, { group: last }: Pick<ChargedAccount, "group">): number {
-    let unwritten = this.#pending.get(accountId) ?? 0;
+    let unwritten = this.#pending.calls.get(accountId) ?? 0;
     for (let i = this.#groups.length - 1; i >= 0; i--) {
       const { id, calls } = this.#groups[i] as Group;
       if (id === last) break;
@@ -65,9 +68,9 @@ export class Charges {
 
   /** Takes calls from an account, or refunds them if the number is negative. */
   add(accountId: string, calls: number): void {
-    this.#addPending(accountId, calls);
-    this.#pendingSinceMs ??= performance.now();
-    this.#pendingCount += Math.abs(calls);
+    this.#pending.add(accountId, calls);
+    if (this.#pending.count === 0) this.#pending.sinceMs = performance.now();
+    this.#pending.count += Math.abs(calls);
     this.#timer ??= setTimeout(() => this.send(), GROUP_MS).unref();
   }
 
@@ -79,10 +82,8 @@ export class Charges {
    */
   get isBehind(): boolean {
     this.#writes.expectWritable();
-    const [oldest] = this.#groups;
-    const sinceMs = oldest === undefined ? this.#pendingSinceMs : oldest.sinceMs;
-    if (sinceMs === undefined) return false;
-    const count = this.#groups.reduce((sum, group) => sum + group.count, this.#pendingCount);
+    const { sinceMs } = this.#groups[0] ?? this.#pending;
+    const count = this.#groups.reduce((sum, group) => sum + group.count, this.#pending.count);
     return count >= BEHIND_CALLS || performance.now() - sinceMs > BEHIND_MS;
   }
 
@@ -92,7 +93,7 @@ export class Charges {
    * @throws MemoryError `unavailable`; it is tried again then.
    */
   async write(): Promise<void> {
-    if (this.#pending.size === 0 && this.#groups.length === 0) return;
+    if (this.#pending.calls.size === 0 && this.#groups.length === 0) return;
     this.send();
     await inTime(this.#sending);
   }
@@ -101,7 +102,7 @@ export class Charges {
   send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#pending.size === 0 || this.#queued) return;
+    if (this.#pending.calls.size === 0 || this.#queued) return;
     this.#sending = this.#send();
     // Those who wait for it hear of its failure.
     this.#sending.catch(() => {});
@@ -111,7 +112,7 @@ export class Charges {
   async close(): Promise<void> {
     await this.write().finally(() => {
       clearTimeout(this.#timer);
-      this.#pending.clear();
+      this.#pending.calls.clear();
     });
   }
 
@@ -134,15 +135,15 @@ export class Charges {
   }
 
   #begin(): Group {
-    const sinceMs = this.#pendingSinceMs ?? performance.now();
-    const id = `${this.#process}-${++this.#number}`;
-    const group = { id, calls: this.#pending, sinceMs, count: this.#pendingCount };
+    const group = this.#pending;
     this.#groups.push(group);
     this.#queued = false;
-    this.#pending = new Map();
-    this.#pendingCount = 0;
-    this.#pendingSinceMs = undefined;
+    this.#pending = this.#nextGroup();
     return group;
+  }
+
+  #nextGroup(): Group {
+    return new Group(`${this.#process}-${++this.#number}`);
   }
 
   /** Writes the charges of one account in the present transaction. */
@@ -171,17 +172,13 @@ export class Charges {
 
   /** Makes those charges of a failed group pending again that the database does not have. */
   #takeBack(group: Group): void {
-    this.#pendingSinceMs = Math.min(group.sinceMs, this.#pendingSinceMs ?? group.sinceMs);
-    this.#pendingCount += group.count;
+    this.#pending.sinceMs = Math.min(group.sinceMs, this.#pending.sinceMs);
+    this.#pending.count += group.count;
     for (const [accountId, calls] of group.calls) {
       const found = this.#find(accountId);
       const isMissing = found !== undefined && this.#laterThan(found.group).includes(group);
-      if (isMissing) this.#addPending(accountId, calls);
+      if (isMissing) this.#pending.add(accountId, calls);
     }
-  }
-
-  #addPending(accountId: string, calls: number): void {
-    this.#pending.set(accountId, (this.#pending.get(accountId) ?? 0) + calls);
   }
 
   /** Returns the groups that a state with this last group does not include. */

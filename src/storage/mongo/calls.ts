@@ -26,18 +26,13 @@ export class MongoCalls implements Calls {
   }
 
   async list(query: CallsQuery): Promise<CallRecord[]> {
-    const { accountId, last, limit, errorsOnly, method, keyId, code, namespace } = query;
-    const ids = idsBefore(query);
-    const filter: Filter<CallDocument> = {
-      _id: last === undefined ? ids : { ...ids, $gte: `${accountId}:${last}` },
-      ...((errorsOnly || code !== undefined) && {
-        code: { ...(errorsOnly && { $ne: "ok" }), ...(code !== undefined && { $eq: code }) },
-      }),
-      ...(method !== undefined && { method }),
-      ...(keyId !== undefined && { keyId }),
-      ...(namespace !== undefined && { namespace }),
-    };
-    const found = await withTimeout(this.#calls.find(filter, { sort: { _id: -1 }, limit }).toArray());
+    const { accountId, last = "", limit, errorsOnly, method, keyId, code: wanted, namespace } = query;
+    const _id = { ...idsBefore(query), $gte: `${accountId}:${last}` };
+    const code = errorsOnly ? { $ne: "ok", $eq: wanted } : wanted;
+    const filter = { _id, code, method, keyId, namespace } as Filter<CallDocument>;
+    // What is undefined is no condition.
+    const options = { sort: { _id: -1 }, limit, ignoreUndefined: true } as const;
+    const found = await withTimeout(this.#calls.find(filter, options).toArray());
     return found.map(({ _id, ...call }) => ({ id: _id.slice(accountId.length + 1), accountId, ...call }));
   }
 
