@@ -26,6 +26,10 @@ const PARTS = {
   model: "manages models",
 };
 
+const TEXT_FILE = ["--file <PATH>", "reads the text from a file; - is the standard input"] as const;
+
+const METADATA = "-m, --metadata <KEY=VALUE>";
+
 const FILTER = [
   "--filter <JSON>",
   'only memories that match, such as \'{"source": "mail"}\'',
@@ -70,13 +74,8 @@ export function userCommands(): Command {
   command("logout", "takes the server's key out of the profile").action(accounts.logOut);
   command("whoami", "shows the server and the account that commands use").action(accounts.whoAmI);
   inNamespace("store [TEXT...]", "stores a text, from the line, a file, or the standard input")
-    .option("--file <PATH>", "reads the text from a file; - is the standard input")
-    .option(
-      "-m, --metadata <KEY=VALUE>",
-      "metadata: a pair, or one JSON object; may be repeated",
-      collect,
-      [],
-    )
+    .option(...TEXT_FILE)
+    .option(METADATA, "metadata: a pair, or one JSON object; may be repeated", collect, [])
     .option("--external-id <ID>", "your own id for the memory")
     .option(
       "--on-conflict <ACTION>",
@@ -99,13 +98,8 @@ export function userCommands(): Command {
     .option("--at <TIME>", "when it happened, such as 2016-03-05T09:30:00Z; else now")
     .action(memories.store);
   inNamespace("update <ID> [TEXT...]", "gives a memory another text, metadata, expiry or event time")
-    .option("--file <PATH>", "reads the text from a file; - is the standard input")
-    .option(
-      "-m, --metadata <KEY=VALUE>",
-      "metadata to set: a pair, or one JSON object; the rest stays",
-      collect,
-      [],
-    )
+    .option(...TEXT_FILE)
+    .option(METADATA, "metadata to set: a pair, or one JSON object; the rest stays", collect, [])
     .option("--replace-metadata", "removes the metadata that --metadata does not name")
     .option("--ttl <DURATION>", "how long it lives from now, such as 90s, 1h or 7d", durationGiven)
     .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
@@ -156,7 +150,7 @@ export function userCommands(): Command {
   inNamespace("update-metadata [ID...]", "changes the metadata of several memories, by ids or a filter")
     .option(...FILTER)
     .option(
-      "-m, --metadata <KEY=VALUE>",
+      METADATA,
       "metadata to merge at every depth: a pair, or one JSON object; null removes",
       collect,
       [],

@@ -2,7 +2,7 @@ import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
 import type { Convention } from "./convention.js";
 import { settlePooling, vectorOf } from "./pooling.js";
-import { readLongWords, scriptsOf } from "./vocabulary.js";
+import { readLongWords, scriptsIn } from "./vocabulary.js";
 import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;
@@ -88,7 +88,7 @@ export class Encoder {
 
   /** Lists the scripts that it can read; undefined if its files cannot tell. It looks at the whole vocabulary. */
   get scripts(): readonly string[] | undefined {
-    return scriptsOf(this.tokenizer);
+    return scriptsIn([...this.tokenizer.get_vocab().keys()]);
   }
 
   async close(): Promise<void> {

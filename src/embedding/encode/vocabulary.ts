@@ -24,16 +24,9 @@ const SMALL = 0x20;
 const [SMALL_A, SMALL_Z] = [0x61, 0x7a];
 
 /**
- * Lists the scripts that a tokenizer's vocabulary knows more of than single letters; undefined if it cannot
- * tell.
+ * Lists the scripts of which a vocabulary has more entries than single letters; undefined if its entries stand for
+ * bytes.
  */
-export function scriptsOf(tokenizer: unknown): readonly string[] | undefined {
-  const { _tokenizer } = tokenizer as { _tokenizer?: { model?: { tokens_to_ids?: unknown } } };
-  const entries = _tokenizer?.model?.tokens_to_ids;
-  return entries instanceof Map ? scriptsIn([...entries.keys()]) : undefined;
-}
-
-/** Lists the scripts that the entries of a vocabulary are in; undefined if they stand for bytes. */
 export function scriptsIn(entries: readonly string[]): readonly string[] | undefined {
   if (entries.filter((entry) => entry.startsWith(BYTE_LEVEL.mark)).length >= BYTE_LEVEL.least)
     return undefined;

@@ -3,21 +3,20 @@ import type { Convention } from "../encode/convention.js";
 /** The convention of a family of models whose own files do not state it, as is usual for converted ones. */
 interface Family extends Pick<Convention, "pooling"> {
   readonly name: string;
+  /** Matches the last part of a model's id, in lower case and without `-onnx`. */
+  readonly ids: RegExp;
   readonly queryPrefix?: string;
   readonly passagePrefix?: string;
   /** URL of a model card that states the convention. */
   readonly source: string;
 }
 
-type Known = Family & { readonly ids: RegExp };
-
 const HUB = "https://huggingface.co/";
 const SEARCHING = "Represent this sentence for searching relevant passages: ";
 const WEB_SEARCH =
   "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
 
-/** Known families, matched against the last part of a model's id, in lower case and without `-onnx`. */
-export const FAMILIES: readonly Known[] = [
+export const FAMILIES: readonly Family[] = [
   { name: "bundled", ids: /^bundled$/, pooling: "mean", source: "models/bundled" },
   {
     name: "sentence-transformers",

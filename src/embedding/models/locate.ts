@@ -91,19 +91,16 @@ export async function listModels(modelsDir: string): Promise<string[]> {
 
 /** Describes a model that is whole. @throws MemoryError when a file of the model cannot be read. */
 export async function summarise({
+  model,
+  modelsDir,
   settings,
-  ...place
-}: {
-  model: string;
-  modelsDir: string;
-  settings?: ConventionSettings | undefined;
-}): Promise<ModelSummary> {
-  const folder = folderOf(place);
-  const found = await findConvention({ model: place.model, folder, settings });
+}: Pick<ModelPlace, "model" | "modelsDir"> & { settings?: ConventionSettings }): Promise<ModelSummary> {
+  const folder = folderOf({ model, modelsDir });
+  const found = await findConvention({ model, folder, settings });
   const config = asObject(await readJson(folder, "config.json"));
   const size = config?.hidden_size ?? config?.d_model ?? config?.dim ?? config?.n_embd;
   return {
-    model: place.model,
+    model,
     folder,
     found,
     bytes: await bytesOf(folder),

@@ -26,7 +26,9 @@ interface BackUpOptions {
 export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Promise<BackupManifest> {
   const folder = resolve(given.folder);
   await expectNone(folder);
-  const draft = await draftOf(folder);
+  const draft = await draftOf(folder).catch((error) => {
+    throw unwritable(error);
+  });
   try {
     const begunAt = new Date().toISOString();
     const file = join(draft, FILE);
@@ -48,16 +50,17 @@ export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Pro
 }
 
 async function draftOf(folder: string): Promise<string> {
-  try {
-    await mkdir(dirname(folder), { recursive: true, mode: FOLDER_MODE });
-    return await mkdtemp(`${folder}.partial-`);
-  } catch (error) {
-    throw unwritable(error);
-  }
+  await mkdir(dirname(folder), { recursive: true, mode: FOLDER_MODE });
+  return mkdtemp(`${folder}.partial-`);
 }
 
 async function watching(file: string, onProgress: (bytes: number) => void, copying: Promise<void>) {
-  const look = () => stat(file).then(({ size }) => onProgress(size), ignoreAbsence);
+  // The copy may not have begun.
+  const look = () =>
+    stat(file).then(
+      ({ size }) => onProgress(size),
+      () => {},
+    );
   const timer = setInterval(look, LOOK_MS);
   try {
     await copying;
@@ -65,9 +68,6 @@ async function watching(file: string, onProgress: (bytes: number) => void, copyi
     clearInterval(timer);
   }
 }
-
-/** Ignores a missing file, because the copy may not have begun. */
-function ignoreAbsence(): void {}
 
 /** Expects that a path does not exist; a dangling link does. */
 async function expectNone(path: string): Promise<void> {
@@ -103,12 +103,10 @@ export class DatabaseSnapshots {
   async write(path: string): Promise<void> {
     if (this.#closed) throw failedPrecondition("the database is being closed");
     if (this.#running !== undefined) throw failedPrecondition("another backup is being taken");
-    this.#running = this.#write(path);
-    try {
-      await this.#running;
-    } finally {
+    this.#running = this.#write(path).finally(() => {
       this.#running = undefined;
-    }
+    });
+    await this.#running;
   }
 
   /**

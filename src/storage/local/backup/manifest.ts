@@ -67,9 +67,8 @@ export async function writeManifest(
 ): Promise<BackupManifest> {
   const file = await sumOf(join(folder, FILE));
   const whole: BackupManifest = { ...OUR_FORMAT, ...manifest, file };
-  const path = join(folder, MANIFEST);
-  await writeFile(path, `${JSON.stringify(whole, null, 2)}\n`, { mode: FILE_MODE, flag: "wx" });
-  await flush(path);
+  const options = { mode: FILE_MODE, flag: "wx", flush: true };
+  await writeFile(join(folder, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`, options);
   return whole;
 }
 

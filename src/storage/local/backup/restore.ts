@@ -32,13 +32,11 @@ export interface Restored extends BackupManifest {
  * @throws MemoryError `failed_precondition` when the folder is not empty, or the backup is damaged;
  * `unavailable` when the folder cannot be written.
  */
-export async function restore(options: RestoreOptions): Promise<Restored> {
-  try {
-    return await restoreWhole(options);
-  } catch (error) {
+export function restore(options: RestoreOptions): Promise<Restored> {
+  return restoreWhole(options).catch((error) => {
     if (error instanceof MemoryError) throw error;
     throw unavailable(`the backup could not be restored: ${messageOf(error)}`, error);
-  }
+  });
 }
 
 async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promise<Restored> {
