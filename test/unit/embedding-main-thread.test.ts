@@ -189,6 +189,18 @@ it("a text that is broken off before its turn is not read", async () => {
   expect([...here.texts, ...worker.texts]).toEqual([]);
 });
 
+it("a text that comes right after one that was broken off gets its own vector", async () => {
+  const { read, worker, here } = await open();
+  const gone = new AbortController();
+  read("a", { signal: gone.signal });
+  gone.abort();
+  const reading = read("b", { owner: "other" });
+  await nextIteration();
+  expect([...here.texts, ...worker.texts]).toEqual(["b"]);
+  await Promise.all([here.answer({ tokens: 2 }), worker.answer({ tokens: 2 })]);
+  expect((await reading).tokens).toBe(2);
+});
+
 it("a text that is broken off while the main thread reads it counts against its account", async () => {
   const { read, here } = await open();
   vi.useFakeTimers({ toFake: ["performance"] });

@@ -201,8 +201,9 @@ export class Pool {
   }
 
   #isForHere(task: Task): boolean {
-    const isNext = task.next !== undefined && this.#waiting.size === 1;
-    return isNext && this.#here?.suits(task, this.#throughput.msPerCost) === true;
+    // One that was broken off meanwhile is not in the queue any more, but another may be.
+    const isAlone = this.#waiting.size === 1 && this.#waiting.first?.task === task;
+    return isAlone && this.#here?.suits(task, this.#throughput.msPerCost) === true;
   }
 
   #embedHere(task: Task): void {
