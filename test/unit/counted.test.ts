@@ -9,7 +9,7 @@ describe("counting a log in MongoDB", () => {
   const aLog = (last: number, msEach = 0) => {
     const erased = new Set<number>();
     const asked: number[] = [];
-    const log = { last, nowMs: 0, erased, asked };
+    const log = { last, nowMs: 1, erased, asked };
     const counted = new Counted({
       rangeEntries: RANGE,
       nowMs: () => log.nowMs,

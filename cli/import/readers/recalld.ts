@@ -16,7 +16,7 @@ export async function* readRecalld(source: Source): AsyncGenerator<Read> {
     format: FORMAT,
     version: VERSION,
     what: "an export of recalld",
-    countIn: ({ count }) => count,
+    count: "count",
   });
   for await (const line of source.lines()) {
     // The first and the last line are about the export.
@@ -50,8 +50,8 @@ interface Framing {
   readonly version: number;
   /** Its name for people. */
   readonly what: string;
-  /** Reads the number of lines between both from the last. */
-  countIn(last: Readonly<Record<string, unknown>>): unknown;
+  /** Field of the last that has the number of lines between both. */
+  readonly count: "count" | "lines";
 }
 
 /**
@@ -72,7 +72,7 @@ async function checkExport(source: Source, framing: Framing): Promise<number> {
   }
   if (before === undefined) throw new OtherFormatError("the export is not complete: it is empty");
   const last = parsedObject(before);
-  const count = last && framing.countIn(last);
+  const count = last?.[framing.count];
   if (lines < 2 || count === undefined || last?.sha256 === undefined) {
     throw new NotThatFormatError("the export is not complete: its last line is missing");
   }
@@ -101,7 +101,7 @@ export async function* readAccount(source: Source): AsyncGenerator<Read> {
     format: ACCOUNT_FORMAT,
     version: ACCOUNT_VERSION,
     what: "an export of all namespaces of recalld",
-    countIn: ({ lines }) => lines,
+    count: "lines",
   });
   /** Namespace of the export that the line is in; undefined between two of them. */
   let namespace: string | undefined;

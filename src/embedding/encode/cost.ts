@@ -1,3 +1,5 @@
+import { WHOLE_TOKENS, WHOLE_UNITS } from "./windows.js";
+
 /**
  * Fixed cost of a run, and of cutting a long text, in units of the time for one token. Measured with the
  * bundled model; `Throughput` measures what a unit takes on another model or machine.
@@ -7,8 +9,6 @@ const CUTTING_COST = 0.07;
 /** Average number of tokens and of UTF-16 units in a window of a long text. */
 const WINDOW_TOKENS_MEAN = 56;
 const WINDOW_UNITS_MEAN = 480;
-/** Largest text that is read whole, in tokens and UTF-16 units; longer texts are cut. */
-const WHOLE = { tokens: 256, units: 2048 };
 /** Longer words are usually two tokens; much longer ones are hashes or codes. */
 const WORD_LETTERS = 8;
 const CODE_LETTERS = 16;
@@ -20,7 +20,7 @@ const CODE_TOKENS_PER_LETTER = 2 / 3;
  */
 export function costOf(text: string): number {
   const tokens = tokensIn(text);
-  if (tokens <= WHOLE.tokens && text.length <= WHOLE.units) return RUN_COST + tokens;
+  if (tokens <= WHOLE_TOKENS && text.length <= WHOLE_UNITS) return RUN_COST + tokens;
   const windows = Math.max(tokens / WINDOW_TOKENS_MEAN, text.length / WINDOW_UNITS_MEAN);
   return windows * RUN_COST + tokens * (1 + CUTTING_COST);
 }

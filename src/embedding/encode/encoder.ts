@@ -3,7 +3,7 @@ import type { EmbedInput } from "../../memory/ports/embedder.js";
 import type { Convention } from "./convention.js";
 import { settlePooling, vectorOf } from "./pooling.js";
 import { readLongWords, scriptsIn } from "./vocabulary.js";
-import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
+import { type Part, WHOLE_TOKENS, WHOLE_UNITS, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;
 env.useFSCache = false;
@@ -36,11 +36,7 @@ export interface Prepared {
  * see docs/decisions/0017-long-texts-are-read-in-windows-of-64-tokens.md.
  */
 export const WINDOW_TOKENS = 64;
-/**
- * The same limits in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji
- * without a space, and `match` must not point at a whole book.
- */
-export const WHOLE_UNITS = 2048;
+/** The same limit in UTF-16 units: `match` must not point at a whole book. */
 export const WINDOW_UNITS = 512;
 
 type Tokenizer = Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;

@@ -3,6 +3,12 @@
  * sentence-transformers has MiniLM read, and about that of the bundled model's training texts.
  */
 export const WHOLE_TOKENS = 256;
+/**
+ * The same limit in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji without a
+ * space.
+ */
+export const WHOLE_UNITS = 2048;
+
 /** A part of a text, by positions in UTF-16 units as in `slice`. */
 export interface Part {
   readonly start: number;
@@ -165,7 +171,7 @@ function* cutsIn(
 }
 
 /** Moves an end that would split a code point's two units. */
-function wholeUpTo(text: string, end: number): number {
+export function wholeUpTo(text: string, end: number): number {
   return unitsAt(text, end - 1) === 2 ? end - 1 : end;
 }
 

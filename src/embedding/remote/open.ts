@@ -5,7 +5,14 @@ import { embedderOf, type OpenEmbedder } from "../embedder.js";
 import { pinnedParts } from "../encode/convention.js";
 import { tokensIn } from "../encode/cost.js";
 import type { Encoded, Question } from "../encode/encoder.js";
-import { type Part, type WindowLimits, windowsOf } from "../encode/windows.js";
+import {
+  type Part,
+  WHOLE_TOKENS,
+  WHOLE_UNITS,
+  type WindowLimits,
+  wholeUpTo,
+  windowsOf,
+} from "../encode/windows.js";
 import type { ConventionSettings, FoundConvention } from "../models/find-convention.js";
 import { type EmbedWorker, Pool } from "../pool/pool.js";
 import { Batches, probe, TextFailedError } from "./batches.js";
@@ -46,7 +53,7 @@ const START_PAUSE_MS = 250;
 const ESTIMATED_SHARE = 0.8;
 const TOKENS_MIN = 16;
 /** UTF-16 units for each token of the limit, as with models that are loaded. */
-const UNITS_PER_TOKEN = 8;
+const UNITS_PER_TOKEN = WHOLE_UNITS / WHOLE_TOKENS;
 
 /**
  * Opens a model on a server that has OpenAI's API for embeddings.
@@ -190,7 +197,7 @@ export async function partsOf(text: string, limits: Omit<WindowLimits, "countTok
   const units = Math.max(UNITS_AT_A_TIME_MIN, WINDOWS_AT_A_TIME * limits.unitsMax);
   const parts: Part[] = [];
   for (let from = 0; ; ) {
-    const slice = sliceOf(text, from, units);
+    const slice = text.slice(from, wholeUpTo(text, Math.min(from + units, text.length)));
     const isLast = from + slice.length === text.length;
     const windows = windowsOf(slice, { ...limits, countTokens: tokensIn }).map(({ start, end }) => ({
       start: from + start,
@@ -203,10 +210,4 @@ export async function partsOf(text: string, limits: Omit<WindowLimits, "countTok
     from = next?.start ?? from + slice.length;
     await nextIteration();
   }
-}
-
-/** Returns the next units of a text, none of them the half of a character. */
-function sliceOf(text: string, from: number, units: number): string {
-  const slice = text.slice(from, from + units);
-  return slice.isWellFormed() ? slice : text.slice(from, from + units - 1);
 }

@@ -2,7 +2,7 @@ import type { Collection, Db, Filter, FindOneAndUpdateOptions, UpdateFilter } fr
 import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
 import { livingKeys } from "../../accounts/key.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import { isTaken } from "./find-or-insert.js";
+import { findOrInsert, isTaken } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
 const PLAN_ATTEMPTS_MAX = 5;
@@ -134,8 +134,7 @@ export class MongoAccounts implements Accounts {
   async remove(accountId: string): Promise<void> {
     if ((await this.find(accountId)) === undefined) return;
     // The note comes first. It has no effect alone, so a crash in between leaves the account open.
-    const note = { $setOnInsert: { closedAt: new Date() } };
-    await withTimeout(this.#closed.updateOne({ _id: accountId }, note, { upsert: true }));
+    await withTimeout(findOrInsert(this.#closed, { _id: accountId, closedAt: new Date() }));
     await withTimeout(this.#accounts.deleteOne({ _id: accountId }));
   }
 

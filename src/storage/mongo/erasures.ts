@@ -1,5 +1,6 @@
 import type { Collection, Db } from "mongodb";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import { findOrInsert } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
 type ErasureDocument = Omit<Erasure, "id"> & { readonly _id: string };
@@ -14,7 +15,7 @@ export class MongoErasures implements Erasures {
   async begin({ id, ...erasure }: Erasure): Promise<void> {
     // An erasure that is begun again keeps its first record: several processes may meet the same end of
     // a log.
-    await withTimeout(this.#erasures.updateOne({ _id: id }, { $setOnInsert: erasure }, { upsert: true }));
+    await withTimeout(findOrInsert(this.#erasures, { _id: id, ...erasure }));
   }
 
   async end(id: string): Promise<void> {

@@ -20,11 +20,6 @@ interface Range {
   readonly to: number;
 }
 
-interface Cached {
-  readonly measured: Measured;
-  readonly atMs: number;
-}
-
 export interface CountedOptions {
   readonly count: (range: Range) => Promise<Measured>;
   readonly nowMs?: () => number;
@@ -37,7 +32,7 @@ export interface CountedOptions {
  * there.
  */
 export class Counted {
-  readonly #cache = new LRUCache<string, Cached>({ max: RANGES_MAX });
+  readonly #cache: LRUCache<string, Measured>;
   readonly #count: CountedOptions["count"];
   readonly #nowMs: () => number;
   readonly #rangeEntries: number;
@@ -47,6 +42,8 @@ export class Counted {
     this.#count = count;
     this.#nowMs = nowMs;
     this.#rangeEntries = rangeEntries;
+    const lifetime = { ttl: CACHE_TTL_MS, ttlResolution: 0, perf: { now: nowMs }, noDeleteOnStaleGet: true };
+    this.#cache = new LRUCache({ max: RANGES_MAX, ...lifetime });
   }
 
   /**
@@ -78,16 +75,13 @@ export class Counted {
   }
 
   async #measure(range: Range, { last, passedMs }: { last: number; passedMs: number }): Promise<Measured> {
-    const cached = this.#cache.get(keyOf(range));
-    const isYoung = cached !== undefined && this.#nowMs() - cached.atMs < CACHE_TTL_MS;
-    if (cached !== undefined && (isYoung || passedMs > REFRESH_MS)) return cached.measured;
+    const cached = this.#cache.get(keyOf(range), { allowStale: passedMs > REFRESH_MS });
+    if (cached !== undefined) return cached;
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
     const erasures = this.#erasures;
     // The last range grows; entries that others append meanwhile need not be counted.
     const measured = await this.#count(range);
-    if (range.to <= last + 1 && erasures === this.#erasures) {
-      this.#cache.set(keyOf(range), { measured, atMs: this.#nowMs() });
-    }
+    if (range.to <= last + 1 && erasures === this.#erasures) this.#cache.set(keyOf(range), measured);
     return measured;
   }
 }
