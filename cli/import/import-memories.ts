@@ -104,9 +104,9 @@ class Run {
     }
   }
 
-  #note(problem: Problem): void {
-    this.#counts[problem.result]++;
-    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(problem);
+  #note({ sourceId, place, result, message }: Problem): void {
+    this.#counts[result]++;
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sourceId, place, result, message });
   }
 
   async #store(memory: Imported): Promise<void> {

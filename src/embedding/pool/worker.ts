@@ -26,7 +26,8 @@ const PROBE = "One sentence that a model reads to show how long it takes for suc
 
 const MEASURED_RUNS = 3;
 
-let encoder: Encoder | undefined;
+/** Set by `load`, before any text comes. */
+let encoder: Encoder;
 let last: Promise<unknown> = Promise.resolve();
 
 async function load(onDisk: ModelOnDisk): Promise<LoadedModel> {
@@ -35,19 +36,17 @@ async function load(onDisk: ModelOnDisk): Promise<LoadedModel> {
     const what = `${damaged.join(", ")} does not match the hash of its download`;
     throw new Error(`${what}; without it, the next start downloads it again`);
   }
-  const opened = await openEncoder(onDisk);
+  encoder = await openEncoder(onDisk);
   // It tells the number of dimensions, and takes the slow first run off the first caller.
-  const probe = await opened.encode({ text: "probe", field: "text" });
+  const probe = await encoder.encode({ text: "probe", field: "text" });
   if (!("vector" in probe)) throw new Error("the model reads less than one word");
-  const { scripts } = opened;
-  const { pooling } = opened.convention;
-  const msPerCost = await measure(opened);
-  encoder = opened;
-  return { revision, dimensions: probe.vector.length, pooling, msPerCost, scripts };
+  const { convention, scripts } = encoder;
+  const { pooling } = convention;
+  return { revision, dimensions: probe.vector.length, pooling, msPerCost: await measure(), scripts };
 }
 
 /** Times a few runs and takes the fastest, because the machine may be busy for a moment. */
-async function measure(encoder: Encoder): Promise<number> {
+async function measure(): Promise<number> {
   const question = { text: PROBE, field: "text" } as const;
   // The first run of a new length is slow.
   await encoder.encode(question);
@@ -69,7 +68,6 @@ function encode(question: Question): Promise<Encoded | Transferred<Encoded>> {
 }
 
 async function encodeNow(question: Question): Promise<Encoded | Transferred<Encoded>> {
-  if (encoder === undefined) throw new Error("no model is loaded");
   const beganMs = performance.now();
   const found = await encoder.encode(question);
   // The time is measured here, because the main thread may be busy when the answer arrives.

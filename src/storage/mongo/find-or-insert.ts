@@ -40,9 +40,7 @@ export async function findOrInsert<T extends { readonly _id: string }>(
   for (let attempt = 1; ; attempt++) {
     try {
       const options = { upsert: true, returnDocument: "after" } as const;
-      const found = await collection.findOneAndUpdate({ _id } as Filter<T>, insert, options);
-      if (found !== null) return found;
-      throw new Error("an upsert answered nothing");
+      return (await collection.findOneAndUpdate({ _id } as Filter<T>, insert, options)) as WithId<T>;
     } catch (error) {
       if (!isTaken(error) || attempt === ATTEMPTS_MAX) throw error;
     }

@@ -7,8 +7,8 @@ import type {
   SupersedingOrExpiring,
 } from "../../../memory/ports/secondary-indexes.js";
 import { withTimeout } from "../with-timeout.js";
+import { lastNumber } from "./log.js";
 import { idsFrom, numberId, parseNumberId, sequenceOf } from "./number.js";
-import { lastNumber } from "./reader.js";
 import type { EntryRecord } from "./record.js";
 
 type Request<M extends keyof SecondaryIndexes> = Parameters<SecondaryIndexes[M]>[0];
