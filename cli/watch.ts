@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -20,10 +20,7 @@ export interface Watched {
 /** Path of the file for these, below the user's state folder (XDG_STATE_HOME). */
 function positionPath(watched: Watched): string {
   const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
-  const name = createHash("sha256")
-    .update(JSON.stringify(entriesOf(watched)))
-    .digest("hex")
-    .slice(0, 32);
+  const name = hash("sha256", nameOf(watched), "hex").slice(0, 32);
   return join(state, "recalld", `watch-${name}.json`);
 }
 
@@ -36,7 +33,7 @@ function readPosition(path: string, watched: Watched): string | undefined {
   try {
     const { position, ...saved } = JSON.parse(readFileSync(path, "utf8")) as Watched & { position: unknown };
     if (typeof position !== "string") throw new Error("it has no position");
-    if (JSON.stringify(entriesOf(saved)) !== JSON.stringify(entriesOf(watched))) {
+    if (nameOf(saved) !== nameOf(watched)) {
       throw new Error("it is of another server, namespace or receiver");
     }
     return position;
@@ -46,8 +43,8 @@ function readPosition(path: string, watched: Watched): string | undefined {
   }
 }
 
-function entriesOf({ server, namespace, post }: Watched): readonly string[] {
-  return [server, namespace, post];
+function nameOf({ server, namespace, post }: Watched): string {
+  return JSON.stringify([server, namespace, post]);
 }
 
 interface Watching extends In {

@@ -52,13 +52,9 @@ export async function readAsFound(source: Source): Promise<{ from: string; read:
 
 /** True if a file without records can be of only one format. An empty list can be of several. */
 async function saysWhatItIs(source: Source, from: string): Promise<boolean> {
-  return (
-    from === "recalld" || from === ACCOUNT || (from !== "server-memory" && !isEmptyList(await source.json()))
-  );
-}
-
-function isEmptyList(json: unknown): boolean {
-  return Array.isArray(json) && json.length === 0;
+  if (ORDER.includes(from)) return from !== "server-memory";
+  const json = await source.json();
+  return !Array.isArray(json) || json.length > 0;
 }
 
 async function* rest(first: IteratorResult<Read>, parts: AsyncIterator<Read>): AsyncGenerator<Read> {

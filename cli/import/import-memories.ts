@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type OnSecret, type Recalld, RecalldError } from "../../clients/typescript/src/index.js";
 import { count, invalid, MemoryError } from "../../src/errors.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
@@ -71,10 +71,6 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
   return run.report;
 }
 
-function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
 class Run {
   readonly #counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
   readonly #problems: Problem[] = [];
@@ -130,7 +126,7 @@ class Run {
   }
 
   #expectSame(key: string, content: string): void {
-    const digest = digestOf(content).toString("base64").slice(0, 16);
+    const digest = hash("sha256", content, "base64").slice(0, 16);
     const before = this.#contents.get(key);
     this.#contents.set(key, before ?? digest);
     if (before !== undefined && before !== digest) {

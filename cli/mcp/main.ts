@@ -59,11 +59,6 @@ async function serve(options: Options): Promise<void> {
   });
 }
 
-function dataFolder(): string {
-  const { env } = process;
-  return env.DATA_DIR || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "recalld");
-}
-
 /** Chooses the server: the one that is named, or one of this machine that all sessions share. */
 function finding({ url }: Options): () => Promise<Server> {
   const { env } = process;
@@ -72,7 +67,8 @@ function finding({ url }: Options): () => Promise<Server> {
     const server = serverOf(url === undefined ? {} : { url });
     return async () => server;
   }
-  const dataDir = dataFolder();
+  const data = env.XDG_DATA_HOME || join(homedir(), ".local", "share");
+  const dataDir = env.DATA_DIR || join(data, "recalld");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return () => findShared(dataDir);
 }

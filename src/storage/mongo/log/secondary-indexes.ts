@@ -28,9 +28,9 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
 
   async findByOperation({ logId, opIds }: Request<"findByOperation">): Promise<Map<string, number>> {
     // A new memory has the id of the operation that stored it.
-    const stored = await this.#lastNumbers({ logId, field: "id", values: opIds });
-    const values = opIds.filter((opId) => !stored.has(opId));
-    return new Map([...stored, ...(await this.#lastNumbers({ logId, field: "operation", values }))]);
+    const stored = await this.#lastNumbers(logId, "id", opIds);
+    const rest = opIds.filter((opId) => !stored.has(opId));
+    return new Map([...stored, ...(await this.#lastNumbers(logId, "operation", rest))]);
   }
 
   findByExternalId({ logId, externalId }: Request<"findByExternalId">): Promise<number | undefined> {
@@ -85,15 +85,11 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
   }
 
   /** Finds the last number of a log for each of these values of a field. */
-  async #lastNumbers({
-    logId,
-    field,
-    values,
-  }: {
-    logId: string;
-    field: "id" | "operation";
-    values: readonly string[];
-  }): Promise<Map<string, number>> {
+  async #lastNumbers(
+    logId: string,
+    field: "id" | "operation",
+    values: readonly string[],
+  ): Promise<Map<string, number>> {
     const _id = idsFrom(logId);
     const some = { _id, [field]: { $in: [...values] } } as Filter<EntryRecord>;
     const options = { projection: { [field]: 1 }, limit: VERSIONS_MAX } as const;
