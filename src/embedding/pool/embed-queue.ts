@@ -62,10 +62,10 @@ export class EmbedQueue {
   }
 
   /** Takes the next chunk of a text whose turn it is. */
-  take(task: Task): Chunk {
+  take(task: Task): void {
     const { field } = task.input;
     this.#queriesInARow = field === "query" ? this.#queriesInARow + 1 : 0;
-    return this.#queues[field].take(task);
+    this.#queues[field].take(task);
   }
 
   /** Returns the cost of all that is read until a new task is done. */
@@ -183,12 +183,12 @@ class AccountQueue {
   }
 
   /** Takes a text's next chunk; its account has its next turn after all others. */
-  take(task: Task): Chunk {
+  take(task: Task): void {
     const { owner } = task.input;
     const tasks = this.#tasksByAccount.get(owner) as Task[];
     this.#tasksByAccount.delete(owner);
     this.#tasksByAccount.set(owner, tasks);
-    return task.take();
+    task.take();
   }
 
   /** Returns the remaining cost of each account. */

@@ -1,7 +1,7 @@
 import { SERVICE } from "../../memory/ports/embedder.js";
 import { RUN_COST } from "../encode/cost.js";
 import type { Encoded, Encoder } from "../encode/encoder.js";
-import type { Task } from "./task.js";
+import type { Chunk } from "./task.js";
 
 /** Maximum time for which a text may be expected to hold the main thread. */
 export const HELD_MS_MAX = 5;
@@ -31,19 +31,19 @@ export class MainThread {
   ) {}
 
   /** True if a text may be read here now, by the time that a cost of 1 takes. */
-  suits({ input: { text, owner }, cost }: Task, msPerCost: number): boolean {
+  suits({ text, cost, task }: Chunk, msPerCost: number): boolean {
     const isShort = text.length <= UNITS_MAX && cost * msPerCost <= HELD_MS_MAX;
-    return isShort && owner !== SERVICE && this.isFree();
+    return isShort && task.input.owner !== SERVICE && this.isFree();
   }
 
   /**
    * Tokenizes a text, and returns the function that reads it; undefined if it takes too long for this thread,
    * because the estimate knows no vocabulary.
    */
-  prepare({ input: { text, field } }: Task, msPerCost: number): (() => Promise<Encoded>) | undefined {
+  prepare({ text, task }: Chunk, msPerCost: number): (() => Promise<Encoded>) | undefined {
     const beganMs = performance.now();
     try {
-      const { length, run } = this.encoder.prepare({ text, field });
+      const { length, run } = this.encoder.prepare({ text, field: task.input.field });
       if ((RUN_COST + length) * msPerCost > HELD_MS_MAX) return undefined;
       const preparedMs = performance.now() - beganMs;
       return () => timed(run, preparedMs);

@@ -160,10 +160,11 @@ export class Pool {
    * nothing else has arrived by the end of this iteration of the event loop.
    */
   #begin(task: Task): void {
-    if (!this.#isForHere(task)) this.#next();
+    if (this.#chunkForHere(task) === undefined) this.#next();
     else
       setImmediate(() => {
-        if (this.#isForHere(task)) this.#embedHere(task);
+        const chunk = this.#chunkForHere(task);
+        if (chunk !== undefined) this.#embedHere(chunk);
         this.#next();
       });
   }
@@ -200,16 +201,18 @@ export class Pool {
     }
   }
 
-  #isForHere(task: Task): boolean {
-    // One that was broken off meanwhile is not in the queue any more, but another may be.
-    const isAlone = this.#waiting.size === 1 && this.#waiting.first?.task === task;
-    return isAlone && this.#here?.suits(task, this.#throughput.msPerCost) === true;
+  /** Next chunk of a text that is alone, if the main thread may read it. */
+  #chunkForHere(task: Task): Chunk | undefined {
+    const chunk = this.#waiting.first;
+    // A text that was broken off meanwhile is not in the queue any more, but another may be.
+    if (this.#waiting.size !== 1 || chunk?.task !== task) return undefined;
+    return this.#here?.suits(chunk, this.#throughput.msPerCost) ? chunk : undefined;
   }
 
-  #embedHere(task: Task): void {
-    const encode = this.#here?.prepare(task, this.#throughput.msPerCost);
+  #embedHere(chunk: Chunk): void {
+    const encode = this.#here?.prepare(chunk, this.#throughput.msPerCost);
     if (encode === undefined) return;
-    const chunk = this.#waiting.take(task);
+    this.#waiting.take(chunk.task);
     this.#track(this.#run(chunk, { work: idle("main"), encode }));
   }
 

@@ -66,9 +66,9 @@ export class Task {
     return this.#ready.at(-1);
   }
 
-  /** Takes the next chunk, of which there is one. */
-  take(): Chunk {
-    return this.#ready.pop() as Chunk;
+  /** Takes the next chunk. */
+  take(): void {
+    this.#ready.pop();
   }
 
   /** Puts a chunk back, to be read again before all others. */
