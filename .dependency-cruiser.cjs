@@ -3,7 +3,7 @@
 // a cycle of folders.
 
 /** Small files that all of src may import: an error, a version, a loop, pieces of text, suggestions. */
-const commons = "^src/((errors|json-tokens|lines|progress|suggest|utf8|version)\\.ts$|concurrency/)";
+const commons = "^src/((errors|json-tokens|lines|progress|suggest|version)\\.ts$|concurrency/)";
 
 /** Starts and stops the service or a command: these files and `compose` may import everything. */
 const entries = "^(src/(admin|compose|main|model|serve)\\.ts$|src/compose/|cli/mcp/main\\.ts$)";
