@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Principal } from "../accounts/authenticate.js";
 import { Share } from "../concurrency/share.js";
-import { type CallStep, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
+import { type CallStep, type CallWatcher, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
 import { networkOf } from "./listen/client-address.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
@@ -74,7 +74,8 @@ export class Call {
   positionName: string | undefined;
   /** Outcome if the transport itself refused it; see `outcomeOf`. */
   refusedWith: string | undefined;
-  timer: StepTimer<CallStep> = NO_TIMINGS;
+  /** Measures and traces an RPC. */
+  watcher: CallWatcher | undefined;
   #bytes = 0;
   #begunBytes = 0;
   #owner: string | undefined;
@@ -112,6 +113,10 @@ export class Call {
   /** Id of the request, as the answer and the log have it. */
   get id(): string {
     return String(this.headers["x-request-id"] ?? "");
+  }
+
+  get timer(): StepTimer<CallStep> {
+    return this.watcher?.timer ?? NO_TIMINGS;
   }
 
   get headers(): IncomingHttpHeaders {
