@@ -66,7 +66,6 @@ export class PlanLimits {
     this.running.give(accountId);
   }
 
-  /** Number of calls that a key has running. */
   runningOf(keyHash: string): number {
     return this.#ofKeys.heldBy(keyHash);
   }

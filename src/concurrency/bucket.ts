@@ -50,7 +50,6 @@ export class Buckets {
     return Math.max(0, (this.#fullAtMs.get(name) ?? 0) - this.nowMs());
   }
 
-  /** Number of tokens in the bucket. */
   left(name: string): number {
     return Math.max(0, Math.floor(this.rate.burst - this.fullInMs(name) / this.#tokenMs + HAIR));
   }
@@ -65,7 +64,6 @@ export class Buckets {
     this.#forget(nowMs);
   }
 
-  /** Takes a token if the bucket holds one. */
   tryTake(name: string): boolean {
     const has = this.waitMs(name) <= 0;
     if (has) this.take(name);

@@ -9,8 +9,8 @@ import type { Plans } from "../accounts/plan.js";
 import { SignUpLimit, type SignUpLimits } from "../accounts/sign-up-limit.js";
 import { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
-import { ConnectionCounts } from "./listen/connection-counts.js";
 import { type HttpServerOptions, httpServer } from "./listen/http-server.js";
+import type { OnePortServer } from "./listen/one-port.js";
 import { addProbes } from "./listen/probes.js";
 import { sessionCookies } from "./listen/session-cookie.js";
 import type { Load } from "./load.js";
@@ -31,18 +31,16 @@ import { rpcsOf } from "./rpc/service.js";
 /** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
 
-export interface AppOptions extends Omit<HttpServerOptions, "cookies" | "connectionCounts"> {
+export interface AppOptions extends Omit<HttpServerOptions, "cookies"> {
   readonly memory: MemoryPorts;
   readonly accounts: AccountPorts & { readonly grants: Grants };
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
-  /** Folder of the built portal. */
   readonly portal: string;
   readonly signUps: SignUpLimits;
   readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly load: Pick<Load, "check">;
-  readonly connectionsMax: number;
   /** The server's public origin, which is its name in OAuth; undefined where that is off. */
   readonly issuer: string | undefined;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
@@ -54,8 +52,8 @@ export interface AppOptions extends Omit<HttpServerOptions, "cookies" | "connect
 export function createApp(options: AppOptions) {
   const { readiness, shutdownSignal, issuer, corsOrigins, signUps } = options;
   const cookies = sessionCookies({ tls: options.tls !== undefined, proxies: options.proxies });
-  const connections = new ConnectionCounts(options.connectionsMax);
-  const app = httpServer({ ...options, connectionCounts: connections, cookies });
+  const app = httpServer({ ...options, cookies });
+  const connections = (app.server as OnePortServer).counts;
   const closing = new AbortController();
   // One listener for each open watch is no leak.
   setMaxListeners(0, closing.signal);

@@ -44,7 +44,6 @@ export interface CallOptions {
   readonly session?: string | undefined;
   /** False where a key does not count, because the call is about the browser's session. */
   readonly takesKey?: boolean;
-  /** Sets a header of the answer. */
   setHeader(name: string, value: string): void;
 }
 
@@ -64,7 +63,6 @@ export class Call {
   readonly deadlineMs: number;
   /** The holder of its key; undefined before authentication, and for calls that need no key. */
   principal: Principal | undefined;
-  /** Its decoded message. */
   message: Message | undefined;
   /** What it ended with, as it was thrown. */
   error: unknown;
@@ -74,13 +72,14 @@ export class Call {
   positionName: string | undefined;
   /** Outcome if the transport itself refused it; see `outcomeOf`. */
   refusedWith: string | undefined;
+  /** Reason for which it was aborted; undefined if it was not. */
+  abortReason: ConnectError | undefined;
   /** Measures and traces an RPC. */
   watcher: CallWatcher | undefined;
   #bytes = 0;
   #begunBytes = 0;
   #owner: string | undefined;
   #isReleased = false;
-  #reason: ConnectError | undefined;
   #controller: AbortController | undefined;
   #reject: ((reason: unknown) => void) | undefined;
   #onRelease: (() => void) | undefined;
@@ -143,20 +142,15 @@ export class Call {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      if (this.abortReason !== undefined) this.#controller.abort(this.abortReason);
     }
     return this.#controller.signal;
   }
 
-  /** Reason for which the call was aborted; undefined if it was not. */
-  get abortReason(): ConnectError | undefined {
-    return this.#reason;
-  }
-
   /** Ends the call: its client has gone, its time is over, or the server stops. */
   abort(reason: ConnectError): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
+    if (this.abortReason !== undefined) return;
+    this.abortReason = reason;
     this.#controller?.abort(reason);
     this.#reject?.(reason);
   }
@@ -167,10 +161,10 @@ export class Call {
    */
   run<T>(work: () => Promise<T>, onLate: (error: unknown) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#reason !== undefined) return reject(this.#reason);
+      if (this.abortReason !== undefined) return reject(this.abortReason);
       this.#reject = reject;
       work().then(resolve, (error) => {
-        if (this.#reason === undefined) reject(error);
+        if (this.abortReason === undefined) reject(error);
         else onLate(error);
       });
     });

@@ -156,7 +156,6 @@ export class Calls {
     if (call.isRpc) recordCall(this.options.recorder, call, { code, ms });
   }
 
-  /** Aborts all calls that run. */
   abortAll(reason: ConnectError): void {
     for (const call of this.#running) call.abort(reason);
   }

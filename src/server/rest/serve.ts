@@ -26,7 +26,6 @@ export interface Endpoint {
   refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;
 }
 
-/** Serves a path. */
 export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): void {
   const { method, url, name = `${String(method)} ${url}`, protocol = "json", takes } = endpoint;
   app.route({

@@ -24,7 +24,6 @@ import { timestampOf } from "./read-fields.js";
 import { nameOf, type Service } from "./service.js";
 import { chosen, expiryOf } from "./store-fields.js";
 
-/** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;

@@ -49,7 +49,6 @@ import {
   storedOf,
 } from "./store-fields.js";
 
-/** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & WatchPorts & ExportPorts;
 
 /** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */

@@ -31,7 +31,6 @@ const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
 
 const MODES = { choices: RecallRequest_ModeSchema, words: ["cosine", "hybrid"] } as const;
 
-/** Translates the mode of a recall. */
 export function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
   return chosen("mode", mode, MODES);
 }
@@ -47,7 +46,6 @@ export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyR
   };
 }
 
-/** Translates which memories a recall may find. */
 export function onlyOf({ filter, after, before }: Pick<RecallRequest, "filter" | "after" | "before">) {
   return { filter, after: timeOf("after", after), before: timeOf("before", before) };
 }
@@ -68,7 +66,6 @@ const ORDERS = {
   words: ["newest", "oldest", "event-newest", "event-oldest"],
 } as const;
 
-/** Translates the order of a list. */
 export function orderOf(order: ListMemoriesRequest_Order): Order {
   return chosen("order", order, ORDERS) ?? "newest";
 }
@@ -78,7 +75,6 @@ export function textsOf({ text, metadata }: Projected["text"]): string[] {
   return [text, metadata];
 }
 
-/** Translates a memory as callers see it. */
 export function memoryOf(entry: Shown) {
   return {
     ...versionOf(entry),
@@ -136,12 +132,10 @@ export function stringsOf({ entry, explanation, before = [], after = [] }: Found
   return [...textsOf(entry), ...beside, ...(explanation?.matched ?? [])];
 }
 
-/** Translates what a namespace holds. */
 export function measured({ namespace, memories, bytes }: Measured & { readonly namespace: string }) {
   return { namespace, memories, bytes: BigInt(bytes) };
 }
 
-/** Translates what a namespace holds, and since when. */
 export function detailsOf(namespace: string, details: NamespaceDetails) {
   return {
     namespace: measured({ ...details, namespace }),
@@ -150,7 +144,6 @@ export function detailsOf(namespace: string, details: NamespaceDetails) {
   };
 }
 
-/** Converts a time, if there is one. */
 export function timestampOf(ms: number | undefined): Timestamp | undefined {
   return ms === undefined ? undefined : timestampFromMs(ms);
 }

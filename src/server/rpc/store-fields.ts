@@ -64,7 +64,6 @@ export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
   };
 }
 
-/** Translates the memories of a batch. */
 export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
   return memories.map((memory, i) => ofItem(`memories[${i}]`, () => memoryToStore(memory)));
 }
@@ -85,14 +84,12 @@ export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): num
   return eventTime && Math.floor(msOf("event_time", eventTime));
 }
 
-/** Converts seconds and nanoseconds to milliseconds. */
 export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
   // Protobuf's binary form has more than the rules of these messages allow.
   if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
   return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
 }
 
-/** Translates the answer of a store. */
 export function storedOf({ answered, ...told }: Omit<StoreOutcome, "replayed">) {
   const { similar } = answered;
   return { ...storedItem(answered, told), similar: similar && { memories: [...similar] } };
@@ -112,12 +109,10 @@ export function redactedOf(redacted: Redacted | undefined) {
   return redacted && { secrets: redacted.secrets.map((each) => ({ ...each })), count: redacted.count };
 }
 
-/** Translates the error of one part of a call. */
 export function problemOf({ code, message, reason }: MemoryError) {
   return { code, message, reason: reason ?? "" };
 }
 
-/** Translates the result of one memory of a batch. */
 export function batchResult(result: BatchResult) {
   if ("error" in result) {
     return { result: { case: "error", value: problemOf(result.error) } } as const;
@@ -125,7 +120,6 @@ export function batchResult(result: BatchResult) {
   return { result: { case: "stored", value: storedItem(result.stored, result) } } as const;
 }
 
-/** Lists the texts of a store's answer. */
 export function similarTextsOf({ answered }: { answered: Answered }): string[] {
   const { similar = [] } = answered;
   return similar.map(({ text }) => text);
