@@ -15,8 +15,7 @@ import { addProbes } from "./listen/probes.js";
 import { sessionCookies } from "./listen/session-cookie.js";
 import type { Load } from "./load.js";
 import { addMcp } from "./mcp/transport.js";
-import { ClientDocuments } from "./oauth/clients.js";
-import { challengeOf } from "./oauth/metadata.js";
+import { openClients } from "./oauth/clients.js";
 import { addOAuth } from "./oauth/routes.js";
 import { addPortal, FILES_MAX } from "./portal/portal.js";
 import { addRest } from "./rest/rpcs.js";
@@ -87,22 +86,17 @@ export function createApp(options: AppOptions) {
   });
   addRest(app, { calls, rpcs });
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
-  const documents = new ClientDocuments(options.fetchDocument);
+  const clients = openClients(options.accounts.grants, options.fetchDocument);
   if (issuer !== undefined) {
-    addOAuth(app, { issuer, granting: options.accounts, documents, calls, limits: signUps });
+    addOAuth(app, { issuer, granting: options.accounts, clients, calls, limits: signUps });
   }
-  addMcp(app, {
-    calls,
-    rpcs,
-    corsOrigins,
-    ...(issuer && { challenge: (hasKey) => challengeOf(issuer, { hasKey }) }),
-  });
+  addMcp(app, { calls, rpcs, corsOrigins, issuer });
   const shares = {
     ...calls.shares,
     connections: connections.connections,
     http2_streams: connections.http2Streams,
     files,
-    client_documents: documents.fetches,
+    client_documents: clients.fetches,
   };
   return { app, calls, connections, shares };
 }

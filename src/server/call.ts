@@ -40,10 +40,8 @@ export interface CallOptions {
   readonly streams?: boolean;
   /** False for a call that is neither logged nor recorded, such as one of health. */
   readonly isReported?: boolean;
-  /** Secret of the browser's session, where one may stand for a key. */
-  readonly session?: string | undefined;
-  /** False where a key does not count, because the call is about the browser's session. */
-  readonly takesKey?: boolean;
+  /** What proves who calls: a key if left out, the session of the portal, or either. */
+  readonly credential?: "key" | "session" | "either";
   setHeader(name: string, value: string): void;
 }
 
@@ -54,8 +52,7 @@ export class Call {
   readonly streams: boolean;
   /** False if it is not logged: one of health, or one that others stand for in the log. */
   isReported: boolean;
-  readonly session: string | undefined;
-  readonly takesKey: boolean;
+  readonly credential: "key" | "session" | "either";
   readonly setHeader: CallOptions["setHeader"];
   readonly request: IncomingMessage;
   readonly startMs = performance.now();
@@ -94,8 +91,7 @@ export class Call {
     this.request = options.request;
     this.streams = options.streams ?? false;
     this.isReported = options.isReported ?? true;
-    this.session = options.session;
-    this.takesKey = options.takesKey ?? true;
+    this.credential = options.credential ?? "key";
     this.setHeader = options.setHeader;
     const timeoutMs = timeoutIn(this.headers) ?? CALL_TIMEOUT_MS;
     this.deadlineMs = this.startMs + Math.min(CALL_TIMEOUT_MS, timeoutMs);

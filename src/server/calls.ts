@@ -233,12 +233,13 @@ function setRateLimitHeaders(
 }
 
 /** The call's credential: an API key if it has one, even a wrong one; else the session. */
-function credentialOf({ headers, session, takesKey }: Call): Credential | undefined {
-  const { authorization, "x-api-key": apiKey } = takesKey ? headers : {};
+function credentialOf({ headers, request, credential }: Call): Credential | undefined {
+  const { authorization, "x-api-key": apiKey } = credential === "session" ? {} : headers;
   if (authorization !== undefined) {
     const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
     return key === undefined ? undefined : { key };
   }
   if (apiKey !== undefined) return { key: String(apiKey) };
-  return session === undefined ? undefined : { session };
+  const { portalSession: session } = request;
+  return credential === "key" || session === undefined ? undefined : { session };
 }

@@ -16,7 +16,7 @@ import {
   readAuthorization,
   targetProblem,
 } from "./authorization.js";
-import { type ClientDocuments, type Clients, openClients } from "./clients.js";
+import type { Clients } from "./clients.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
 import { OAuthError, refuseInOAuth } from "./refusals.js";
 
@@ -32,25 +32,23 @@ export interface OAuthOptions {
   /** The server's public origin, which is its name. */
   readonly issuer: string;
   readonly granting: GrantingOptions;
-  readonly documents: ClientDocuments;
+  readonly clients: Clients;
   /** Registrations, and consents, of one client address an hour. */
   readonly limits: SignUpLimits;
 }
 
 interface Serving extends OAuthOptions {
-  readonly clients: Clients;
   readonly registrations: SignUpLimit;
   readonly consents: SignUpLimit;
 }
 
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
-  const { issuer, granting, documents, limits, calls } = options;
+  const { issuer, limits, calls } = options;
   for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
   const serving = {
     ...options,
-    clients: openClients({ grants: granting.grants, documents }),
     registrations: new SignUpLimit(limits, { what: "registrations" }),
     consents: new SignUpLimit(limits, { what: "consents" }),
   };

@@ -199,7 +199,7 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
       streams,
       isReported,
       // The portal speaks Connect; a browser's session is for no other protocol here.
-      session: protocol === "connect" ? from.raw.portalSession : undefined,
+      credential: protocol === "connect" ? "either" : "key",
       setHeader: (name, value) => void added.push([name, value]),
     });
     contextValues.set(callKey, call);
