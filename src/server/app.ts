@@ -6,7 +6,7 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
 import type { Grants } from "../accounts/oauth/grants.js";
 import type { Plans } from "../accounts/plan.js";
-import { SignUpLimit, type SignUpLimits } from "../accounts/sign-up-limit.js";
+import { limitSignUps, type SignUpLimits } from "../accounts/sign-up-limit.js";
 import { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
 import { type HttpServerOptions, httpServer } from "./listen/http-server.js";
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions) {
   app.addHook("preClose", async () => closing.abort());
   const calls = new Calls({
     ...options,
-    signUps: new SignUpLimit(signUps),
+    checkSignUp: limitSignUps(signUps),
     recorder: options.accounts.calls,
   });
   shutdownSignal.addEventListener("abort", () =>

@@ -7,7 +7,7 @@ import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
-import type { SignUpLimit } from "../accounts/sign-up-limit.js";
+import type { CheckSignUp } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
@@ -30,7 +30,7 @@ export interface CallsOptions {
   readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly load: Pick<Load, "check">;
-  readonly signUps: SignUpLimit;
+  readonly checkSignUp: CheckSignUp;
   readonly recorder: Pick<CallRecorder, "note">;
   /** Called with each RPC as it begins. */
   onBegin(call: BegunCall): CallWatcher;
@@ -96,7 +96,7 @@ export class Calls {
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad(call);
-    if (call.method === SIGN_UP) return this.options.signUps.check(call.network);
+    if (call.method === SIGN_UP) return this.options.checkSignUp(call.network);
     const principal = await this.authenticate(call);
     const plan = this.options.plans.get(principal.plan);
     try {

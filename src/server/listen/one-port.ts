@@ -224,13 +224,8 @@ export class OnePortServer extends Server {
 
   #watchRefusals(connection: Socket | Http2Session, socket: Socket): void {
     if (this.#proxies.areAt(socket)) return;
-    const owner = this.#proxies.ownerOf(socket);
-    endAfterRefusals(connection, {
-      mayGoOn: () => this.#refusals.tryTake(owner),
-      onEnd: () => {
-        this.counts.cutOff.refusals += 1;
-      },
-    });
+    const { cutOff } = this.counts;
+    endAfterRefusals(connection, { refusals: this.#refusals, owner: this.#proxies.ownerOf(socket), cutOff });
   }
 }
 
