@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { parseTimeout } from "@connectrpc/connect/protocol-connect";
+import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Principal } from "../accounts/authenticate.js";
 import { Share } from "../concurrency/share.js";
 import { type CallStep, type CallWatcher, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
@@ -230,17 +232,14 @@ export class Call {
   }
 }
 
-const UNITS_MS: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
-
 /** Longest time that a timer of Node's can have, about 24.8 days; beyond it, a timer fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Time that the client allows, by Connect's or gRPC's header. */
 function timeoutIn(headers: IncomingHttpHeaders): number | undefined {
-  const connect = headers["connect-timeout-ms"];
-  if (typeof connect === "string" && /^\d{1,10}$/.test(connect)) return Number(connect);
-  const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(String(headers["grpc-timeout"] ?? "")) ?? [];
-  return amount === undefined ? undefined : Number(amount) * (UNITS_MS[unit] ?? 0);
+  const { "connect-timeout-ms": connect = null, "grpc-timeout": grpc = null } = headers;
+  const max = Number.POSITIVE_INFINITY;
+  return parseTimeout(connect as string, max).timeoutMs ?? parseGrpcTimeout(grpc as string, max).timeoutMs;
 }
 
 /** Shortens a client's timeout to what a timer can wait: Connect would end the call at once. */
