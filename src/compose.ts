@@ -20,7 +20,6 @@ import { openTelemetry } from "./observability/telemetry.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
 import { within } from "./storage/within.js";
-import { VERSION } from "./version.js";
 
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
@@ -73,7 +72,6 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const tls = await openCertificate(config, options);
   const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry({
-    version: VERSION,
     metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
     tracing: config.otelExporterOtlpEndpoint !== undefined,
     onTrouble: (reason) => logger.warn({ reason }, "tracing"),

@@ -12,7 +12,6 @@ const COMPLAINT_PAUSE_MS = 60_000;
 const COMPLAINT_CHARS_MAX = 1_000;
 
 export interface TelemetryOptions {
-  readonly version: string;
   readonly metrics: { readonly accountsMax: number } | undefined;
   readonly tracing: boolean;
   onTrouble(message: string): void;
@@ -24,9 +23,9 @@ export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
  * Adds metrics and traces by decorating the ports. A part that is not configured leaves the ports as they
  * are, and costs nothing.
  */
-export async function openTelemetry({ version, metrics: wanted, tracing, onTrouble }: TelemetryOptions) {
+export async function openTelemetry({ metrics: wanted, tracing, onTrouble }: TelemetryOptions) {
   // Loaded only where it is needed: it takes a sixth of the start.
-  const metrics = wanted && new (await import("./metrics.js")).Metrics(version, wanted.accountsMax);
+  const metrics = wanted && new (await import("./metrics.js")).Metrics(wanted.accountsMax);
   let loading = true;
   let quietUntilMs = 0;
   const complain = (message: string) => {
@@ -36,7 +35,7 @@ export async function openTelemetry({ version, metrics: wanted, tracing, onTroub
     if (!loading) quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
     onTrouble(message.length > COMPLAINT_CHARS_MAX ? `${message.slice(0, COMPLAINT_CHARS_MAX)}…` : message);
   };
-  const tracer = tracing ? await openTracing({ version, onTrouble: complain }) : undefined;
+  const tracer = tracing ? await openTracing(complain) : undefined;
   loading = false;
   /** Times work for several calls. It is part of no single call, so no trace shows it. */
   const timer: StepTimer = metrics ? measuringTimer(metrics) : NO_TIMINGS;

@@ -11,7 +11,6 @@ const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;
 
 async function open(metrics = true) {
   const telemetry = await openTelemetry({
-    version: "1.2.3",
     metrics: metrics ? { accountsMax: 0 } : undefined,
     tracing: false,
     onTrouble: () => {},
@@ -139,7 +138,6 @@ async function openTraced(env: Readonly<Record<string, string>>) {
   const complaints: string[] = [];
   const onTrouble = (message: string) => void complaints.push(message);
   const telemetry = await openTelemetry({
-    version: "1.2.3",
     metrics: { accountsMax: 0 },
     tracing: true,
     onTrouble,
