@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
-import { Operator } from "./admin/operations.js";
+import { type OperatorPorts, operate } from "./admin/operations.js";
 import { audited, type Closers, type Context, warn } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
@@ -11,15 +11,15 @@ import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/models/find-convention.js";
+import { unavailable } from "./errors.js";
 import { dropAll } from "./memory/erasure/drop.js";
 import { indexStatus } from "./memory/log/index-status.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
-import { Telemetry } from "./observability/telemetry.js";
+import { openTelemetry } from "./observability/telemetry.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
 import { within } from "./storage/within.js";
-import { VERSION } from "./version.js";
 
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
@@ -71,15 +71,17 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const { logger, closers } = options;
   const tls = await openCertificate(config, options);
   const plans = options.plans ?? (await readPlans(config));
-  const telemetry = await Telemetry.open({
-    version: VERSION,
+  const telemetry = await openTelemetry({
     metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
     tracing: config.otelExporterOtlpEndpoint !== undefined,
     onTrouble: (reason) => logger.warn({ reason }, "tracing"),
   });
   closers.push(() => telemetry.close());
-  const operator = new Operator();
-  const answer = audited(logger, (request) => operator.answer(request));
+  let operatorPorts: OperatorPorts | undefined;
+  const answer = audited(logger, async (request) => {
+    if (operatorPorts === undefined) throw unavailable("the server is only starting; try again");
+    return operate(operatorPorts, request);
+  });
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
   const readiness = new Readiness();
@@ -109,7 +111,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
   let address: string | undefined;
-  operator.open({
+  operatorPorts = {
     ...accountPorts,
     plans,
     systemRecords,
@@ -119,7 +121,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     address: () => address,
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),
-  });
+  };
   const servers = await startServers(context, {
     plans,
     memory,

@@ -139,7 +139,6 @@ export function isNotWritable(error: unknown): boolean {
   return error instanceof MemoryError && error.reason === "STORAGE_NOT_WRITABLE";
 }
 
-/** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

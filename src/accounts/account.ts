@@ -1,6 +1,5 @@
 import type { Key, Session } from "./key.js";
 
-/** Maximum number of living keys of an account. */
 export const KEYS_MAX = 50;
 /** Maximum number of living sessions of a key; one more ends the oldest. */
 export const SESSIONS_MAX = 20;

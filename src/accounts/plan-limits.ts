@@ -1,4 +1,4 @@
-import { Buckets, type Rate } from "../concurrency/bucket.js";
+import { Buckets } from "../concurrency/bucket.js";
 import { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { Authenticated } from "./authenticate.js";
@@ -10,12 +10,6 @@ export const RUNNING_CALLS_MAX = 3_072;
 /** Pause before a retry: a running call may end at any moment, and the unit is whole seconds. */
 const CONCURRENCY_PAUSE_MS = 1_000;
 
-/** The state of a key's limits, as its owner sees it. */
-export interface RateLimitStatus {
-  readonly rate: { readonly limit: Rate; readonly left: number; readonly fullInMs: number } | undefined;
-  readonly concurrency: { readonly limit: number; readonly left: number } | undefined;
-}
-
 type KeyOwner = Pick<Authenticated, "keyHash" | "accountId">;
 
 /**
@@ -24,11 +18,7 @@ type KeyOwner = Pick<Authenticated, "keyHash" | "accountId">;
  */
 export class PlanLimits {
   readonly #rates = new Map<Plan, { readonly keys: Buckets; readonly accounts: Buckets }>();
-  readonly #ofKeys = new Share({
-    total: Number.POSITIVE_INFINITY,
-    what: "running calls",
-    reason: "CONCURRENCY_LIMITED",
-  });
+  readonly #ofKeys = new Share({ total: Number.POSITIVE_INFINITY, what: "running calls" });
   /** Running calls of accounts. */
   readonly running = new Share({
     total: RUNNING_CALLS_MAX,
@@ -43,20 +33,20 @@ export class PlanLimits {
    *
    * @throws MemoryError `resource_exhausted` (KEY_RATE_LIMITED, CONCURRENCY_LIMITED) or `unavailable`.
    */
-  begin({ keyHash, accountId }: KeyOwner, plan: Plan): void {
+  begin(owner: KeyOwner, plan: Plan): void {
     const { concurrency } = plan;
-    this.#checkRates({ keyHash, accountId }, plan);
-    if (!this.#ofKeys.tryTake(keyHash, 1, concurrency)) {
+    this.#checkRates(owner, plan);
+    if (!this.#ofKeys.tryTake(owner.keyHash, 1, concurrency)) {
       const message = `this key has ${concurrency} calls running, which is its plan's limit`;
       throw limited("CONCURRENCY_LIMITED", message, CONCURRENCY_PAUSE_MS);
     }
     try {
-      this.running.take(accountId, 1, concurrency && concurrency * plan.accountTimes);
+      this.running.take(owner.accountId, 1, concurrency && concurrency * plan.accountTimes);
     } catch (error) {
-      this.#ofKeys.give(keyHash);
+      this.#ofKeys.give(owner.keyHash);
       throw error;
     }
-    this.#takeRates({ keyHash, accountId }, plan, 1);
+    this.#takeRates(owner, plan, 1);
   }
 
   /**
@@ -76,57 +66,41 @@ export class PlanLimits {
     this.running.give(accountId);
   }
 
-  /** The state of a key's limits. */
-  status({ keyHash }: Pick<KeyOwner, "keyHash">, plan: Plan): RateLimitStatus {
-    const { rate: limit, concurrency } = plan;
-    const rate = limit && this.#ratesOf(plan, limit).keys.status(keyHash);
-    return {
-      // Written out: in V8 of Node 20, a spread object takes 2 us.
-      rate: limit && rate && { limit, left: rate.left, fullInMs: rate.fullInMs },
-      concurrency:
-        concurrency === undefined
-          ? undefined
-          : { limit: concurrency, left: concurrency - this.#ofKeys.heldBy(keyHash) },
-    };
+  runningOf(keyHash: string): number {
+    return this.#ofKeys.heldBy(keyHash);
   }
 
-  #checkRates({ keyHash, accountId }: KeyOwner, plan: Plan): void {
-    if (plan.rate === undefined) return;
-    const { keys, accounts } = this.#ratesOf(plan, plan.rate);
-    const waitMs = keys.waitMs(keyHash);
-    if (waitMs > 0) {
-      const message = `this key makes more than the ${plan.rate.perSecond} calls a second of its plan`;
-      throw limited("KEY_RATE_LIMITED", message, waitMs);
-    }
-    const accountWaitMs = accounts.waitMs(accountId);
-    if (accountWaitMs > 0) {
-      const { perSecond } = accountRateOf(plan) as Rate;
-      const message = `the keys of this account make more than the ${perSecond} calls a second of its plan`;
-      throw limited("KEY_RATE_LIMITED", message, accountWaitMs);
-    }
-  }
-
-  #takeRates({ keyHash, accountId }: KeyOwner, plan: Plan, tokens: number): void {
-    if (plan.rate === undefined) return;
-    const { keys, accounts } = this.#ratesOf(plan, plan.rate);
-    keys.take(keyHash, tokens);
-    accounts.take(accountId, tokens);
-  }
-
-  #ratesOf(plan: Plan, rate: Rate) {
+  /** Buckets of a plan's keys and accounts; undefined if it has no rate. */
+  ratesOf(plan: Plan): { readonly keys: Buckets; readonly accounts: Buckets } | undefined {
+    const { rate, accountTimes } = plan;
     let rates = this.#rates.get(plan);
-    if (rates === undefined) {
-      const account = accountRateOf(plan) as Rate;
-      rates = { keys: new Buckets(rate, this.nowMs), accounts: new Buckets(account, this.nowMs) };
+    if (rates === undefined && rate !== undefined) {
+      const ofAccount = { perSecond: rate.perSecond * accountTimes, burst: rate.burst * accountTimes };
+      rates = { keys: new Buckets(rate, this.nowMs), accounts: new Buckets(ofAccount, this.nowMs) };
       this.#rates.set(plan, rates);
     }
     return rates;
   }
+
+  #checkRates({ keyHash, accountId }: KeyOwner, plan: Plan): void {
+    const rates = this.ratesOf(plan);
+    if (rates === undefined) return;
+    checkRate(rates.keys, keyHash, "this key makes");
+    checkRate(rates.accounts, accountId, "the keys of this account make");
+  }
+
+  #takeRates({ keyHash, accountId }: KeyOwner, plan: Plan, tokens: number): void {
+    const rates = this.ratesOf(plan);
+    rates?.keys.take(keyHash, tokens);
+    rates?.accounts.take(accountId, tokens);
+  }
 }
 
-/** Rate of all keys of an account together. */
-function accountRateOf({ rate, accountTimes }: Plan): Rate | undefined {
-  return rate && { perSecond: rate.perSecond * accountTimes, burst: rate.burst * accountTimes };
+function checkRate(buckets: Buckets, owner: string, who: string): void {
+  const waitMs = buckets.waitMs(owner);
+  if (waitMs <= 0) return;
+  const message = `${who} more than the ${buckets.rate.perSecond} calls a second of its plan`;
+  throw limited("KEY_RATE_LIMITED", message, waitMs);
 }
 
 function limited(reason: Reason, message: string, waitMs: number): MemoryError {

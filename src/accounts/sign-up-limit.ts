@@ -9,33 +9,26 @@ export interface SignUpLimits {
   readonly perHourTotal: number;
 }
 
+/** Counts an attempt from a network. @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
+export type CheckSignUp = (network: string) => void;
+
 /**
- * Counts attempts to sign up, in this process alone: with replicas, each allows as many. A limit of n an hour
- * allows n at once, and then one each nth of an hour.
+ * Limits attempts to sign up, or `what` else is counted, in this process alone: with replicas, each allows as many. A
+ * limit of n an hour allows n at once, and then one each nth of an hour.
  */
-export class SignUpLimit {
-  readonly #networks: Buckets;
+export function limitSignUps(
+  { perHour, perHourTotal }: SignUpLimits,
+  { nowMs, what = "sign-ups" }: { nowMs?: () => number; what?: string } = {},
+): CheckSignUp {
+  const networks = new Buckets(hourly(perHour), nowMs);
   /** A single bucket, for all addresses. */
-  readonly #total: Buckets;
-  readonly #what: string;
-
-  /** Creates a limit; `what` names what is counted, if it is not sign-ups. */
-  constructor(
-    { perHour, perHourTotal }: SignUpLimits,
-    { nowMs, what = "sign-ups" }: { nowMs?: () => number; what?: string } = {},
-  ) {
-    this.#networks = new Buckets(hourly(perHour), nowMs);
-    this.#total = new Buckets(hourly(perHourTotal), nowMs);
-    this.#what = what;
-  }
-
-  /** Counts an attempt from a network. @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
-  check(network: string): void {
-    this.#networks.check(network, `too many ${this.#what} from this address`);
-    this.#total.check("", `too many ${this.#what} at this time`);
-    this.#networks.take(network);
-    this.#total.take("");
-  }
+  const total = new Buckets(hourly(perHourTotal), nowMs);
+  return (network) => {
+    networks.check(network, `too many ${what} from this address`);
+    total.check("", `too many ${what} at this time`);
+    networks.take(network);
+    total.take("");
+  };
 }
 
 /** Rate that allows the whole limit at once, then spreads it over the hour. */

@@ -43,7 +43,6 @@ export interface Usage {
   remove(accountId: string): Promise<void>;
 }
 
-/** The hour in UTC, 0 to 23. */
 function hourOf(ms: number): number {
   return Math.floor((ms % DAY_MS) / HOUR_MS);
 }

@@ -83,20 +83,6 @@ export function operate(ports: OperatorPorts, { operation, given }: Request): Pr
   return asked(ports, given);
 }
 
-/** Serves the operator's commands in a server, once its ports are open. */
-export class Operator {
-  #ports: OperatorPorts | undefined;
-
-  open(ports: OperatorPorts): void {
-    this.#ports = ports;
-  }
-
-  async answer(request: Request): Promise<unknown> {
-    if (this.#ports === undefined) throw unavailable("the server is only starting; try again");
-    return operate(this.#ports, request);
-  }
-}
-
 async function listAccounts({ accounts }: OperatorPorts, given: Given) {
   const limit = parseWhole("limit", given.limit ?? LISTED_DEFAULT, [1, LISTED_MAX]);
   const found = await accounts.list({ after: text(given, "after"), limit });

@@ -10,14 +10,12 @@ import type { Answering } from "../storage/local/owner/owner.js";
 /** Functions to call at the end, or when the start fails, the last one first. */
 export type Closers = (() => unknown)[];
 
-/** What the parts of the service have in common. */
 export interface Context {
   readonly config: Config;
   readonly logger: FastifyBaseLogger;
   readonly telemetry: Telemetry;
   readonly readiness: Readiness;
   readonly closers: Closers;
-  /** Models that are open now. */
   readonly models: Set<OpenEmbedder>;
 }
 

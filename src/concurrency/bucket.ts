@@ -6,45 +6,28 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** The result of taking one token from a bucket. */
-interface Taken {
-  /** Time when the bucket will be full again: the state to keep if a token was taken. */
-  readonly fullAtMs: number;
-  /** Time until the bucket holds a token; 0 or less if one was taken. */
-  readonly waitMs: number;
-}
-
 /** Tolerance: smaller than any wait that matters, larger than the rounding errors. */
 const HAIR = 1e-6;
-
-/**
- * Takes tokens, by the generic cell rate algorithm: the only state of a bucket is the time when it
- * will be full again. A bucket without state is full.
- */
-function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number, tokens = 1): Taken {
-  const oneMs = 1000 / perSecond;
-  const after = Math.max(fullAtMs, nowMs) + oneMs * tokens;
-  return { fullAtMs: after, waitMs: after - nowMs - burst * oneMs - HAIR };
-}
-
-/** Counts the tokens in a bucket. */
-function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): number {
-  const missing = (Math.max(0, fullAtMs - nowMs) * perSecond) / 1000;
-  return Math.max(0, Math.floor(burst - missing + HAIR));
-}
 
 /** Maximum number of buckets in memory; beyond it, those used least recently start afresh. */
 const BUCKETS_MAX = 10_000;
 
-/** Token buckets of one rate, by name, in this process alone: each replica allows that much. */
+/**
+ * Token buckets of one rate, by name, in this process alone: each replica allows that much. By the generic cell rate
+ * algorithm, the only state of a bucket is the time when it will be full again; a bucket without state is full.
+ */
 export class Buckets {
   /** Time when each bucket will be full again, in the order of last use. */
   readonly #fullAtMs = new Map<string, number>();
+  /** Time in which a bucket gains a token. */
+  readonly #tokenMs: number;
 
   constructor(
-    private readonly rate: Rate,
+    readonly rate: Rate,
     private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.#tokenMs = 1000 / rate.perSecond;
+  }
 
   /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait, if the bucket is empty. */
   check(name: string, message: string): void {
@@ -59,29 +42,30 @@ export class Buckets {
 
   /** Time until the bucket holds a token; 0 or less if it does. */
   waitMs(name: string): number {
-    return take(this.#fullAtMs.get(name), this.rate, this.nowMs()).waitMs;
+    return this.fullInMs(name) - (this.rate.burst - 1) * this.#tokenMs - HAIR;
   }
 
-  /** The tokens in a bucket, and the time until it is full. */
-  status(name: string): { readonly left: number; readonly fullInMs: number } {
-    const now = this.nowMs();
-    const fullAtMs = this.#fullAtMs.get(name) ?? 0;
-    return { left: held(fullAtMs, this.rate, now), fullInMs: Math.max(0, fullAtMs - now) };
+  /** Time until the bucket is full; 0 if it is. */
+  fullInMs(name: string): number {
+    return Math.max(0, (this.#fullAtMs.get(name) ?? 0) - this.nowMs());
+  }
+
+  left(name: string): number {
+    return Math.max(0, Math.floor(this.rate.burst - this.fullInMs(name) / this.#tokenMs + HAIR));
   }
 
   /** Takes a token, which `check` has found. More tokens may take the bucket below nothing. */
   take(name: string, tokens = 1): void {
-    const now = this.nowMs();
-    const { fullAtMs } = take(this.#fullAtMs.get(name), this.rate, now, tokens);
+    const nowMs = this.nowMs();
+    const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? 0, nowMs) + this.#tokenMs * tokens;
     // Deleted first, so that it becomes the last.
     this.#fullAtMs.delete(name);
     this.#fullAtMs.set(name, fullAtMs);
-    this.#forget(now);
+    this.#forget(nowMs);
   }
 
-  /** Takes a token if the bucket holds one. */
   tryTake(name: string): boolean {
-    const has = take(this.#fullAtMs.get(name), this.rate, this.nowMs()).waitMs <= 0;
+    const has = this.waitMs(name) <= 0;
     if (has) this.take(name);
     return has;
   }
@@ -89,7 +73,7 @@ export class Buckets {
   /** Puts a token back that turned out not to be needed. */
   giveBack(name: string): void {
     const fullAtMs = this.#fullAtMs.get(name);
-    if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - 1000 / this.rate.perSecond);
+    if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#tokenMs);
   }
 
   /** Forgets the oldest buckets that are full, and any above the bound. */

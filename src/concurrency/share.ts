@@ -25,7 +25,6 @@ export class Share {
 
   constructor(private readonly options: ShareOptions) {}
 
-  /** Units that are taken now. */
   get used(): number {
     return this.#used;
   }
@@ -34,7 +33,6 @@ export class Share {
     return this.options.total;
   }
 
-  /** Units that an owner holds. */
   heldBy(owner: string): number {
     return this.#held.get(owner) ?? 0;
   }

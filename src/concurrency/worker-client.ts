@@ -8,7 +8,6 @@ export interface WorkerOptions {
   /** Name of the thread, as debuggers and errors show it. */
   readonly name: string;
   readonly workerData?: unknown;
-  /** Maximum number of pending calls. */
   readonly callsMax?: number;
   /**
    * Time without a call after which the thread ends. The next call starts another one, also after a loss, so

@@ -177,7 +177,6 @@ function problemOf({ path: [name = "", ...inside], input, message }: z.core.$Zod
   return `${String(name)} ${inside.length > 0 ? "holds" : "is"} ${shown}; it ${message}`;
 }
 
-/** Settings that do not go together. */
 function conflictsIn(given: Environment): string[] {
   const isRemote = given.MODEL?.startsWith("openai:") === true;
   const { PORT = String(SCHEMA.PORT.parse(undefined)), METRICS_PORT, TLS_CERT, TLS_KEY } = given;

@@ -3,7 +3,6 @@ import { LogEndedError } from "../memory/log/replica.js";
 import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { BegunCall, CallWatcher, StepTimer } from "../memory/ports/step-timer.js";
-import { withChanges } from "../memory/ports/with-changes.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
 
 /** Reasons for which the server ends a call: its caller has gone, or its time is over. */
@@ -55,7 +54,8 @@ export function measuringTimer({ stepSeconds }: Metrics): StepTimer {
 
 /** Counts charges. Refunds are counted elsewhere: only the quota itself knows whether one succeeded. */
 export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota {
-  return withChanges(quota, {
+  return {
+    ...quota,
     charge: async (caller, calls = 1) => {
       try {
         await quota.charge(caller, calls);
@@ -69,7 +69,7 @@ export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota
       tokens.inc({ call: counted.call }, counted.tokens);
       quota.count(caller, counted);
     },
-  });
+  };
 }
 
 function refusalOf(error: unknown): ChargeOutcome {

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { CALL_STEPS, SHARED_STEPS } from "../memory/ports/step-timer.js";
+import { VERSION } from "../version.js";
 
 /**
  * OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds.
@@ -145,12 +146,9 @@ export class Metrics {
   readonly #named = new Set<string>();
 
   /** @param accountsMax number of accounts that have their own label */
-  constructor(
-    version: string,
-    private readonly accountsMax: number,
-  ) {
+  constructor(private readonly accountsMax: number) {
     this.#gauge("recalld_build_info", "Always 1; its labels say what runs.", "version", "node_version").set(
-      { version, node_version: process.versions.node },
+      { version: VERSION, node_version: process.versions.node },
       1,
     );
     collectDefaultMetrics({ register: this.registry });

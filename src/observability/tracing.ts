@@ -1,6 +1,7 @@
 import type { Context, Span, TextMapGetter } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
 import type { BegunCall, CallStep, CallWatcher, StepTimer } from "../memory/ports/step-timer.js";
+import { VERSION } from "../version.js";
 import { isFault, systemOf } from "./measured.js";
 
 /** Codes that OpenTelemetry's conventions treat as a server's error. */
@@ -16,21 +17,16 @@ const SERVER_ERRORS = new Set([
 /** Time to deliver the last spans at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-export interface TracingOptions {
-  readonly version: string;
-  /** Called with the library's complaints: settings it cannot use, spans it dropped or did not deliver. */
-  onTrouble(message: string): void;
-}
-
 export type Tracing = Awaited<ReturnType<typeof openTracing>>;
 
 /**
  * Sends spans of calls and of their steps by OTLP. The standard `OTEL_*` variables configure it, and the
- * library reads them itself. Its packages are loaded only here: without tracing they cost nothing.
+ * library reads them itself. Its packages are loaded only here: without tracing they cost nothing. `onTrouble` is
+ * called with the library's complaints: settings it cannot use, spans it dropped or did not deliver.
  */
-export async function openTracing(options: TracingOptions) {
-  const { api, provider, propagator } = await loadLibrary(options);
-  const tracer = provider.getTracer("recalld", options.version);
+export async function openTracing(onTrouble: (message: string) => void) {
+  const { api, provider, propagator } = await loadLibrary(onTrouble);
+  const tracer = provider.getTracer("recalld", VERSION);
 
   /** Marks the span as failed, without the error's message: it may quote the caller's data. */
   const fail = (span: Span, type: string) => {
@@ -102,7 +98,7 @@ const HEADERS: TextMapGetter<BegunCall["headers"]> = {
   get: (headers, name) => headers[name] as string | undefined,
 };
 
-async function loadLibrary({ version, onTrouble }: TracingOptions) {
+async function loadLibrary(onTrouble: (message: string) => void) {
   const [api, core, resources, sdk, otlp] = await Promise.all([
     import("@opentelemetry/api"),
     import("@opentelemetry/core"),
@@ -114,7 +110,7 @@ async function loadLibrary({ version, onTrouble }: TracingOptions) {
   const quiet = () => {};
   const logger = { error: complain, warn: complain, info: quiet, debug: quiet, verbose: quiet };
   api.diag.setLogger(logger, { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
-  const named = resources.resourceFromAttributes({ "service.name": "recalld", "service.version": version });
+  const named = resources.resourceFromAttributes({ "service.name": "recalld", "service.version": VERSION });
   const resource = resources
     .defaultResource()
     .merge(named)

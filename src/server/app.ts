@@ -6,17 +6,16 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
 import type { Grants } from "../accounts/oauth/grants.js";
 import type { Plans } from "../accounts/plan.js";
-import { SignUpLimit, type SignUpLimits } from "../accounts/sign-up-limit.js";
+import { limitSignUps, type SignUpLimits } from "../accounts/sign-up-limit.js";
 import { Share } from "../concurrency/share.js";
 import { Calls, type CallsOptions } from "./calls.js";
-import { ConnectionCounts } from "./listen/connection-counts.js";
 import { type HttpServerOptions, httpServer } from "./listen/http-server.js";
+import type { OnePortServer } from "./listen/one-port.js";
 import { addProbes } from "./listen/probes.js";
 import { sessionCookies } from "./listen/session-cookie.js";
 import type { Load } from "./load.js";
 import { addMcp } from "./mcp/transport.js";
-import { ClientDocuments } from "./oauth/clients.js";
-import { challengeOf } from "./oauth/metadata.js";
+import { openClients } from "./oauth/clients.js";
 import { addOAuth } from "./oauth/routes.js";
 import { addPortal, FILES_MAX } from "./portal/portal.js";
 import { addRest } from "./rest/rpcs.js";
@@ -31,18 +30,16 @@ import { rpcsOf } from "./rpc/service.js";
 /** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
 
-export interface AppOptions extends Omit<HttpServerOptions, "cookies" | "connectionCounts"> {
+export interface AppOptions extends Omit<HttpServerOptions, "cookies"> {
   readonly memory: MemoryPorts;
   readonly accounts: AccountPorts & { readonly grants: Grants };
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
-  /** Folder of the built portal. */
   readonly portal: string;
   readonly signUps: SignUpLimits;
   readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly load: Pick<Load, "check">;
-  readonly connectionsMax: number;
   /** The server's public origin, which is its name in OAuth; undefined where that is off. */
   readonly issuer: string | undefined;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
@@ -54,15 +51,15 @@ export interface AppOptions extends Omit<HttpServerOptions, "cookies" | "connect
 export function createApp(options: AppOptions) {
   const { readiness, shutdownSignal, issuer, corsOrigins, signUps } = options;
   const cookies = sessionCookies({ tls: options.tls !== undefined, proxies: options.proxies });
-  const connections = new ConnectionCounts(options.connectionsMax);
-  const app = httpServer({ ...options, connectionCounts: connections, cookies });
+  const app = httpServer({ ...options, cookies });
+  const connections = (app.server as OnePortServer).counts;
   const closing = new AbortController();
   // One listener for each open watch is no leak.
   setMaxListeners(0, closing.signal);
   app.addHook("preClose", async () => closing.abort());
   const calls = new Calls({
     ...options,
-    signUps: new SignUpLimit(signUps),
+    checkSignUp: limitSignUps(signUps),
     recorder: options.accounts.calls,
   });
   shutdownSignal.addEventListener("abort", () =>
@@ -89,22 +86,17 @@ export function createApp(options: AppOptions) {
   });
   addRest(app, { calls, rpcs });
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
-  const documents = new ClientDocuments(options.fetchDocument);
+  const clients = openClients(options.accounts.grants, options.fetchDocument);
   if (issuer !== undefined) {
-    addOAuth(app, { issuer, granting: options.accounts, documents, calls, limits: signUps });
+    addOAuth(app, { issuer, granting: options.accounts, clients, calls, limits: signUps });
   }
-  addMcp(app, {
-    calls,
-    rpcs,
-    corsOrigins,
-    ...(issuer && { challenge: (hasKey) => challengeOf(issuer, { hasKey }) }),
-  });
+  addMcp(app, { calls, rpcs, corsOrigins, issuer });
   const shares = {
     ...calls.shares,
     connections: connections.connections,
     http2_streams: connections.http2Streams,
     files,
-    client_documents: documents.fetches,
+    client_documents: clients.fetches,
   };
   return { app, calls, connections, shares };
 }

@@ -103,7 +103,6 @@ export async function readObject(call: Call, bytesMax: number): Promise<Readonly
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Creates the error for a body over the limit. */
 function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
   return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });

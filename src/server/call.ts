@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { parseTimeout } from "@connectrpc/connect/protocol-connect";
+import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Principal } from "../accounts/authenticate.js";
 import { Share } from "../concurrency/share.js";
-import { type CallStep, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
+import { type CallStep, type CallWatcher, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
 import { networkOf } from "./listen/client-address.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
@@ -40,11 +42,8 @@ export interface CallOptions {
   readonly streams?: boolean;
   /** False for a call that is neither logged nor recorded, such as one of health. */
   readonly isReported?: boolean;
-  /** Secret of the browser's session, where one may stand for a key. */
-  readonly session?: string | undefined;
-  /** False where a key does not count, because the call is about the browser's session. */
-  readonly takesKey?: boolean;
-  /** Sets a header of the answer. */
+  /** What proves who calls: a key if left out, the session of the portal, or either. */
+  readonly credential?: "key" | "session" | "either";
   setHeader(name: string, value: string): void;
 }
 
@@ -55,8 +54,7 @@ export class Call {
   readonly streams: boolean;
   /** False if it is not logged: one of health, or one that others stand for in the log. */
   isReported: boolean;
-  readonly session: string | undefined;
-  readonly takesKey: boolean;
+  readonly credential: "key" | "session" | "either";
   readonly setHeader: CallOptions["setHeader"];
   readonly request: IncomingMessage;
   readonly startMs = performance.now();
@@ -64,7 +62,6 @@ export class Call {
   readonly deadlineMs: number;
   /** The holder of its key; undefined before authentication, and for calls that need no key. */
   principal: Principal | undefined;
-  /** Its decoded message. */
   message: Message | undefined;
   /** What it ended with, as it was thrown. */
   error: unknown;
@@ -74,12 +71,14 @@ export class Call {
   positionName: string | undefined;
   /** Outcome if the transport itself refused it; see `outcomeOf`. */
   refusedWith: string | undefined;
-  timer: StepTimer<CallStep> = NO_TIMINGS;
+  /** Reason for which it was aborted; undefined if it was not. */
+  abortReason: ConnectError | undefined;
+  /** Measures and traces an RPC. */
+  watcher: CallWatcher | undefined;
   #bytes = 0;
   #begunBytes = 0;
   #owner: string | undefined;
   #isReleased = false;
-  #reason: ConnectError | undefined;
   #controller: AbortController | undefined;
   #reject: ((reason: unknown) => void) | undefined;
   #onRelease: (() => void) | undefined;
@@ -94,8 +93,7 @@ export class Call {
     this.request = options.request;
     this.streams = options.streams ?? false;
     this.isReported = options.isReported ?? true;
-    this.session = options.session;
-    this.takesKey = options.takesKey ?? true;
+    this.credential = options.credential ?? "key";
     this.setHeader = options.setHeader;
     const timeoutMs = timeoutIn(this.headers) ?? CALL_TIMEOUT_MS;
     this.deadlineMs = this.startMs + Math.min(CALL_TIMEOUT_MS, timeoutMs);
@@ -112,6 +110,10 @@ export class Call {
   /** Id of the request, as the answer and the log have it. */
   get id(): string {
     return String(this.headers["x-request-id"] ?? "");
+  }
+
+  get timer(): StepTimer<CallStep> {
+    return this.watcher?.timer ?? NO_TIMINGS;
   }
 
   get headers(): IncomingHttpHeaders {
@@ -138,20 +140,15 @@ export class Call {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      if (this.abortReason !== undefined) this.#controller.abort(this.abortReason);
     }
     return this.#controller.signal;
   }
 
-  /** Reason for which the call was aborted; undefined if it was not. */
-  get abortReason(): ConnectError | undefined {
-    return this.#reason;
-  }
-
   /** Ends the call: its client has gone, its time is over, or the server stops. */
   abort(reason: ConnectError): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
+    if (this.abortReason !== undefined) return;
+    this.abortReason = reason;
     this.#controller?.abort(reason);
     this.#reject?.(reason);
   }
@@ -162,10 +159,10 @@ export class Call {
    */
   run<T>(work: () => Promise<T>, onLate: (error: unknown) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#reason !== undefined) return reject(this.#reason);
+      if (this.abortReason !== undefined) return reject(this.abortReason);
       this.#reject = reject;
       work().then(resolve, (error) => {
-        if (this.#reason === undefined) reject(error);
+        if (this.abortReason === undefined) reject(error);
         else onLate(error);
       });
     });
@@ -235,17 +232,14 @@ export class Call {
   }
 }
 
-const UNITS_MS: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
-
 /** Longest time that a timer of Node's can have, about 24.8 days; beyond it, a timer fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Time that the client allows, by Connect's or gRPC's header. */
 function timeoutIn(headers: IncomingHttpHeaders): number | undefined {
-  const connect = headers["connect-timeout-ms"];
-  if (typeof connect === "string" && /^\d{1,10}$/.test(connect)) return Number(connect);
-  const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(String(headers["grpc-timeout"] ?? "")) ?? [];
-  return amount === undefined ? undefined : Number(amount) * (UNITS_MS[unit] ?? 0);
+  const { "connect-timeout-ms": connect = null, "grpc-timeout": grpc = null } = headers;
+  const max = Number.POSITIVE_INFINITY;
+  return parseTimeout(connect as string, max).timeoutMs ?? parseGrpcTimeout(grpc as string, max).timeoutMs;
 }
 
 /** Shortens a client's timeout to what a timer can wait: Connect would end the call at once. */

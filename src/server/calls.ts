@@ -5,9 +5,9 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
-import type { Plans } from "../accounts/plan.js";
-import { PlanLimits, type RateLimitStatus } from "../accounts/plan-limits.js";
-import type { SignUpLimit } from "../accounts/sign-up-limit.js";
+import type { Plan, Plans } from "../accounts/plan.js";
+import { PlanLimits } from "../accounts/plan-limits.js";
+import type { CheckSignUp } from "../accounts/sign-up-limit.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
@@ -30,7 +30,7 @@ export interface CallsOptions {
   readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly load: Pick<Load, "check">;
-  readonly signUps: SignUpLimit;
+  readonly checkSignUp: CheckSignUp;
   readonly recorder: Pick<CallRecorder, "note">;
   /** Called with each RPC as it begins. */
   onBegin(call: BegunCall): CallWatcher;
@@ -55,7 +55,6 @@ export class Calls {
   readonly #running = new Set<Call>();
   /** Running RPCs whose answers are no streams. */
   #rpcs = 0;
-  readonly #watchers = new WeakMap<Call, CallWatcher>();
   readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
 
   constructor(private readonly options: CallsOptions) {}
@@ -79,9 +78,7 @@ export class Calls {
     this.#running.add(call);
     if (call.isRpc) {
       if (!call.streams) this.#rpcs += 1;
-      const watcher = this.options.onBegin(call);
-      this.#watchers.set(call, watcher);
-      call.timer = watcher.timer;
+      call.watcher = this.options.onBegin(call);
     }
     // An unread answer is held in memory until it is taken.
     onTaken(options.request, () => {
@@ -99,14 +96,14 @@ export class Calls {
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad(call);
-    if (call.method === SIGN_UP) return this.options.signUps.check(call.network);
+    if (call.method === SIGN_UP) return this.options.checkSignUp(call.network);
     const principal = await this.authenticate(call);
     const plan = this.options.plans.get(principal.plan);
     try {
       this.#limits.begin(principal, plan);
       call.onRelease(() => this.#limits.end(principal));
     } finally {
-      setRateLimitHeaders(call, this.#limits.status(principal, plan));
+      setRateLimitHeaders(call, this.#limits, { keyHash: principal.keyHash, plan });
     }
   }
 
@@ -151,16 +148,14 @@ export class Calls {
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
     if (isRefusal(call.error)) noteRefusal(call.request);
-    const watcher = this.#watchers.get(call);
-    watcher?.end({ code, ms, accountId });
+    call.watcher?.end({ code, ms, accountId });
     if (!call.isReported) return;
-    const traceId = watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];
+    const traceId = call.watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];
     const line = { method, protocol, code, requestId, traceId, accountId, ms: Math.round(ms * 100) / 100 };
     this.options.logger.info(line, "call");
     if (call.isRpc) recordCall(this.options.recorder, call, { code, ms });
   }
 
-  /** Aborts all calls that run. */
   abortAll(reason: ConnectError): void {
     for (const call of this.#running) call.abort(reason);
   }
@@ -214,17 +209,23 @@ function isFault(error: unknown): boolean {
  * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
  * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
  */
-function setRateLimitHeaders(call: Pick<Call, "setHeader">, { rate, concurrency }: RateLimitStatus): void {
+function setRateLimitHeaders(
+  call: Pick<Call, "setHeader">,
+  limits: PlanLimits,
+  { keyHash, plan }: { readonly keyHash: string; readonly plan: Plan },
+): void {
+  const { concurrency } = plan;
+  const rates = limits.ratesOf(plan)?.keys;
   const policies: string[] = [];
   const now: string[] = [];
-  if (rate !== undefined) {
-    const { perSecond, burst } = rate.limit;
+  if (rates !== undefined) {
+    const { perSecond, burst } = rates.rate;
     policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-    now.push(`"rate";r=${rate.left};t=${Math.ceil(rate.fullInMs / 1000)}`);
+    now.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
   }
   if (concurrency !== undefined) {
-    policies.push(`"concurrency";q=${concurrency.limit};qu="concurrent-requests"`);
-    now.push(`"concurrency";r=${concurrency.left}`);
+    policies.push(`"concurrency";q=${concurrency};qu="concurrent-requests"`);
+    now.push(`"concurrency";r=${concurrency - limits.runningOf(keyHash)}`);
   }
   if (policies.length === 0) return;
   call.setHeader("ratelimit-policy", policies.join(", "));
@@ -232,12 +233,13 @@ function setRateLimitHeaders(call: Pick<Call, "setHeader">, { rate, concurrency 
 }
 
 /** The call's credential: an API key if it has one, even a wrong one; else the session. */
-function credentialOf({ headers, session, takesKey }: Call): Credential | undefined {
-  const { authorization, "x-api-key": apiKey } = takesKey ? headers : {};
+function credentialOf({ headers, request, credential }: Call): Credential | undefined {
+  const { authorization, "x-api-key": apiKey } = credential === "session" ? {} : headers;
   if (authorization !== undefined) {
     const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
     return key === undefined ? undefined : { key };
   }
   if (apiKey !== undefined) return { key: String(apiKey) };
-  return session === undefined ? undefined : { session };
+  const { portalSession: session } = request;
+  return credential === "key" || session === undefined ? undefined : { session };
 }

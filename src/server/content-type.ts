@@ -1,4 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { parseContentType } from "@connectrpc/connect/protocol-connect";
+import { parseContentType as parseGrpcContentType } from "@connectrpc/connect/protocol-grpc";
+import { parseContentType as parseGrpcWebContentType } from "@connectrpc/connect/protocol-grpc-web";
 
 /** Content types that bodies may have, without parameters. */
 const SERVED =
@@ -58,19 +61,13 @@ export interface Encoding {
 
 /** Reads how messages are written from the normalized content type; undefined for types that are not served. */
 export function encodingOf(type: string): Encoding | undefined {
-  const [, wrapped, codec] = /^application\/(?:(connect|grpc(?:-web)?)\+?)?(json|proto|)$/.exec(type) ?? [];
-  if (codec === undefined || (wrapped === undefined && codec === "")) return undefined;
-  return {
-    // Protobuf is gRPC's default.
-    codec: codec === "json" ? "json" : "proto",
-    enveloped: wrapped !== undefined,
-    header: headerOf(wrapped),
-  };
-}
-
-function headerOf(wrapped: string | undefined): string {
-  if (wrapped === undefined) return "content-encoding";
-  return wrapped === "connect" ? "connect-content-encoding" : "grpc-encoding";
+  const connect = parseContentType(type);
+  if (connect !== undefined) {
+    const header = connect.stream ? "connect-content-encoding" : "content-encoding";
+    return { codec: connect.binary ? "proto" : "json", enveloped: connect.stream, header };
+  }
+  const grpc = parseGrpcContentType(type) ?? parseGrpcWebContentType(type);
+  return grpc && { codec: grpc.binary ? "proto" : "json", enveloped: true, header: "grpc-encoding" };
 }
 
 function isServed(type: string): boolean {

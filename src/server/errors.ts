@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
@@ -54,7 +53,9 @@ function headersOf(error: MemoryError): Record<string, string> {
 
 function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryError) {
   const details = [];
-  if (field !== undefined) details.push(violation(field, message));
+  if (field !== undefined) {
+    details.push({ desc: BadRequestSchema, value: { fieldViolations: [{ field, description: message }] } });
+  }
   if (reason !== undefined) {
     details.push({ desc: ErrorInfoSchema, value: { reason, domain: "recalld", metadata: { ...metadata } } });
   }
@@ -62,11 +63,6 @@ function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryErr
     details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } });
   }
   return details;
-}
-
-function violation(field: string, description: string) {
-  const value: MessageInitShape<typeof BadRequestSchema> = { fieldViolations: [{ field, description }] };
-  return { desc: BadRequestSchema, value };
 }
 
 /** Connect's names for errors that HTTP alone can have. */

@@ -44,7 +44,6 @@ export function parsed(text: string, what = "body"): unknown {
   }
 }
 
-/** True for an object of JSON. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -34,16 +34,32 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** Values of a message's fields, as `create` takes them. */
 type Fields = Record<string, unknown>;
 
+/** Fields of a patch that say how to update, and are no part of what is updated. */
+const ABOUT_PATCHES = ["etag", "on_secret"];
+
+/** Resource that a request is about. */
+interface Resource {
+  /** Fields that its path gives. Their names are single words, which are the same in every form. */
+  readonly path: Readonly<Record<string, string>>;
+  /** True if the body is a merge patch (RFC 7396): what it gives is updated, and what it gives as null is removed. */
+  readonly isPatch: boolean;
+}
+
 /**
  * Decodes a JSON body. Protobuf's own decoder would let pass, or report without naming the field: numbers in quotes,
  * unknown fields, a field given twice, broken JSON and bytes that are not UTF-8.
  *
  * @throws MemoryError `invalid_argument` that names the field.
  */
-export function readJson(message: DescMessage, bytes: Uint8Array): Message {
+export function readJson(message: DescMessage, bytes: Uint8Array, about?: Resource): Message {
   const text = textOf(bytes);
-  const fields = fieldsIn(message, parse(text));
+  const value = parse(text);
+  const fields = fieldsIn(message, value);
   checkNothingIsLost(text);
+  if (about !== undefined) {
+    const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
+    addResource(fields, given, about);
+  }
   return create(message, fields);
 }
 
@@ -59,33 +75,14 @@ export async function readLongJson(message: DescMessage, bytes: Uint8Array): Pro
   return create(message, fields);
 }
 
-/** Fields of a patch that say how to update, and are no part of what is updated. */
-const ABOUT_PATCHES = ["etag", "on_secret"];
-
-/**
- * Decodes a JSON body into the request about a resource, whose path gives fields. A merge patch (RFC 7396) makes
- * the request that updates it: what the patch gives is updated, and what it gives as null is removed.
- *
- * @throws MemoryError `invalid_argument` that names the field.
- */
-export function readResource(
-  message: DescMessage,
-  bytes: Uint8Array,
-  { path, isPatch }: { readonly path: Readonly<Record<string, string>>; readonly isPatch: boolean },
-): Message {
-  const text = textOf(bytes);
-  const value = parse(text);
-  const fields = fieldsIn(message, value);
-  checkNothingIsLost(text);
-  const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
+/** Adds to a request what its path says; `given` are the fields that its body has. */
+function addResource(fields: Fields, given: readonly string[], { path, isPatch }: Resource): void {
   const beside = isPatch ? "is no part of a patch" : "stands in the path; leave it out of the body";
   for (const name of isPatch ? [...Object.keys(path), "update_mask"] : Object.keys(path)) {
     if (given.includes(name)) throw invalid(name, beside);
   }
-  // Their names are single words, which are the same in every form.
   Object.assign(fields, path);
   if (isPatch) fields.updateMask = { paths: given.filter((name) => !ABOUT_PATCHES.includes(name)) };
-  return create(message, fields);
 }
 
 /** Decodes a value that was JSON, such as a tool's arguments. @throws MemoryError `invalid_argument`. */

@@ -30,27 +30,20 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
   app.server.maxConnections = CONNECTIONS_MAX;
   shapeFastifyErrors(app);
   addProbes(app, readiness);
-  const read = shared(exposition.read);
+  let reading: Promise<string> | undefined;
   app.route({
     method: ["GET", "HEAD"],
     url: "/metrics",
     handler: async (request, reply) => {
       reply.type(exposition.type).headers({ vary: "accept-encoding", "cache-control": "no-store" });
-      const text = await read();
+      // Shared by all who ask while it is read, so that scrapes cannot pile up.
+      reading ??= exposition.read().finally(() => {
+        reading = undefined;
+      });
+      const text = await reading;
       if (!acceptsGzip(request.headers)) return reply.send(text);
       return reply.header("content-encoding", "gzip").send(await gzipped(text));
     },
   });
   return app;
-}
-
-/** Shares one run of the work among all who ask while it runs, so that scrapes cannot pile up. */
-function shared<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= work().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
 }

@@ -13,7 +13,6 @@ import { nameOf } from "./rpc/service.js";
 const NOT_RECORDED = [AccountService.method.listRecentCalls, AccountService.method.closeAccount].map(nameOf);
 /** Successful calls whose namespace is not recorded: it was erased. */
 const DELETE_NAMESPACE = nameOf(MemoryService.method.deleteNamespace);
-/** Maximum length of a recorded message. */
 const MESSAGE_CHARS_MAX = 300;
 
 /**

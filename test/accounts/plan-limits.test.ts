@@ -41,18 +41,19 @@ describe("the rate of a key", () => {
 
   it("is told: what is left, and when the bucket is full again", () => {
     const { limits, begin, pass } = limitsAt();
-    const rate = () => limits.status({ keyHash: "a" }, PLAN).rate;
+    const rates = limits.ratesOf(PLAN)?.keys;
     begin("a");
-    expect(rate()).toMatchObject({ limit: { perSecond: 3, burst: 7 }, left: 6 });
+    expect(rates?.rate).toEqual({ perSecond: 3, burst: 7 });
+    expect(rates?.left("a")).toBe(6);
     for (let n = 0; n < 6; n++) begin("a");
     const refusal = begin("a");
     expect(refusal).toMatchObject({ code: "resource_exhausted", reason: "KEY_RATE_LIMITED" });
     expect(refusal?.retryAfterMs).toBeGreaterThan(0);
     expect(refusal?.retryAfterMs).toBeLessThanOrEqual(334);
-    expect(rate()?.left).toBe(0);
-    expect(rate()?.fullInMs).toBeCloseTo(7000 / 3, 0);
+    expect(rates?.left("a")).toBe(0);
+    expect(rates?.fullInMs("a")).toBeCloseTo(7000 / 3, 0);
     pass(1_000);
-    expect(rate()?.left).toBe(3);
+    expect(rates?.left("a")).toBe(3);
   });
 
   it("lets a key that floods through at its rate, not less", () => {
@@ -108,7 +109,7 @@ describe("the concurrency of a key", () => {
     const { limits, begin } = limitsAt();
     const holder = { keyHash: "a", accountId: "a" };
     expect(begin("a", { plan })).toBeUndefined();
-    expect(limits.status(holder, plan).concurrency).toEqual({ limit: 2, left: 1 });
+    expect(limits.runningOf("a")).toBe(1);
     begin("a", { plan });
     const refused = begin("a", { plan });
     expect(refused).toMatchObject({ reason: "CONCURRENCY_LIMITED", retryAfterMs: 1_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
+import { limitSignUps } from "../../src/accounts/sign-up-limit.js";
 import type { MemoryError } from "../../src/errors.js";
 import { networkOf } from "../../src/server/listen/client-address.js";
 
@@ -7,10 +7,10 @@ const HOUR_MS = 3_600_000;
 
 function limitAt(perHour: number, perHourTotal: number) {
   let now = 5_000;
-  const limit = new SignUpLimit({ perHour, perHourTotal }, { nowMs: () => now });
+  const check = limitSignUps({ perHour, perHourTotal }, { nowMs: () => now });
   const attempt = (address: string): MemoryError | undefined => {
     try {
-      limit.check(networkOf(address));
+      check(networkOf(address));
       return undefined;
     } catch (error) {
       return error as MemoryError;

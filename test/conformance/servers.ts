@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import type { FileRegistry } from "@bufbuild/protobuf";
 import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { Plans } from "../../src/accounts/plan.js";
-import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
+import { limitSignUps } from "../../src/accounts/sign-up-limit.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import { Calls } from "../../src/server/calls.js";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
-import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
 import { httpServer } from "../../src/server/listen/http-server.js";
+import { ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { Readiness } from "../../src/server/listen/readiness.js";
 import { openLog } from "../../src/server/logging.js";
 import { mountRpcs } from "../../src/server/rpc/mount.js";
@@ -34,8 +34,8 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
   const app = httpServer({
     readiness: new Readiness(),
     proxies: new TrustedProxies([]),
+    connectionsMax: ONE_PORT_LIMITS.connectionsMax,
     connectionsPerAddressMax: CONNECTIONS,
-    connectionCounts: new ConnectionCounts(),
     corsOrigins: [],
     cookies: { take: () => {} },
     tls: undefined,
@@ -45,7 +45,7 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     authenticate: () => Promise.reject(new Error("no call needs a key")),
     plans: new Plans([]),
     load: { check: () => {} },
-    signUps: new SignUpLimit({ perHour: 1, perHourTotal: 1 }),
+    checkSignUp: limitSignUps({ perHour: 1, perHourTotal: 1 }),
     recorder: { note: () => {} },
     onBegin: () => ({ timer: NO_TIMINGS, end: () => {} }),
     logger,

@@ -73,7 +73,7 @@ describe("the notice", () => {
   it("is left out where nobody is told: the server was not ready", async () => {
     const readiness = new Readiness();
     let changes = 0;
-    readiness.onChange(() => changes++);
+    readiness.on("change", () => changes++);
     readiness.start();
     readiness.withdraw();
     readiness.setAway("database", true);

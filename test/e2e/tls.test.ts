@@ -6,7 +6,6 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
-import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { certificates } from "../support/certificates.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -108,9 +107,8 @@ describe("over TLS", () => {
   });
 
   it("who does not end its handshake, or says nothing behind it, is cut off and counted", async () => {
-    const counts = new ConnectionCounts();
     const tls = { cert: ca, key: readFileSync(file("a.key")) };
-    const one = new OnePortServer(() => {}, { tls, counts, firstBytesTimeoutMs: 300 });
+    const one = new OnePortServer(() => {}, { tls, firstBytesTimeoutMs: 300 });
     onTestFinished(() => void one.close().closeAllConnections());
     await new Promise<void>((resolve) => one.listen(0, "127.0.0.1", resolve));
     const { port } = one.address() as AddressInfo;
@@ -118,8 +116,8 @@ describe("over TLS", () => {
     await Promise.all(
       silent.map((socket) => new Promise((resolve) => socket.on("error", () => {}).once("close", resolve))),
     );
-    expect(counts.cutOff).toMatchObject({ first_bytes: 2 });
-    await vi.waitUntil(() => counts.connections.used === 0);
+    expect(one.counts.cutOff).toMatchObject({ first_bytes: 2 });
+    await vi.waitUntil(() => one.counts.connections.used === 0);
   });
 
   it("a close does not wait for strangers", async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
-import { SignUpLimit } from "../../src/accounts/sign-up-limit.js";
+import { limitSignUps } from "../../src/accounts/sign-up-limit.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import type { CallOptions } from "../../src/server/call.js";
 import { Calls } from "../../src/server/calls.js";
@@ -12,7 +12,7 @@ it("RPCs are running from their opening to their end, but no streams and no mess
     authenticate: () => Promise.reject(new Error("no call needs a key")),
     plans: new Plans([]),
     load: { check: () => {} },
-    signUps: new SignUpLimit({ perHour: 1, perHourTotal: 1 }),
+    checkSignUp: limitSignUps({ perHour: 1, perHourTotal: 1 }),
     recorder: { note: () => {} },
     onBegin: () => ({ timer: NO_TIMINGS, end: () => {} }),
     logger: openLog("silent").logger,

@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, onTestFinished } from "vitest";
-import { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
+import type { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -48,8 +48,8 @@ export async function serve(
   limits: ConstructorParameters<typeof OnePortServer>[1] = {},
   handler: ConstructorParameters<typeof OnePortServer>[0] = answer,
 ): Promise<number> {
-  counts = new ConnectionCounts(limits.connectionsMax);
-  running = new OnePortServer(handler, { counts, ...limits });
+  running = new OnePortServer(handler, limits);
+  ({ counts } = running);
   running.listen(0, "127.0.0.1");
   await once(running, "listening");
   return (running.address() as AddressInfo).port;

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { protocolOf } from "../../src/server/listen/first-bytes.js";
-import { OnePortServer } from "../../src/server/listen/one-port.js";
+import { OnePortServer, protocolOf } from "../../src/server/listen/one-port.js";
 import { ask1, ask2, dial, keepAlive, raw, SETTINGS, serve, untilEnd } from "../support/one-port.js";
 
 describe("the first bytes", () => {

@@ -4,14 +4,13 @@ import { LogEndedError } from "../../src/memory/log/replica.js";
 import type { Embedder, EmbeddingThread } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
-import { Telemetry } from "../../src/observability/telemetry.js";
+import { openTelemetry } from "../../src/observability/telemetry.js";
 import { startCollector } from "../support/collector.js";
 
 const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;
 
 async function open(metrics = true) {
-  const telemetry = await Telemetry.open({
-    version: "1.2.3",
+  const telemetry = await openTelemetry({
     metrics: metrics ? { accountsMax: 0 } : undefined,
     tracing: false,
     onTrouble: () => {},
@@ -138,8 +137,7 @@ async function openTraced(env: Readonly<Record<string, string>>) {
   onTestFinished(() => void vi.unstubAllEnvs());
   const complaints: string[] = [];
   const onTrouble = (message: string) => void complaints.push(message);
-  const telemetry = await Telemetry.open({
-    version: "1.2.3",
+  const telemetry = await openTelemetry({
     metrics: { accountsMax: 0 },
     tracing: true,
     onTrouble,

@@ -49,7 +49,6 @@ export interface CallsPlace {
   readonly offset: number;
 }
 
-/** True if a record is chosen. */
 export function fits(
   record: Pick<CallRecord, "method" | "keyId" | "code" | "namespace">,
   { errorsOnly = false, method, keyId, code, namespace }: CallsFilter,

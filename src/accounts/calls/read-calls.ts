@@ -88,7 +88,8 @@ export async function readShares(calls: ReadPorts["calls"], account: Account, ca
   const own = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
   const [keys, namespaces] = [new Map<string, Counts>(), new Map<string, Counts>()];
   let last: CallRecord | undefined;
-  for (let read = 0; read < max; read += COUNT_MANY, await nextIteration()) {
+  let isAll = false;
+  for (let read = 0; read < max && !isAll; read += COUNT_MANY, await nextIteration()) {
     const limit = Math.min(COUNT_MANY, max - read);
     const page = await calls.list({ accountId: account.id, before: last?.id, limit });
     for (const { keyId, namespace = REST, used } of page) {
@@ -97,12 +98,10 @@ export async function readShares(calls: ReadPorts["calls"], account: Account, ca
       if (own === undefined || namespace === caller.namespace) add(namespaces, namespace, used);
     }
     last = page.at(-1) ?? last;
-    if (page.length < limit) {
-      return { keys: sharesOf(keys), namespaces: sharesOf(namespaces), sinceMs: sinceMs(account, calls) };
-    }
+    isAll = page.length < limit;
   }
-  const counted = { keys: sharesOf(keys), namespaces: sharesOf(namespaces) };
-  return { ...counted, sinceMs: last?.atMs ?? Date.now() };
+  const oldestMs = isAll ? sinceMs(account, calls) : (last?.atMs ?? Date.now());
+  return { keys: sharesOf(keys), namespaces: sharesOf(namespaces), sinceMs: oldestMs };
 }
 
 function sinceMs({ createdAtMs }: Account, { limits }: ReadPorts["calls"]): number {

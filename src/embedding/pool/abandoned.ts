@@ -17,7 +17,7 @@ export class Abandoned {
   readonly #buckets = new Buckets({ burst: ABANDONED_MS_MAX, perSecond: FORGIVEN_MS });
 
   add(owner: string, ms: number): void {
-    const usedMs = (this.#buckets.status(owner).fullInMs * FORGIVEN_MS) / 1000;
+    const usedMs = (this.#buckets.fullInMs(owner) * FORGIVEN_MS) / 1000;
     this.#buckets.take(owner, Math.min(ms, ABANDONED_MS_CAP - usedMs));
   }
 

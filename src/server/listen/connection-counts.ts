@@ -1,5 +1,4 @@
 import { Share } from "../../concurrency/share.js";
-import { ONE_PORT_LIMITS } from "./one-port-limits.js";
 
 /** Maximum number of HTTP/2 streams of all connections that are not finished. */
 export const HTTP2_STREAMS_MAX = 10_000;
@@ -19,7 +18,7 @@ export class ConnectionCounts {
    */
   readonly cutOff = { first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 };
 
-  constructor(connectionsMax: number = ONE_PORT_LIMITS.connectionsMax) {
+  constructor(connectionsMax: number) {
     this.connections = new Share({ total: connectionsMax, what: "connections" });
   }
 }

@@ -11,7 +11,6 @@ import { capTimeouts } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
 import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
 import type { TrustedProxies } from "./client-address.js";
-import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
 import { OnePortServer } from "./one-port.js";
@@ -34,9 +33,8 @@ export interface HttpServerOptions {
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
   readonly proxies: TrustedProxies;
+  readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
-  /** Counts that the server keeps and others read. */
-  readonly connectionCounts: ConnectionCounts;
   readonly corsOrigins: readonly string[];
   readonly cookies: Pick<SessionCookies, "take">;
   /** Certificate and key; with them the server speaks HTTPS. */
@@ -84,7 +82,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
         tls,
         proxies: options.proxies,
         refuse: (request, response) => !hasCredential(request) && keyless.refuses(request, response),
-        counts: options.connectionCounts,
+        connectionsMax: options.connectionsMax,
         connectionsPerAddressMax: options.connectionsPerAddressMax,
       }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
@@ -96,7 +94,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     routerOptions: { maxParamLength: 768 },
     frameworkErrors: answerUnroutable,
     clientErrorHandler: (error, socket) => {
-      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") options.connectionCounts.cutOff.request += 1;
+      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") (app.server as OnePortServer).counts.cutOff.request += 1;
       answerUnreadable(error, socket);
     },
     // Requests that come while running calls finish are served like them: readiness keeps new callers away.

@@ -62,11 +62,7 @@ export class Http2Sessions {
       open.streams.size === 0 ? session.close() : askForLife(session, this.limits),
     );
     session.setTimeout(this.limits.silenceTimeoutMs);
-    endUnfinishedHeaders(session, this.limits, () => {
-      const wasBusy = open.opened || [...open.streams].some(isReceiving);
-      open.opened = false;
-      return wasBusy;
-    });
+    endUnfinishedHeaders(session, open, this.limits);
   }
 
   /** Counts a stream until it closes. One too many is refused before any work, and false returned. */
@@ -118,14 +114,16 @@ function isReceiving(stream: ServerHttp2Stream): boolean {
  * of them cannot answer a ping. A session is asked when it has sent something that was neither a call nor a
  * body.
  */
-function endUnfinishedHeaders(session: Http2Session, limits: OnePortLimits, wasBusy: () => boolean): void {
+function endUnfinishedHeaders(session: Http2Session, open: OpenSession, limits: OnePortLimits): void {
   let seenBytes = 0;
   const timer = setInterval(() => {
     if (session.destroyed) return;
     const { bytesRead } = session.socket;
-    const asked = bytesRead > seenBytes && !wasBusy();
+    if (bytesRead === seenBytes) return;
     seenBytes = bytesRead;
-    if (!asked) return;
+    const wasBusy = open.opened || [...open.streams].some(isReceiving);
+    open.opened = false;
+    if (wasBusy) return;
     askForLife(session, limits, () => {
       if (!session.destroyed) seenBytes = session.socket.bytesRead;
     });

@@ -17,7 +17,6 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { Buckets } from "../../concurrency/bucket.js";
 import { TrustedProxies } from "./client-address.js";
 import { ConnectionCounts } from "./connection-counts.js";
-import { sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
@@ -29,6 +28,10 @@ const DRAIN_CHECK_MS = 100;
 /** Time between Node's checks of its HTTP/1 timeouts; with its default of 30 s the timeouts mean little. */
 const TIMEOUT_CHECK_MS = 1000;
 
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+/** Number of bytes that tell the protocol: no HTTP/1 request begins with "PRI " (RFC 9113, 11.6). */
+const TELLING_BYTES = 4;
+
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
   readonly tls?: Tls | undefined;
@@ -36,11 +39,6 @@ export interface OnePortOptions extends Partial<OnePortLimits> {
   readonly proxies?: TrustedProxies;
   /** Refuses a request before the handler sees it; true if it did. */
   refuse?(request: IncomingMessage, response: ServerResponse): boolean;
-  /**
-   * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of
-   * `clientError`.
-   */
-  readonly counts?: ConnectionCounts;
 }
 
 /**
@@ -51,8 +49,9 @@ export interface OnePortOptions extends Partial<OnePortLimits> {
  * own timeouts do not reach a server that it did not make; the limits take their place.
  */
 export class OnePortServer extends Server {
+  /** HTTP/1 requests that come too slowly are counted by the listener of `clientError`. */
+  readonly counts: ConnectionCounts;
   readonly #limits: OnePortLimits;
-  readonly #counts: ConnectionCounts;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
   /** Decrypts connections. It never listens: it is handed them. */
@@ -66,7 +65,7 @@ export class OnePortServer extends Server {
 
   constructor(
     handler: RequestListener,
-    { tls, proxies = new TrustedProxies([]), refuse = () => false, counts, ...changed }: OnePortOptions = {},
+    { tls, proxies = new TrustedProxies([]), refuse = () => false, ...changed }: OnePortOptions = {},
   ) {
     const limits = { ...ONE_PORT_LIMITS, ...changed };
     super({
@@ -79,14 +78,14 @@ export class OnePortServer extends Server {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     });
     this.#limits = limits;
-    this.#counts = counts ?? new ConnectionCounts(limits.connectionsMax);
+    this.counts = new ConnectionCounts(limits.connectionsMax);
     this.#proxies = proxies;
     this.timeout = limits.silenceTimeoutMs;
     // A second server that never listens could be given the sockets instead, but Node would not enforce its timeouts.
     this.#http1 = takeListener(this, "connection");
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
-    this.#sessions = new Http2Sessions(limits, this.#counts, proxies);
+    this.#sessions = new Http2Sessions(limits, this.counts, proxies);
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
@@ -94,7 +93,7 @@ export class OnePortServer extends Server {
     });
     this.#tls = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
-    const requests = new OpenRequests(limits, this.#counts.cutOff);
+    const requests = new OpenRequests(limits, this.counts.cutOff);
     this.once("close", () => requests.close());
     // The handler refuses it in words; the answer of Node would have no body.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));
@@ -124,7 +123,6 @@ export class OnePortServer extends Server {
     return this;
   }
 
-  /** Ends every connection at once, whatever runs on it. */
   override closeAllConnections(): void {
     super.closeAllConnections();
     for (const socket of [...this.#unopened.values(), ...this.#http2Sockets]) socket.destroy();
@@ -138,7 +136,7 @@ export class OnePortServer extends Server {
       handshakeTimeout: this.#limits.firstBytesTimeoutMs,
     });
     server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.#counts.cutOff.first_bytes += 1;
+      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.counts.cutOff.first_bytes += 1;
       socket.destroy();
     });
     onRenewal?.((files) => server.setSecureContext(files));
@@ -148,7 +146,7 @@ export class OnePortServer extends Server {
 
   #take(socket: Socket): void {
     const owner = this.#proxies.ownerOf(socket);
-    const { connections, refused } = this.#counts;
+    const { connections, refused } = this.counts;
     const max = this.#proxies.areAt(socket) ? undefined : this.#limits.connectionsPerAddressMax;
     if (!connections.tryTake(owner, 1, max)) {
       refused[connections.heldBy(owner) === 0 ? "total" : "address"] += 1;
@@ -168,18 +166,35 @@ export class OnePortServer extends Server {
     else this.#tls.emit("connection", socket);
   }
 
+  /**
+   * Opens a connection when its first bytes tell its protocol, with the bytes put back. One that fails, ends or stays
+   * silent before that is destroyed.
+   *
+   * It listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
+   */
   #sniff(socket: Socket): void {
-    sniff(socket, {
-      timeoutMs: this.#limits.firstBytesTimeoutMs,
-      onTimeout: () => {
-        this.#counts.cutOff.first_bytes += 1;
-      },
-      onProtocol: (protocol) => {
-        this.#unopened.delete(remoteOf(socket));
-        if (protocol === "http2") this.#openSession(socket);
-        else this.#openHttp1(socket);
-      },
-    });
+    let head: Buffer = Buffer.alloc(0);
+    const giveUp = () => socket.destroy();
+    const timer = setTimeout(() => {
+      this.counts.cutOff.first_bytes += 1;
+      giveUp();
+    }, this.#limits.firstBytesTimeoutMs);
+    const stop = () => {
+      clearTimeout(timer);
+      socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
+    };
+    const onData = (chunk: Buffer) => {
+      head = Buffer.concat([head, chunk]);
+      const protocol = protocolOf(head);
+      if (protocol === undefined) return; // a lone "P" may become POST as well
+      stop();
+      socket.pause();
+      socket.unshift(head);
+      this.#unopened.delete(remoteOf(socket));
+      if (protocol === "http2") this.#openSession(socket);
+      else this.#openHttp1(socket);
+    };
+    socket.on("data", onData).on("error", giveUp).on("end", giveUp).on("close", stop);
   }
 
   #openHttp1(socket: Socket): void {
@@ -191,7 +206,7 @@ export class OnePortServer extends Server {
   #openSession(socket: Socket): void {
     const owner = this.#proxies.ownerOf(socket);
     if (!this.#sessions.admits(owner)) {
-      this.#counts.refused.address += 1;
+      this.counts.refused.address += 1;
       socket.resetAndDestroy();
       return;
     }
@@ -209,19 +224,19 @@ export class OnePortServer extends Server {
 
   #watchRefusals(connection: Socket | Http2Session, socket: Socket): void {
     if (this.#proxies.areAt(socket)) return;
-    const owner = this.#proxies.ownerOf(socket);
-    endAfterRefusals(connection, {
-      mayGoOn: () => this.#refusals.tryTake(owner),
-      onEnd: () => {
-        this.#counts.cutOff.refusals += 1;
-      },
-    });
+    const { cutOff } = this.counts;
+    endAfterRefusals(connection, { refusals: this.#refusals, owner: this.#proxies.ownerOf(socket), cutOff });
   }
 }
 
-/**
- * Removes and returns the listener of Node's own, so that something can be done before it.
- */
+/** The protocol that a connection's first bytes belong to; undefined while they could be either's. */
+export function protocolOf(head: Buffer): "http1" | "http2" | undefined {
+  const length = Math.min(head.length, TELLING_BYTES);
+  if (!head.subarray(0, length).equals(PREFACE.subarray(0, length))) return "http1";
+  return length < TELLING_BYTES ? undefined : "http2";
+}
+
+/** Removes and returns the listener of Node's own, so that something can be done before it. */
 function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]) => void {
   const [listener] = emitter.listeners(event);
   if (listener === undefined) throw new Error(`this version of Node takes a ${event} in another way`);

@@ -1,14 +1,21 @@
+import { EventEmitter } from "node:events";
+
 /** Other servers that calls need. */
 type Needed = "database" | "embedding server";
 
-/** State of whether this process should be sent calls; read by `/readyz` and gRPC health. */
-export class Readiness {
+/** State of whether this process should be sent calls; read by `/readyz` and gRPC health. It emits `change`. */
+export class Readiness extends EventEmitter {
   #started = false;
   readonly #away = new Set<Needed>();
   #withdrawn = false;
-  /** State that the watchers know. */
+  /** State that the listeners know. */
   #told = false;
-  readonly #watchers = new Set<() => void>();
+
+  constructor() {
+    super();
+    // One listener for each open watch is no leak.
+    this.setMaxListeners(0);
+  }
 
   now(): boolean {
     return this.#started && this.#away.size === 0 && !this.#withdrawn;
@@ -38,16 +45,10 @@ export class Readiness {
     this.#tell();
   }
 
-  /** Calls back on every change, until the function that is returned is called. */
-  onChange(callback: () => void): () => void {
-    this.#watchers.add(callback);
-    return () => this.#watchers.delete(callback);
-  }
-
   #tell(): void {
     const now = this.now();
     if (now === this.#told) return;
     this.#told = now;
-    for (const watcher of this.#watchers) watcher();
+    this.emit("change");
   }
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { Rate } from "../../concurrency/bucket.js";
+import type { Buckets, Rate } from "../../concurrency/bucket.js";
+import type { ConnectionCounts } from "./connection-counts.js";
 import { closeAfter, LINGER_MS } from "./open-requests.js";
 
 /**
@@ -11,10 +12,10 @@ import { closeAfter, LINGER_MS } from "./open-requests.js";
 export const REFUSALS_RATE: Rate = Object.freeze({ perSecond: 100, burst: 2_000 });
 
 interface Watched {
-  /** Takes one of the refusals after which the connection may go on. */
-  mayGoOn(): boolean;
-  /** Called when the connection is ended. */
-  onEnd(): void;
+  /** Buckets of the refusals after which a connection may go on, and the name of this one's. */
+  readonly refusals: Buckets;
+  readonly owner: string;
+  readonly cutOff: ConnectionCounts["cutOff"];
 }
 
 /** Connections that are ended after too many refusals, as HTTP/1 sockets and HTTP/2 sessions. */
@@ -40,8 +41,8 @@ export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atO
   const connection = connectionOf(request);
   const watched = connections.get(connection);
   if (watched === undefined || isEnding(connection)) return;
-  if (!atOnce && watched.mayGoOn()) return;
-  watched.onEnd();
+  if (!atOnce && watched.refusals.tryTake(watched.owner)) return;
+  watched.cutOff.refusals += 1;
   ending.add(connection);
   if ("goaway" in connection) endSession(connection, atOnce ? 0 : LINGER_MS);
   else if (atOnce || "stream" in request) connection.destroy();

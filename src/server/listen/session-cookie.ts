@@ -21,20 +21,13 @@ export function isFromPortal(headers: IncomingHttpHeaders): boolean {
   return headers[PORTAL_HEADER] === "1" && (site === undefined || site === "same-origin");
 }
 
-export interface SessionCookies {
-  /** Takes the cookies out of a request, so that nothing else sees them, and keeps a session that may count. */
-  take(request: IncomingMessage): void;
-  /** Writes the cookie of a session. Without an age it ends with the browser. */
-  write(request: IncomingMessage, session: { secret: string; maxAgeSeconds?: number }): string;
-  /** Writes a cookie that ends at once. */
-  clear(request: IncomingMessage): string;
-}
+export type SessionCookies = ReturnType<typeof sessionCookies>;
 
 /**
  * Reads and writes the cookie in which a browser keeps a session. Over TLS it is called `__Host-…`: browsers
  * let no other host and no plain connection set that one.
  */
-export function sessionCookies({ tls, proxies }: { tls: boolean; proxies: TrustedProxies }): SessionCookies {
+export function sessionCookies({ tls, proxies }: { tls: boolean; proxies: TrustedProxies }) {
   const isSecure = ({ headers, socket }: IncomingMessage) => {
     if (tls) return true;
     const [told] = String(headers["x-forwarded-proto"] ?? "").split(",");
@@ -42,14 +35,19 @@ export function sessionCookies({ tls, proxies }: { tls: boolean; proxies: Truste
   };
   const nameFor = (request: IncomingMessage) =>
     `${isSecure(request) ? "__Host-" : ""}${NAME}${portOf(request)}`;
-  const write: SessionCookies["write"] = (request, { secret, maxAgeSeconds }) => {
+  /** Writes the cookie of a session. Without an age it ends with the browser. */
+  const write = (
+    request: IncomingMessage,
+    { secret, maxAgeSeconds }: { secret: string; maxAgeSeconds?: number },
+  ) => {
     const parts = [`${nameFor(request)}=${secret}`, "Path=/", "HttpOnly", "SameSite=Strict"];
     if (isSecure(request)) parts.push("Secure");
     if (maxAgeSeconds !== undefined) parts.push(`Max-Age=${maxAgeSeconds}`);
     return parts.join("; ");
   };
   return {
-    take: (request) => {
+    /** Takes the cookies out of a request, so that nothing else sees them, and keeps a session that may count. */
+    take: (request: IncomingMessage) => {
       const { headers } = request;
       const { cookie } = headers;
       delete headers.cookie;
@@ -58,7 +56,8 @@ export function sessionCookies({ tls, proxies }: { tls: boolean; proxies: Truste
       if (secret !== undefined) request.portalSession = secret;
     },
     write,
-    clear: (request) => write(request, { secret: "", maxAgeSeconds: 0 }),
+    /** Writes a cookie that ends at once. */
+    clear: (request: IncomingMessage) => write(request, { secret: "", maxAgeSeconds: 0 }),
   };
 }
 

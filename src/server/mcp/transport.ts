@@ -9,6 +9,7 @@ import type { Calls } from "../calls.js";
 import { sendCallError, sendError, siteOf, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS, readValue } from "../json.js";
 import { shown } from "../json-text.js";
+import { challengeOf } from "../oauth/metadata.js";
 import { readQuery } from "../rest/query.js";
 import { type Endpoint, serve } from "../rest/serve.js";
 import { BODY_BYTES_MAX, type Rpc } from "../rpc/service.js";
@@ -21,8 +22,8 @@ export interface McpOptions {
   readonly rpcs: ReadonlyMap<string, Rpc>;
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
-  /** Makes the `WWW-Authenticate` of an answer to who has no key, or a wrong one; absent where OAuth is off. */
-  challenge?(hasKey: boolean): string;
+  /** The server's name in OAuth; undefined where that is off. */
+  readonly issuer: string | undefined;
 }
 
 /** The protocol's package takes longer to load than all others, so the first agent that calls waits for it. */
@@ -37,7 +38,7 @@ const LOOPBACK_NAME = /^(localhost|127\.[\d.]+|\[::1\])$/;
  * are calls of their own in the log, the metrics and the record.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const { calls, corsOrigins, challenge } = options;
+  const { calls, corsOrigins, issuer } = options;
   app.register(async (mcp) => {
     mcp.addHook("preHandler", async (request, reply) => {
       if (isForeign(request, corsOrigins))
@@ -60,10 +61,9 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       },
       refuse: (reply: FastifyReply, call: Call, thrown: unknown) => {
         const isUnknown = thrown instanceof MemoryError && thrown.code === "unauthenticated";
-        if (!isUnknown || challenge === undefined) return sendCallError(reply, call, thrown);
-        // It tells a client without a valid key how to get one.
-        const header = challenge(call.headers.authorization !== undefined);
-        return sendCallError(reply, call, thrown, { "www-authenticate": header });
+        if (!isUnknown || issuer === undefined) return sendCallError(reply, call, thrown);
+        const challenge = challengeOf(issuer, { hasKey: call.headers.authorization !== undefined });
+        return sendCallError(reply, call, thrown, { "www-authenticate": challenge });
       },
     };
     serve(mcp, endpoint, calls);
@@ -85,7 +85,7 @@ function isForeign({ headers, raw }: FastifyRequest, allowed: readonly string[])
 }
 
 async function respond(call: Call, request: FastifyRequest, options: McpOptions): Promise<Response> {
-  const { calls, challenge } = options;
+  const { calls, issuer } = options;
   await calls.begin(call);
   const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
   const { message, loss } = readMessage(await readBody(call, BODY_BYTES_MAX));
@@ -102,7 +102,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
   const { answer } = await protocol;
   const response = await answer({ message, headers: call.headers, signal: call.signal, exchange });
   // A model could only say so. The client itself can ask its user for another key.
-  if (isRevoked && challenge !== undefined) throw unknownKey();
+  if (isRevoked && issuer !== undefined) throw unknownKey();
   return response;
 }
 

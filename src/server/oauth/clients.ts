@@ -5,16 +5,46 @@ import { Share } from "../../concurrency/share.js";
 import { invalid } from "../../errors.js";
 import { fetchDocument } from "./fetch-document.js";
 
+/** Documents that are remembered, and for how long. */
+const DOCUMENTS_MAX = 500;
+const DOCUMENT_TTL_MS = 300_000;
+/** Documents that are fetched at the same time. */
+export const DOCUMENT_FETCHES_MAX = 16;
+
 export type Clients = ReturnType<typeof openClients>;
 
-/** Opens both kinds of clients: those that register, and those that have a document. */
-export function openClients({ grants, documents }: { grants: Grants; documents: ClientDocuments }) {
+/**
+ * Opens both kinds of clients: those that register, and those that describe themselves in a document at their id (OAuth
+ * Client ID Metadata Document). A document that cannot be fetched is not remembered.
+ */
+export function openClients(
+  grants: Pick<Grants, "secret">,
+  fetch: (url: string) => Promise<unknown> = fetchDocument,
+) {
   const ids = openClientIds(grants);
+  const known = new LRUCache<string, OAuthClient>({ max: DOCUMENTS_MAX, ttl: DOCUMENT_TTL_MS });
+  const fetches = new Share({
+    total: DOCUMENT_FETCHES_MAX,
+    what: "documents of clients to fetch",
+    reason: "RATE_LIMITED",
+  });
+  const fetched = async (url: string, accountId: string) => {
+    fetches.take(accountId);
+    try {
+      const client = clientIn(await fetch(url), url);
+      known.set(url, client);
+      return client;
+    } finally {
+      fetches.give(accountId);
+    }
+  };
   return {
+    /** Documents that are being fetched, by account. */
+    fetches,
     issue: ids.issue,
     /** Finds a client for an account. @throws MemoryError `invalid_argument` for an id of no client. */
     find: async (id: string, accountId: string): Promise<OAuthClient> => {
-      if (hasDocument(id)) return documents.find(id, accountId);
+      if (hasDocument(id)) return known.get(id) ?? fetched(id, accountId);
       const client = await ids.read(id);
       if (client !== undefined) return client;
       throw invalid("client_id", "is not one that this server gave out; the application must register again");
@@ -26,42 +56,6 @@ export function openClients({ grants, documents }: { grants: Grants; documents: 
 
 function hasDocument(id: string): boolean {
   return id.startsWith("https://");
-}
-
-/** Documents that are remembered, and for how long. */
-const DOCUMENTS_MAX = 500;
-const DOCUMENT_TTL_MS = 300_000;
-/** Documents that are fetched at the same time. */
-export const DOCUMENT_FETCHES_MAX = 16;
-
-/**
- * Documents of clients that describe themselves at their id (OAuth Client ID Metadata Document). One that
- * cannot be fetched is not remembered.
- */
-export class ClientDocuments {
-  /** Documents that are being fetched, by account. */
-  readonly fetches = new Share({
-    total: DOCUMENT_FETCHES_MAX,
-    what: "documents of clients to fetch",
-    reason: "RATE_LIMITED",
-  });
-  readonly #known = new LRUCache<string, OAuthClient>({ max: DOCUMENTS_MAX, ttl: DOCUMENT_TTL_MS });
-
-  constructor(private readonly fetch: (url: string) => Promise<unknown> = fetchDocument) {}
-
-  /** Finds the client whose id is the address of its document, for an account. */
-  async find(url: string, accountId: string): Promise<OAuthClient> {
-    const found = this.#known.get(url);
-    if (found !== undefined) return found;
-    this.fetches.take(accountId);
-    try {
-      const client = clientIn(await this.fetch(url), url);
-      this.#known.set(url, client);
-      return client;
-    } finally {
-      this.fetches.give(accountId);
-    }
-  }
 }
 
 /** Reads a document. Another client's must not be shown under this address, so it names its own. */

@@ -42,7 +42,6 @@ export function guardedLookup(
   };
 }
 
-/** Maximum size of a document. */
 export const DOCUMENT_BYTES_MAX = 5_120;
 const TIMEOUT_MS = 5_000;
 const URL_CHARS_MAX = 512;

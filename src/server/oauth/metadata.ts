@@ -1,4 +1,3 @@
-/** Rights that an application may ask for. */
 export const SCOPES = { read: "read", write: "write" } as const;
 
 const RESOURCE_PATH = "/.well-known/oauth-protected-resource";

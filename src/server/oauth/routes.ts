@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { managedBy } from "../../accounts/keys.js";
 import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
-import { SignUpLimit, type SignUpLimits } from "../../accounts/sign-up-limit.js";
+import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up-limit.js";
 import { invalid } from "../../errors.js";
 import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
@@ -16,7 +16,7 @@ import {
   readAuthorization,
   targetProblem,
 } from "./authorization.js";
-import { type ClientDocuments, type Clients, openClients } from "./clients.js";
+import type { Clients } from "./clients.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
 import { OAuthError, refuseInOAuth } from "./refusals.js";
 
@@ -32,27 +32,25 @@ export interface OAuthOptions {
   /** The server's public origin, which is its name. */
   readonly issuer: string;
   readonly granting: GrantingOptions;
-  readonly documents: ClientDocuments;
+  readonly clients: Clients;
   /** Registrations, and consents, of one client address an hour. */
   readonly limits: SignUpLimits;
 }
 
 interface Serving extends OAuthOptions {
-  readonly clients: Clients;
-  readonly registrations: SignUpLimit;
-  readonly consents: SignUpLimit;
+  readonly checkRegistration: CheckSignUp;
+  readonly checkConsent: CheckSignUp;
 }
 
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
-  const { issuer, granting, documents, limits, calls } = options;
+  const { issuer, limits, calls } = options;
   for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
   const serving = {
     ...options,
-    clients: openClients({ grants: granting.grants, documents }),
-    registrations: new SignUpLimit(limits, { what: "registrations" }),
-    consents: new SignUpLimit(limits, { what: "consents" }),
+    checkRegistration: limitSignUps(limits, { what: "registrations" }),
+    checkConsent: limitSignUps(limits, { what: "consents" }),
   };
   const add = (path: Omit<Endpoint, "method">) => serve(app, { ...path, method: "POST" }, calls);
   // The portal asks what an application wants, and sends the user's answer. Both need the portal's session, whose
@@ -114,13 +112,17 @@ function described(read: AuthorizationRequest, issuer: string) {
 }
 
 /** Returns the address that the browser goes back to. */
-async function locationOf(call: Call, { answer, read }: Answered, { issuer, consents, granting }: Serving) {
+async function locationOf(
+  call: Call,
+  { answer, read }: Answered,
+  { issuer, checkConsent, granting }: Serving,
+) {
   const { allow, ...choices } = answer;
   if (read.problem !== undefined) return answerAddress(read, { ...read.problem, issuer });
   if (allow === false) return answerAddress(read, { ...DENIED, issuer });
   if (allow !== true) throw invalid("allow", "is neither true nor false");
   const choice = choiceIn(choices, read);
-  consents.check(call.network);
+  checkConsent(call.network);
   const { client, redirectUri, parameters } = read;
   const { code_challenge: challenge = "", resource = "" } = parameters;
   const code = await consent(granting, {
@@ -146,9 +148,9 @@ function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: Aut
 }
 
 /** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
-async function register(call: Call, reply: FastifyReply, { clients, registrations, calls }: Serving) {
+async function register(call: Call, reply: FastifyReply, { clients, checkRegistration, calls }: Serving) {
   calls.checkLoad(call);
-  registrations.check(call.network);
+  checkRegistration(call.network);
   const { name, redirectUris } = parseClient(await readObject(call, BODY_BYTES_MAX));
   const client_id = await clients.issue({ name, redirectUris });
   reply.code(201);

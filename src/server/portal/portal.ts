@@ -77,7 +77,10 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
       return sendError(reply, 503, "too many files are being sent now; try again in 1 s");
     });
     portal.addHook("onSend", describeFile);
-    portal.addHook("onSend", closeWithConnection);
+    portal.addHook("onSend", async ({ raw }, _reply, file) => {
+      // Node forgets the answers that wait on an HTTP/1 connection which ends, and their files would stay open.
+      if (file instanceof Readable) onTaken(raw, () => void file.destroy());
+    });
     portal.register(staticFiles, {
       root: folder,
       wildcard: false,
@@ -160,22 +163,6 @@ async function describeFile({ url, routeOptions }: FastifyRequest, reply: Fastif
   // cut the tie for good.
   const opener = routeOptions.url === AUTHORIZE ? "unsafe-none" : "same-origin";
   reply.headers({ ...PAGE_HEADERS, "cross-origin-opener-policy": opener });
-}
-
-/**
- * Closes the file when an HTTP/1 connection ends: Node ends the answer that is being sent and forgets those that wait
- * behind it, whose files would stay open.
- */
-async function closeWithConnection(
-  { raw }: FastifyRequest,
-  _reply: FastifyReply,
-  file: unknown,
-): Promise<void> {
-  if (raw.httpVersionMajor !== 1 || !(file instanceof Readable)) return;
-  const close = () => void file.destroy();
-  if (raw.socket.destroyed) close();
-  raw.socket.once("close", close);
-  file.once("close", () => raw.socket.off("close", close));
 }
 
 function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -11,7 +11,7 @@ import { invalid } from "../../errors.js";
 import { readBody, readMessage } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { fieldOf, JSON_OPTIONS, readJson, readResource } from "../json.js";
+import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
 import { isObject, shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
 import { readQuery } from "./query.js";
@@ -26,7 +26,6 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 const JSON_ENCODING = { codec: "json", enveloped: false, header: "content-encoding" } as const;
 
-/** Serves the RPCs at their paths of REST. */
 export function addRest(
   app: FastifyInstance,
   { calls, rpcs }: { calls: Calls; rpcs: ReadonlyMap<string, Rpc> },
@@ -64,7 +63,7 @@ function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesM
     refuseQuery(request);
     call.isPatch = isPatch;
     if (!hasFields) return readMessage(call, { message, encoding: JSON_ENCODING, bytesMax });
-    return readResource(message, await readBody(call, bytesMax), { path: fieldsIn(request), isPatch });
+    return readJson(message, await readBody(call, bytesMax), { path: fieldsIn(request), isPatch });
   };
 }
 

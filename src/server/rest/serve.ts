@@ -16,8 +16,7 @@ export interface Endpoint {
   readonly name?: string;
   readonly protocol?: Protocol;
   readonly streams?: boolean;
-  /** What proves who calls: a key, the session of the portal, or either. */
-  readonly credential: "key" | "session" | "either";
+  readonly credential: Call["credential"];
   /** Types of body that are read; left out where none is. */
   readonly takes?: readonly string[] | undefined;
   /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
@@ -26,7 +25,6 @@ export interface Endpoint {
   refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;
 }
 
-/** Serves a path. */
 export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): void {
   const { method, url, name = `${String(method)} ${url}`, protocol = "json", takes } = endpoint;
   app.route({
@@ -40,8 +38,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
         protocol,
         request: request.raw,
         streams: endpoint.streams ?? false,
-        session: endpoint.credential === "key" ? undefined : request.raw.portalSession,
-        takesKey: endpoint.credential !== "session",
+        credential: endpoint.credential,
         setHeader: (header, value) => void reply.header(header, value),
       });
       let answer: string | object | undefined;

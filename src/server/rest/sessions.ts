@@ -46,7 +46,7 @@ export function addSessions(
     credential: "session",
     answer: async (call) => {
       // A browser without a session is told so in a good answer: nothing is wrong.
-      if (call.session === undefined) return { signed_in: false };
+      if (call.request.portalSession === undefined) return { signed_in: false };
       const living = await unlessUnknown(async () => {
         await calls.begin(call);
         await getAccount(accounts, call.caller);
@@ -63,7 +63,7 @@ export function addSessions(
       }
       // The browser forgets it, whatever becomes of the rest.
       reply.header("set-cookie", cookies.clear(reply.request.raw));
-      if (call.session === undefined) return {};
+      if (call.request.portalSession === undefined) return {};
       await unlessUnknown(async () => {
         // Nobody is too busy to sign out.
         await calls.authenticate(call);

@@ -10,7 +10,6 @@ import type { StreamForm } from "./routes.js";
 /** Form in which a stream's messages are written. */
 interface Form {
   readonly headers: Readonly<Record<string, string>>;
-  /** Writes one message. */
   write(message: JsonObject): string;
   /** Writes an error that ends a stream whose status was sent already. */
   fail(error: { readonly code: string; readonly message: string }): string;
@@ -44,7 +43,6 @@ interface Sending {
   readonly call: Call;
   readonly reply: FastifyReply;
   readonly form: StreamForm;
-  /** Type of the messages. */
   readonly output: DescMessage;
 }
 

@@ -20,11 +20,9 @@ import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
-import { timestampOf } from "./read-fields.js";
+import { chosen, expiryOf, timestampOf } from "./fields.js";
 import { nameOf, type Service } from "./service.js";
-import { chosen, expiryOf } from "./store-fields.js";
 
-/** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;

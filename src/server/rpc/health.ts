@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/health/v1/health_pb.js";
@@ -9,7 +10,7 @@ import { callKey } from "./mount.js";
 export const HEALTH_WATCHES_MAX = 256;
 
 export interface HealthOptions {
-  readonly readiness: Pick<Readiness, "now" | "onChange">;
+  readonly readiness: Readiness;
   /** Services that can be asked about; the empty name stands for the whole server. */
   readonly services: readonly DescService[];
   /** Aborted when the server begins to close: a watch never ends by itself and would hold it open. */
@@ -43,24 +44,12 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
             last = status;
             yield { status }; // it may change while the client takes its time: so look again
           } else if (ended.aborted) return;
-          else await changed(readiness, ended);
+          // It rejects only if the watch must end.
+          else await once(readiness, "change", { signal: ended }).catch(() => {});
         }
       } finally {
         open.give(owner);
       }
     },
-  });
-}
-
-/** Resolves when the readiness has changed or the watch must end. */
-function changed(readiness: Pick<Readiness, "onChange">, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      forget();
-      ended.removeEventListener("abort", wake);
-      resolve();
-    };
-    const forget = readiness.onChange(wake);
-    ended.addEventListener("abort", wake);
   });
 }

@@ -3,7 +3,6 @@ import {
   Code,
   ConnectError,
   type ConnectRouter,
-  type ContextValues,
   createContextKey,
   createContextValues,
   type HandlerContext,
@@ -187,10 +186,9 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
   const method = nameOf(handler.method);
   const streams = handler.method.methodKind !== "unary";
   const serve = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
-    const { header, contextValues = createContextValues() } = request;
-    const from = contextValues.get(requestKey);
+    const from = request.contextValues?.get(requestKey);
     if (from === undefined) throw new Error("an RPC is served without its request");
-    const protocol = protocolOf(header);
+    const protocol = protocolOf(request.header);
     const added: [string, string][] = [];
     const call = calls.open({
       method,
@@ -199,15 +197,17 @@ function withCall(handler: UniversalHandler, { calls, bytesMax, isReported }: Wi
       streams,
       isReported,
       // The portal speaks Connect; a browser's session is for no other protocol here.
-      session: protocol === "connect" ? from.raw.portalSession : undefined,
+      credential: protocol === "connect" ? "either" : "key",
       setHeader: (name, value) => void added.push([name, value]),
     });
-    contextValues.set(callKey, call);
+    request.contextValues?.set(callKey, call);
     try {
-      const body = bodyFor(handler, { ...request, contextValues }, bytesMax);
-      const response = withErrorBody(handler, request, await handler({ ...request, contextValues, body }));
+      // Changed in place: in V8 of Node 20, a spread object before other properties takes 2 us.
+      request.body = bodyFor(handler, request, bytesMax);
+      const response = withErrorBody(handler, request, await handler(request));
       for (const [name, value] of added) response.header?.set(name, value);
-      return { ...response, body: ending(response, call, calls) };
+      response.body = ending(response.body as AsyncIterable<Uint8Array>, response, { call, calls });
+      return response;
     } catch (error) {
       call.error ??= error;
       calls.end(call);
@@ -223,19 +223,15 @@ const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
 /** Makes the body that Connect reads: one without a message that says anything, and not compressed. */
 function bodyFor(
   { method }: UniversalHandler,
-  {
-    header,
-    contextValues,
-    body,
-    ...request
-  }: UniversalServerRequest & { readonly contextValues: ContextValues },
+  request: UniversalServerRequest,
   bytesMax: number,
 ): UniversalServerRequest["body"] {
+  const { header } = request;
   const encoding = request.method === "POST" ? encodingOf(header.get("content-type") ?? "") : undefined;
-  if (encoding === undefined) return body;
+  if (encoding === undefined) return request.body;
   const { codec, enveloped } = encoding;
-  const given = body as AsyncIterable<Uint8Array>;
-  contextValues.set(inputKey, { message: method.input, encoding, bytesMax, body: given });
+  const body = request.body as AsyncIterable<Uint8Array>;
+  request.contextValues?.set(inputKey, { message: method.input, encoding, bytesMax, body });
   header.delete("content-length");
   if (!enveloped && header.get("content-encoding") === "gzip") {
     header.delete("content-encoding");
@@ -269,9 +265,13 @@ function withErrorBody(
 }
 
 /** Passes the answer's body on, and ends the call behind it. */
-async function* ending(response: UniversalServerResponse, call: Call, calls: Calls) {
+async function* ending(
+  body: AsyncIterable<Uint8Array>,
+  response: UniversalServerResponse,
+  { call, calls }: { readonly call: Call; readonly calls: Calls },
+) {
   try {
-    yield* response.body as AsyncIterable<Uint8Array>;
+    yield* body;
   } finally {
     if (call.error === undefined) call.refusedWith = refusalOf(response);
     calls.end(call);

@@ -35,8 +35,10 @@ async function* converse<Q extends Question>(questions: AsyncIterable<Q>, contra
 
 function answer(asked: Question["messageRequest"], contract: Contract) {
   switch (asked.case) {
-    case "listServices":
-      return serviceList(contract.services);
+    case "listServices": {
+      const service = contract.services.map(({ typeName: name }) => ({ name }));
+      return { case: "listServicesResponse", value: { service } } as const;
+    }
     case "fileByFilename":
       return fileAnswer(contract.files.get(asked.value), asked.value, contract);
     case "fileContainingSymbol":
@@ -46,18 +48,15 @@ function answer(asked: Question["messageRequest"], contract: Contract) {
       const found = extensionsOf(containingType, contract).find(({ number }) => number === extensionNumber);
       return fileAnswer(found?.file, `extension ${extensionNumber} of ${containingType}`, contract);
     }
-    case "allExtensionNumbersOfType":
-      return extensionNumbers(asked.value, contract);
+    case "allExtensionNumbersOfType": {
+      const { value: baseTypeName } = asked;
+      if (!contract.symbols.has(baseTypeName)) return failure(Code.NotFound, `not found: ${baseTypeName}`);
+      const extensionNumber = extensionsOf(baseTypeName, contract).map(({ number }) => number);
+      return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } } as const;
+    }
     default:
       return failure(Code.InvalidArgument, "the request asks for nothing");
   }
-}
-
-function serviceList(services: readonly DescService[]) {
-  return {
-    case: "listServicesResponse",
-    value: { service: services.map(({ typeName }) => ({ name: typeName })) },
-  } as const;
 }
 
 /** Lists the file with all its imports, so that the client need not ask again. */
@@ -66,15 +65,6 @@ function fileAnswer(file: DescFile | undefined, what: string, { bytes }: Contrac
   const files = [...withImports([file]).values()];
   const fileDescriptorProto = files.flatMap((each) => bytes.get(each) ?? []);
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } } as const;
-}
-
-function extensionNumbers(typeName: string, contract: Contract) {
-  if (!contract.symbols.has(typeName)) return failure(Code.NotFound, `not found: ${typeName}`);
-  const extensionNumber = extensionsOf(typeName, contract).map(({ number }) => number);
-  return {
-    case: "allExtensionNumbersResponse",
-    value: { baseTypeName: typeName, extensionNumber },
-  } as const;
 }
 
 /** Converts an error code to gRPC's number, which is Connect's too. */

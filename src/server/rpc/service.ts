@@ -31,7 +31,6 @@ export const BATCH_BODY_BYTES_MAX = 8_388_608;
 export interface Rpc {
   readonly descriptor: DescMethod;
   readonly serve: (request: never, call: Call) => unknown;
-  /** Maximum size of its request. */
   readonly bytesMax: number;
 }
 

@@ -1,7 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { MemoryService } from "../../../../gen/recalld/v1/memory_pb.js";
 
-/** An object of JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** RPC that a tool asks, by its name in MemoryService. */
@@ -10,7 +9,6 @@ type Rpc = Capitalize<keyof typeof MemoryService.method>;
 /** Asks an RPC of MemoryService, and returns its answer in JSON. @throws Refusal */
 export type Ask = (rpc: Rpc, request: Json) => Promise<Json>;
 
-/** A call of a tool. */
 export interface ToolCall {
   /** Arguments that are the RPC's own business: it refuses those that it does not know. */
   readonly given: Json;
@@ -33,7 +31,6 @@ export interface Tool {
   readonly description: string;
   /** JSON Schemas of its arguments, by their names. */
   readonly input: JsonObject;
-  /** Arguments that must be given. */
   readonly requires?: string[];
   /** JSON Schemas of the fields of its answer. */
   readonly output: JsonObject;

@@ -1,0 +1,264 @@
+import type { DescEnum, DescField } from "@bufbuild/protobuf";
+import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type ListMemoriesRequest_Order,
+  ListMemoriesRequest_OrderSchema,
+  type RecallRequest,
+  type RecallRequest_Mode,
+  RecallRequest_ModeSchema,
+  RecallResultSchema,
+  type Secrets_OnSecret,
+  Secrets_OnSecretSchema,
+  Similarity_OnSimilarSchema,
+  type StoreItem,
+  type StoreRequest,
+  StoreRequest_OnConflictSchema,
+  StoreResponse_Outcome,
+} from "../../../gen/recalld/v1/memory_pb.js";
+import { invalid, type MemoryError, ofItem } from "../../errors.js";
+import type { NamespaceDetails } from "../../memory/operations/get-namespace.js";
+import type { Order } from "../../memory/operations/list.js";
+import type { RecallMode } from "../../memory/operations/ports.js";
+import type { Found } from "../../memory/operations/recall/found.js";
+import type { Recalled } from "../../memory/operations/recall.js";
+import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
+import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
+import type { MemoryRequest } from "../../memory/operations/store-item.js";
+import type { Measured, Projected } from "../../memory/ports/log.js";
+import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
+import type { JsonObject } from "../../memory/requests/metadata.js";
+import type { RecencyRequest, ResultField } from "../../memory/requests/recall-options.js";
+import { type Expiry, instantOf } from "../../memory/requests/times.js";
+import { etagOf } from "../../memory/versions/current-version.js";
+import type { Shown } from "../../memory/versions/fetch.js";
+
+const MS_PER_SECOND = 1_000;
+const NANOS_PER_MS = 1_000_000;
+const NANOS_MAX = 999_999_999;
+
+/**
+ * Translates a choice to the domain's word for it, which has the place of the choice's number; undefined if none was
+ * made. @throws MemoryError `invalid_argument` for a number that stands for nothing.
+ */
+export function chosen<T extends string>(
+  field: string,
+  value: number,
+  { choices: { values }, words }: { readonly choices: DescEnum; readonly words: readonly T[] },
+): T | undefined {
+  // The first of them says that nothing was chosen.
+  if (value === 0 || words[value - 1] !== undefined) return words[value - 1];
+  const names = values.slice(1).map(({ name }) => name);
+  const before = names.slice(0, -1).join(", ");
+  const between = names.length === 2 ? `neither ${before} nor` : `none of ${before} and`;
+  throw invalid(field, `is ${between} ${names.at(-1)}`);
+}
+
+const ON_SECRET = { choices: Secrets_OnSecretSchema, words: ["store", "redact", "refuse"] } as const;
+const ON_CONFLICT = { choices: StoreRequest_OnConflictSchema, words: ["refuse", "replace", "keep"] } as const;
+const ON_SIMILAR = { choices: Similarity_OnSimilarSchema, words: ["store", "keep", "supersede"] } as const;
+
+/** Translates what is done with secrets; undefined is the server's way. */
+export function onSecretOf(value: Secrets_OnSecret): OnSecret | undefined {
+  return chosen("on_secret", value, ON_SECRET);
+}
+
+/** Translates a memory to store, by itself or in a batch, which lists no similar ones. */
+export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
+  const { text, metadata, externalId, supersedes } = asked;
+  const { similarAbove, onSimilar = 0 } = asked as Partial<StoreRequest>;
+  return {
+    text,
+    metadata,
+    externalId,
+    supersedes,
+    eventAtMs: eventAtMsOf(asked),
+    onSecret: onSecretOf(asked.onSecret),
+    onConflict: chosen("on_conflict", asked.onConflict, ON_CONFLICT),
+    expiry: expiryOf(asked.expiry),
+    similarAbove,
+    onSimilar: chosen("on_similar", onSimilar, ON_SIMILAR),
+  };
+}
+
+export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
+  return memories.map((memory, i) => ofItem(`memories[${i}]`, () => memoryToStore(memory)));
+}
+
+/** Translates the time from which a memory is hidden. */
+export function expiryOf(expiry: {
+  case: "expireTime" | "ttl" | undefined;
+  value?: Timestamp | Duration | undefined;
+}): Expiry | undefined {
+  const { value } = expiry;
+  if (value === undefined) return undefined;
+  if (expiry.case === "ttl") return { ttlMs: msOf("ttl", value) };
+  return { atMs: Math.floor(msOf("expire_time", value)) };
+}
+
+/** Translates when something happened; parts of a millisecond do not count. */
+export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): number | undefined {
+  return eventTime && Math.floor(msOf("event_time", eventTime));
+}
+
+export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
+  // Protobuf's binary form has more than the rules of these messages allow.
+  if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
+  return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
+}
+
+export function storedOf({ answered, ...told }: Omit<StoreOutcome, "replayed">) {
+  const { similar } = answered;
+  return { ...storedItem(answered, told), similar: similar && { memories: [...similar] } };
+}
+
+function storedItem(
+  { id, tokens, createdAtMs, outcome, etag }: Answered,
+  { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
+) {
+  const createdAt = timestampFromMs(createdAtMs);
+  const chosenOutcome = outcome && StoreResponse_Outcome[outcome];
+  return { id, tokens, createdAt, outcome: chosenOutcome, etag, unreadShare, redacted: redactedOf(redacted) };
+}
+
+/** Translates what was redacted: a field of an answer that is absent if nothing was. */
+export function redactedOf(redacted: Redacted | undefined) {
+  return redacted && { secrets: redacted.secrets.map((each) => ({ ...each })), count: redacted.count };
+}
+
+export function problemOf({ code, message, reason }: MemoryError) {
+  return { code, message, reason: reason ?? "" };
+}
+
+export function batchResult(result: BatchResult) {
+  if ("error" in result) {
+    return { result: { case: "error", value: problemOf(result.error) } } as const;
+  }
+  return { result: { case: "stored", value: storedItem(result.stored, result) } } as const;
+}
+
+export function similarTextsOf({ answered }: { answered: Answered }): string[] {
+  const { similar = [] } = answered;
+  return similar.map(({ text }) => text);
+}
+
+/** First and last second of a Timestamp, since 1970. */
+const SECONDS_MIN = -62_135_596_800n;
+const SECONDS_MAX = 253_402_300_799n;
+
+/** Fields of a result, by their names in this language. */
+const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
+
+const MODES = { choices: RecallRequest_ModeSchema, words: ["cosine", "hybrid"] } as const;
+
+export function modeOf(mode: RecallRequest_Mode): RecallMode | undefined {
+  return chosen("mode", mode, MODES);
+}
+
+/** Translates how much the age of memories counts. */
+export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyRequest | undefined {
+  if (recency === undefined) return undefined;
+  const { halfLife, weight, referenceTime } = recency;
+  return {
+    halfLifeMs: halfLife && msOf("recency.half_life", halfLife),
+    weight,
+    referenceAtMs: timeOf("recency.reference_time", referenceTime),
+  };
+}
+
+/** Reads a time as an instant in milliseconds since 1970; see `instantOf`. */
+export function timeOf(field: string, time: Timestamp | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  if (isValid(time)) return instantOf({ seconds: Number(time.seconds), nanos: time.nanos });
+  throw invalid(field, "is not a time from the year 1 to the year 9999");
+}
+
+function isValid({ seconds, nanos }: Timestamp): boolean {
+  return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX && nanos >= 0 && nanos <= 999_999_999;
+}
+
+const ORDERS = {
+  choices: ListMemoriesRequest_OrderSchema,
+  words: ["newest", "oldest", "event-newest", "event-oldest"],
+} as const;
+
+export function orderOf(order: ListMemoriesRequest_Order): Order {
+  return chosen("order", order, ORDERS) ?? "newest";
+}
+
+/** Lists the texts of a memory, which its answer holds. */
+export function textsOf({ text, metadata }: Projected["text"]): string[] {
+  return [text, metadata];
+}
+
+export function memoryOf(entry: Shown) {
+  return {
+    ...versionOf(entry),
+    id: entry.id,
+    text: entry.text,
+    metadata: JSON.parse(entry.metadata) as JsonObject,
+    createdAt: timestampFromMs(entry.createdAtMs),
+    eventTime: timestampOf(entry.eventAtMs),
+    tokens: entry.tokens,
+    updatedAt: timestampFromMs(entry.updatedAtMs ?? entry.createdAtMs),
+  };
+}
+
+/** Makes the fields that tell one version of a memory from another, and what hides it. */
+function versionOf(entry: Shown) {
+  return {
+    etag: etagOf(entry),
+    updatedAt: timestampOf(entry.updatedAtMs),
+    externalId: entry.externalId,
+    supersededBy: entry.supersededBy,
+    expireTime: timestampOf(entry.expiresAtMs),
+  };
+}
+
+/** Translates a recalled memory: all of it, or the fields that were asked for. */
+export function foundOf(
+  { entry, score, match, words, explanation, supersededBy, namespace, queryIndex, before, after }: Found,
+  { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
+) {
+  const all = {
+    score,
+    match,
+    // Fields that are undefined are not sent. The spread stands last, because in Node 20 each property after one takes 2 us.
+    words,
+    explanation: explanation && { ...explanation, matched: [...explanation.matched] },
+    before: before && { memories: before.map(memoryOf) },
+    after: after && { memories: after.map(memoryOf) },
+    namespace,
+    queryIndex,
+    id: entry.id,
+    text: entry.text,
+    metadata: JSON.parse(entry.metadata) as JsonObject,
+    createdAt: timestampFromMs(entry.createdAtMs),
+    eventTime: timestampOf(entry.eventAtMs),
+    ...(isFull && versionOf({ ...entry, supersededBy })),
+  };
+  if (fields === undefined) return all;
+  const sent = Object.entries(all).filter(([name]) => fields.has(RESULT[name]?.name as ResultField));
+  return Object.fromEntries(sent) as Partial<typeof all>;
+}
+
+/** Lists the texts of a recalled memory, which its answer holds. */
+export function stringsOf({ entry, explanation, before = [], after = [] }: Found): string[] {
+  const beside = [...before, ...after].flatMap(textsOf);
+  return [...textsOf(entry), ...beside, ...(explanation?.matched ?? [])];
+}
+
+export function measured({ namespace, memories, bytes }: Measured & { readonly namespace: string }) {
+  return { namespace, memories, bytes: BigInt(bytes) };
+}
+
+export function detailsOf(namespace: string, details: NamespaceDetails) {
+  return {
+    namespace: measured({ ...details, namespace }),
+    first: timestampOf(details.firstAtMs),
+    last: timestampOf(details.lastAtMs),
+  };
+}
+
+export function timestampOf(ms: number | undefined): Timestamp | undefined {
+  return ms === undefined ? undefined : timestampFromMs(ms);
+}
