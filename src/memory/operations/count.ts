@@ -3,12 +3,12 @@ import { heldLogOf } from "../log/living-log.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
 import { scopeOf } from "../requests/namespace.js";
-import { type MatchingPorts, selectIn } from "./matching.js";
-import type { SelectingRequest } from "./ports.js";
+import { selectIn } from "./matching.js";
+import type { Ports, SelectingRequest } from "./ports.js";
 
 /** Counts the memories of a namespace; one that does not exist has none. Costs nothing. */
 export async function countMemories(
-  ports: MatchingPorts,
+  ports: Ports,
   { caller, includeSuperseded = false, signal, ...request }: SelectingRequest,
 ): Promise<number> {
   const scope = scopeOf({ caller, ...request });

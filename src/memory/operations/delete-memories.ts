@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
+import { finish, newErasure } from "../erasure/erase.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
@@ -7,7 +7,7 @@ import { scopeOf } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
 import { forget } from "./delete-memory.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
-import type { ChangingRequest, ErasingPorts } from "./ports.js";
+import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;
@@ -35,7 +35,7 @@ export interface DeletedMemories {
  * latter, some may be deleted already.
  */
 export async function deleteMemories(
-  ports: ErasingPorts,
+  ports: Ports,
   { caller, signal, ...request }: ChangingRequest,
 ): Promise<DeletedMemories> {
   const scope = scopeOf({ caller, ...request });
@@ -79,12 +79,12 @@ export async function deleteMemories(
 }
 
 /** Number of memories of a namespace to erase at a time. */
-async function atOnceIn({ namespaces }: Pick<ErasurePorts, "namespaces">, scope: Scope): Promise<number> {
+async function atOnceIn({ namespaces }: Ports, scope: Scope): Promise<number> {
   return (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
 }
 
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
-async function finishBroken(ports: ErasurePorts, logId: string): Promise<void> {
+async function finishBroken(ports: Ports, logId: string): Promise<void> {
   for (const erasure of await ports.erasures.pending(PENDING_MAX)) {
     if (erasure.logId === logId && erasure.sequence !== undefined) await finish(ports, erasure);
   }

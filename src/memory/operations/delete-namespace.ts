@@ -2,7 +2,7 @@ import { drop } from "../erasure/drop.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import { noSuchNamespace } from "./get-namespace.js";
-import type { ErasingPorts, NamespaceRequest } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 export interface DropRequest extends NamespaceRequest {
   /** Required if the namespace is not empty. */
@@ -15,7 +15,7 @@ export interface DropRequest extends NamespaceRequest {
  *
  * @throws MemoryError `not_found`; `failed_precondition` if it is not empty and `force` is not set.
  */
-export async function deleteNamespace(ports: ErasingPorts, request: DropRequest): Promise<number> {
+export async function deleteNamespace(ports: Ports, request: DropRequest): Promise<number> {
   const { caller, force } = request;
   const scope = scopeOf(request);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });

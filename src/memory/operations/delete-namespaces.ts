@@ -5,7 +5,7 @@ import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
-import type { ErasingPorts } from "./ports.js";
+import type { Ports } from "./ports.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */
 export const NAMESPACES_MAX = 100;
@@ -52,7 +52,7 @@ interface Meant {
  * latter, some may be deleted already.
  */
 export async function deleteNamespaces(
-  ports: ErasingPorts,
+  ports: Ports,
   { caller, dryRun, signal, ...request }: DeleteNamespacesRequest,
 ): Promise<DeletedNamespaces> {
   const prefix = parsePrefix(request.prefix, { required: true });

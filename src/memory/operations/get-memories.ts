@@ -3,7 +3,7 @@ import { parseMemoryIds } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { fillPage, type Step } from "./page-of-memories.js";
-import type { NamespaceRequest, ReadingPorts } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 /** Memories read at a time: few, because the answer may have no room for them. */
 const READ_MANY = 16;
@@ -23,7 +23,7 @@ export interface GotMemories {
 
 /** Finds several memories by their ids, also superseded ones, up to the bytes that an answer may have. Costs nothing. */
 export async function getMemories(
-  ports: ReadingPorts,
+  ports: Ports,
   { caller, ...request }: MemoriesRequest,
 ): Promise<GotMemories> {
   const scope = scopeOf({ caller, ...request });

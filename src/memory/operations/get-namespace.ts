@@ -5,7 +5,7 @@ import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { scopeOf } from "../requests/namespace.js";
 import { newest, oldest, type Step } from "./page-of-memories.js";
-import type { ReadingPorts } from "./ports.js";
+import type { Ports } from "./ports.js";
 
 /** Entries per read, and reads at each end of a log: many deleted entries may stand there. */
 const READ_MANY = 512;
@@ -26,7 +26,7 @@ export interface NamespaceDetails extends Measured {
  * @throws MemoryError `not_found`
  */
 export async function getNamespace(
-  ports: ReadingPorts,
+  ports: Ports,
   { caller, ...request }: { caller: Caller; namespace: string },
 ): Promise<NamespaceDetails> {
   const scope = scopeOf({ caller, ...request });

@@ -3,7 +3,7 @@ import { parseMemoryId } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
-import type { NamespaceRequest, ReadingPorts } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface MemoryRequest extends NamespaceRequest {
  *
  * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
-export async function getMemory(ports: ReadingPorts, { caller, ...request }: MemoryRequest): Promise<Shown> {
+export async function getMemory(ports: Ports, { caller, ...request }: MemoryRequest): Promise<Shown> {
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });

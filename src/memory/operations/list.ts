@@ -18,9 +18,9 @@ import {
   parseTimePlace,
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
-import { type MatchingPorts, selectIn } from "./matching.js";
+import { selectIn } from "./matching.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
-import type { SelectingRequest } from "./ports.js";
+import type { Ports, SelectingRequest } from "./ports.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;
@@ -73,7 +73,7 @@ const ALL: Filter = { condition: ALWAYS, key: "" };
  * dropped since.
  */
 export async function listMemories(
-  ports: MatchingPorts,
+  ports: Ports,
   { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
 ): Promise<Page<Shown>> {
   const filter = parseFilter(request.filter);
@@ -107,7 +107,7 @@ export async function listMemories(
 
 /** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */
 async function listLog(
-  ports: MatchingPorts,
+  ports: Ports,
   { scope, order, size, includeSuperseded, placeIn }: Listing,
 ): Promise<Listed | undefined> {
   const held = await heldLogOf(ports, scope);
@@ -122,7 +122,7 @@ async function listLog(
 
 /** Lists what a filter selects by when it was stored; undefined without a namespace. */
 async function listSelected(
-  ports: MatchingPorts,
+  ports: Ports,
   { scope, order, placeIn, size: _, ...selecting }: Listing,
 ): Promise<Listed | undefined> {
   const matching = await selectIn(ports, scope, selecting);
@@ -142,7 +142,7 @@ async function listSelected(
  * which the index of fields holds, and keeps only those that the page needs.
  */
 function listByEventTime(
-  ports: MatchingPorts,
+  ports: Ports,
   { scope, order, size, placeIn, ...selecting }: Listing,
 ): Promise<Listed | undefined> {
   return ports.namespaces.reading(scope, async ({ replica }) => {

@@ -1,5 +1,4 @@
 import { invalid } from "../../errors.js";
-import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
 import type { Selection } from "../ports/index.js";
 import type { Sequenced } from "../ports/log.js";
@@ -7,8 +6,8 @@ import type { Scope } from "../ports/names.js";
 import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { matches } from "../requests/matches.js";
-import { fetchAll, type Showing, type Shown, type ShowPorts, shownOf } from "../versions/fetch.js";
-import type { ChangingRequest, ReadingPorts } from "./ports.js";
+import { fetchAll, type Showing, type Shown, shownOf } from "../versions/fetch.js";
+import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
@@ -17,11 +16,6 @@ const SAMPLES_MAX = 20;
 export interface Matching {
   readonly logId: string;
   readonly selection: Selection;
-}
-
-/** Ports of the calls that read a namespace, with a filter or without. */
-export interface MatchingPorts extends ReadingPorts {
-  readonly namespaces: Namespaces;
 }
 
 interface Selecting {
@@ -62,11 +56,7 @@ export interface DryRun {
 }
 
 /** Finds what a filter matches, for a change that must not be made yet. */
-export async function dryRun(
-  ports: Pick<MatchingPorts, "log" | "secondaryIndexes" | "clock" | "namespaces">,
-  scope: Scope,
-  selecting: Selecting,
-): Promise<DryRun> {
+export async function dryRun(ports: Ports, scope: Scope, selecting: Selecting): Promise<DryRun> {
   const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { matched: 0, samples: [] };
   const { logId, selection } = matching;
@@ -77,7 +67,7 @@ export async function dryRun(
 
 /** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
 export function selectIn(
-  { namespaces }: Pick<MatchingPorts, "namespaces">,
+  { namespaces }: Ports,
   scope: Scope,
   { filter, ...options }: Selecting,
 ): Promise<Matching | undefined> {
@@ -95,7 +85,7 @@ export interface Reading extends Showing {
 
 /** Reads those of some memories that are still shown and match, in the order of their numbers. */
 export async function readMatching(
-  ports: ShowPorts & Pick<ReadingPorts, "log">,
+  ports: Ports,
   { logId, sequences, filter, includeSuperseded }: Reading,
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];

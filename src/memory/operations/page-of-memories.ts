@@ -1,7 +1,8 @@
 import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Projected, type Projection, type Sequenced } from "../ports/log.js";
-import { type FindPorts, type Showing, type Shown, shownOf } from "../versions/fetch.js";
+import { type Showing, type Shown, shownOf } from "../versions/fetch.js";
 import { type Reading, readMatching } from "./matching.js";
+import type { Ports } from "./ports.js";
 
 /** Memories of a selection read at a time: few, because the page may have no room for them. */
 const READ_SELECTED = 16;
@@ -48,7 +49,7 @@ export interface Walk<W extends Projection> extends Showing {
 
 /** Walks through the memories that are shown, with numbers below `place`, the newest first. */
 export async function* newest<W extends "head" | "text">(
-  ports: FindPorts,
+  ports: Ports,
   { what, last, place, readFirst, readMany, readsMax, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
@@ -67,7 +68,7 @@ export async function* newest<W extends "head" | "text">(
 
 /** Walks through the memories that are shown, from the number `place` on, the oldest first. */
 export async function* oldest<W extends "head" | "text">(
-  ports: FindPorts,
+  ports: Ports,
   { what, last, place = 1, readFirst, readMany, readsMax, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
@@ -87,7 +88,7 @@ export async function* oldest<W extends "head" | "text">(
 
 /** Goes through some memories in a given order. What was changed or deleted since they were found is passed over. */
 export async function* inOrder<Place>(
-  ports: FindPorts,
+  ports: Ports,
   { sequences, ...reading }: Omit<Reading, "sequences"> & { readonly sequences: Float64Array },
   placeBehind: (examined: number) => Place | undefined,
 ): AsyncGenerator<Step<Place>> {

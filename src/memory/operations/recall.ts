@@ -24,7 +24,7 @@ import {
 import type { Placed } from "../search/place.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
 import { shownOf } from "../versions/fetch.js";
-import type { PaidRequest, Ports, ReadingPorts, RecallMode } from "./ports.js";
+import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
 import { type NeighborsFields, parseNeighbors } from "./recall/neighbors.js";
@@ -93,8 +93,6 @@ export interface Recalled {
   readonly shortened?: boolean | undefined;
 }
 
-type RecallPorts = Ports & ReadingPorts;
-
 /**
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
  * embedding, catching up with the log and looking for words run beside each other.
@@ -102,7 +100,7 @@ type RecallPorts = Ports & ReadingPorts;
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`; `not_found`
  * if there is no memory `likeId`.
  */
-export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
+export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
   const { caller, timer = NO_TIMINGS } = request;
   const asked = parse(ports, request);
   const { texts, scopes, likeId, topK, maxTokens, neighbors, includeSuperseded } = asked;
@@ -151,7 +149,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
 type Asked = ReturnType<typeof parse>;
 
 /** Parses all of a recall before anything is charged or read. */
-function parse(ports: RecallPorts, request: RecallRequest) {
+function parse(ports: Ports, request: RecallRequest) {
   const { texts, isList, likeId } = parseQuestion(request);
   const scopes = scopesOf(request);
   const topK = parseTopK(request.topK, ports.topKMax);
@@ -209,7 +207,7 @@ interface Searched {
 
 /** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
 async function searchAll(
-  ports: RecallPorts,
+  ports: Ports,
   asked: Asked,
   searching: Searching,
 ): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
@@ -231,7 +229,7 @@ async function searchAll(
 
 /** Searches a namespace for each of the queries; undefined if it does not exist. */
 function searchIn(
-  ports: RecallPorts,
+  ports: Ports,
   scope: Scope,
   { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList }: Asked,
   { timer, queriesIn, paid, signal }: Searching,
@@ -271,7 +269,7 @@ function searchIn(
  * it is 0, so that a typo is noticed.
  */
 async function countConsidered(
-  ports: RecallPorts,
+  ports: Ports,
   { isNarrowed, includeSuperseded }: Asked,
   { logs, signal }: { readonly logs: readonly Searched[]; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
@@ -295,11 +293,7 @@ function foundOf(
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
-async function withSuccessors(
-  ports: RecallPorts,
-  logId: string,
-  results: readonly Found[],
-): Promise<Found[]> {
+async function withSuccessors(ports: Ports, logId: string, results: readonly Found[]): Promise<Found[]> {
   const shown = await shownOf(ports, { logId, includeSuperseded: true }, results);
   const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
   return results

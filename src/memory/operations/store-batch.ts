@@ -15,7 +15,7 @@ import { memoryIdsLike } from "../requests/id.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories } from "../versions/fetch.js";
-import type { PaidRequest } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import type { StoreOutcome } from "./store.js";
 import {
   answerByOptions,
@@ -26,7 +26,7 @@ import {
   parseMemory,
   storeItem,
 } from "./store-item.js";
-import { LOOKING_MAX, type Result, type WritePorts, write } from "./write.js";
+import { LOOKING_MAX, type Result, write } from "./write.js";
 
 export const BATCH_MAX = 256;
 
@@ -54,7 +54,7 @@ export interface StoredBatch {
  *
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
-export async function storeBatch(ports: WritePorts, request: StoreBatchRequest): Promise<StoredBatch> {
+export async function storeBatch(ports: Ports, request: StoreBatchRequest): Promise<StoredBatch> {
   const scope = scopeOf(request);
   const memories = await parseMemories(request.memories, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
@@ -92,7 +92,7 @@ export async function storeBatch(ports: WritePorts, request: StoreBatchRequest):
 }
 
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
-async function parseMemories(memories: readonly BatchMemory[], ports: WritePorts): Promise<ParsedMemory[]> {
+async function parseMemories(memories: readonly BatchMemory[], ports: Ports): Promise<ParsedMemory[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
   if (memories.length > BATCH_MAX) {
     throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
@@ -102,7 +102,7 @@ async function parseMemories(memories: readonly BatchMemory[], ports: WritePorts
   );
 }
 
-async function contentOf(memories: readonly ParsedMemory[], { clock }: WritePorts): Promise<string[]> {
+async function contentOf(memories: readonly ParsedMemory[], { clock }: Ports): Promise<string[]> {
   const content = await mapInTimeSlices(memories, clock, ({ text, metadata }) => [
     text,
     canonicalMetadata(metadata),
@@ -143,7 +143,7 @@ interface Attempted {
 
 /** Finds what earlier attempts have stored. What they told of, and the log does not hold, was dropped since. */
 async function findStored(
-  ports: WritePorts,
+  ports: Ports,
   { attempt, ...of }: Attempted & { attempt: Attempt },
 ): Promise<Map<string, Result<Answered>>> {
   const found = await findWritten(ports, of);
@@ -155,7 +155,7 @@ async function findStored(
 
 /** Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. */
 async function findWritten(
-  ports: WritePorts,
+  ports: Ports,
   { scope, memories, kept = [] }: Attempted,
 ): Promise<Map<string, Result<Answered>>> {
   const logId = await ports.names.find(scope);

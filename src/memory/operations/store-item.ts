@@ -1,5 +1,5 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
+import { eraseEntry } from "../erasure/erase.js";
 import type { Answered } from "../idempotency/idempotency.js";
 import { weightOf } from "../ports/bounds.js";
 import type { StoreOutcome } from "../ports/claims.js";
@@ -85,10 +85,7 @@ export interface ParsedMemory extends ParsedContents {
 }
 
 /** @throws MemoryError `invalid_argument` */
-export function parseMemory(
-  request: MemoryRequest,
-  { modelVersions, clock, onSecret }: Pick<Ports, "modelVersions" | "clock" | "onSecret">,
-): ParsedMemory {
+export function parseMemory(request: MemoryRequest, { modelVersions, clock, onSecret }: Ports): ParsedMemory {
   const contents = parseContents(request, { onSecret });
   const eventAtMs = parseTimeOfYears("event_time", request.eventAtMs);
   const asked = parseStoreOptions(request, clock.wallMs());
@@ -100,7 +97,7 @@ export function parseMemory(
 
 /** Makes what is written for a memory to store; `id` is that of the operation. */
 export function storeItem(
-  ports: ErasurePorts,
+  ports: Ports,
   { id, text, metadata, eventAtMs, storeOptions }: ParsedMemory & { readonly id: string },
 ): Item<Answered> {
   const memoryOf = (embedding: Embedding | undefined, nowMs: number): Stored => ({

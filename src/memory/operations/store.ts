@@ -3,9 +3,9 @@ import { authorize } from "../requests/authorize.js";
 import type { Redacted } from "../requests/handle-secrets.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import type { PaidRequest } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { type MemoryRequest, parseMemory, storeItem } from "./store-item.js";
-import { onlyOf, type WritePorts, write } from "./write.js";
+import { onlyOf, write } from "./write.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
@@ -30,7 +30,7 @@ export interface StoreOutcome extends Outcome {
  * `already_exists` means that the key was used for another request. A store with storeOptions may also be refused by
  * what the namespace holds: `already_exists`, `not_found` or `failed_precondition`.
  */
-export async function store(ports: WritePorts, request: StoreRequest): Promise<StoreOutcome> {
+export async function store(ports: Ports, request: StoreRequest): Promise<StoreOutcome> {
   const memory = parseMemory(request, ports);
   const scope = scopeOf(request);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });

@@ -14,7 +14,7 @@ import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
-import type { ChangingRequest, ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
+import type { ChangingRequest, NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { writeItems } from "./write.js";
 
@@ -78,7 +78,7 @@ interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signa
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
 export async function updateMemories(
-  ports: ErasingPorts & Pick<Ports, "onSecret">,
+  ports: Ports,
   { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
 ): Promise<UpdatedMemories> {
   const scope = scopeOf({ caller, ...request });
@@ -104,7 +104,7 @@ export async function updateMemories(
 
 function parse(
   request: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>,
-  { onSecret = "store" }: Pick<Ports, "onSecret">,
+  { onSecret = "store" }: Ports,
 ): Wanted {
   const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
@@ -140,7 +140,7 @@ class Update {
   #refused: unknown;
 
   constructor(
-    private readonly ports: ErasingPorts,
+    private readonly ports: Ports,
     private readonly request: Updating,
   ) {}
 

@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
+import { eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
 import type { Stored } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
@@ -15,8 +15,8 @@ import type { LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
 import { type Changes, decideUpdate, updatable } from "./deciding.js";
-import type { PaidRequest } from "./ports.js";
-import { type Item, onlyOf, type WritePorts, write } from "./write.js";
+import type { PaidRequest, Ports } from "./ports.js";
+import { type Item, onlyOf, write } from "./write.js";
 
 export interface UpdateRequest extends PaidRequest {
   readonly id: string;
@@ -60,7 +60,7 @@ export interface Updated {
  * @throws MemoryError `not_found`, `aborted` if the etag is another, `failed_precondition` if the memory was
  * superseded, and as `store`.
  */
-export async function updateMemory(ports: WritePorts, request: UpdateRequest): Promise<Updated> {
+export async function updateMemory(ports: Ports, request: UpdateRequest): Promise<Updated> {
   const { onFreeWrite, etag } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
@@ -97,7 +97,7 @@ interface Wanted extends Omit<Changes, "text"> {
 
 function parseChanges(
   request: UpdateRequest,
-  { clock, onSecret = "store" }: Pick<WritePorts, "clock" | "onSecret">,
+  { clock, onSecret = "store" }: Ports,
 ): Wanted & Pick<Updated, "redacted"> {
   const { expiry, eventAtMs, merges = false, etag = "", onSecret: how = onSecret } = request;
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
@@ -148,7 +148,7 @@ function metadataChange(
  * @throws MemoryError as `decideUpdate`
  */
 export function updateItem(
-  ports: ErasurePorts,
+  ports: Ports,
   {
     opId,
     scope,
@@ -180,7 +180,7 @@ export function updateItem(
   };
 }
 
-async function expectMemory(ports: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
+async function expectMemory(ports: Ports, scope: Scope, id: string): Promise<Shown> {
   const memory = await findMemory(ports, scope, id);
   if (memory === undefined) throw noSuchMemory();
   return memory;

@@ -1,6 +1,5 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
-import type { ErasurePorts } from "../erasure/erase.js";
 import {
   type Answered,
   type Attempt,
@@ -18,7 +17,7 @@ import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.j
 import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import type { ErasingPorts, PaidRequest, Ports } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
@@ -33,8 +32,6 @@ const BEGIN_SHARE = 0.75;
 const EMBED_SHARE = 0.9;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["unavailable", "resource_exhausted", "already_exists", "not_found", "failed_precondition"];
-
-export type WritePorts = Ports & ErasurePorts;
 
 /** A memory to write: a new one, or the next version of one. `A` is its answer. */
 export interface Item<A> {
@@ -117,7 +114,7 @@ export function onlyOf<A>([result]: readonly Result<A>[]): A {
  * @throws MemoryError as `writeItems`, and as `Idempotency.run` if there is a key.
  */
 export async function write<A extends { readonly tokens: number }>(
-  ports: WritePorts,
+  ports: Ports,
   request: Write<A>,
 ): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
   const { caller, scope, findStored } = request;
@@ -168,7 +165,7 @@ export async function write<A extends { readonly tokens: number }>(
  *
  * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
  */
-export function writeItems<A>(ports: ErasingPorts, batch: Items<A>): Promise<Written<A>> {
+export function writeItems<A>(ports: Ports, batch: Items<A>): Promise<Written<A>> {
   return new Writer(ports, batch).run();
 }
 
@@ -198,7 +195,7 @@ class Writer<A> {
   #embedUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(
-    private readonly ports: ErasingPorts,
+    private readonly ports: Ports,
     private readonly batch: Items<A>,
   ) {
     this.#timer = batch.timer ?? NO_TIMINGS;

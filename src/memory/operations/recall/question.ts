@@ -9,7 +9,7 @@ import { parseMemoryId } from "../../requests/id.js";
 import { parseText } from "../../requests/text.js";
 import { noSuchMemory } from "../../versions/current-version.js";
 import { findMemories } from "../../versions/fetch.js";
-import type { ReadingPorts } from "../ports.js";
+import type { Ports } from "../ports.js";
 
 /** Maximum number of queries of one recall. */
 export const QUERIES_MAX = 8;
@@ -66,7 +66,7 @@ export interface Like {
  *
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
-export async function findLike(ports: ReadingPorts, scope: Scope, id: string): Promise<Like> {
+export async function findLike(ports: Ports, scope: Scope, id: string): Promise<Like> {
   const logId = await ports.names.find(scope);
   const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
   if (!found) throw noSuchMemory();

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { MemoryError, unavailable } from "../../../errors.js";
 import { type LivingLog, livingLogOf } from "../../log/living-log.js";
-import type { ModelVersions } from "../../models/model-versions.js";
 import type { Filter } from "../../ports/condition.js";
 import { isMemory, type Projected, type Stored } from "../../ports/log.js";
 import { baseOf, modelVersionOf } from "../../ports/model-version.js";
@@ -15,9 +14,8 @@ import { matches } from "../../requests/matches.js";
 import type { JsonObject } from "../../requests/metadata.js";
 import { scopeOf } from "../../requests/namespace.js";
 import { shownOf } from "../../versions/fetch.js";
-import type { ReadingPorts } from "../ports.js";
 import { LogReader } from "./log-reader.js";
-import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
+import { type OpenStream, Proof, type StreamPorts } from "./open-streams.js";
 import { BEFORE_ALL, type Position, positionToken } from "./position.js";
 import { FRESH_MS } from "./watch.js";
 
@@ -27,11 +25,6 @@ const EXPORT_VERSION = 1;
 export const EXPORT_MS_MAX = 3_600_000;
 /** Entries read at a time. */
 const READ_MANY = 128;
-
-export interface ExportPorts extends ReadingPorts {
-  readonly modelVersions: ModelVersions;
-  readonly streams: OpenStreams;
-}
 
 interface ExportRequest {
   readonly caller: Caller;
@@ -55,7 +48,7 @@ interface ExportRequest {
  *
  * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile; else as `watch`.
  */
-export async function* exportMemories(ports: ExportPorts, request: ExportRequest): AsyncGenerator<string> {
+export async function* exportMemories(ports: StreamPorts, request: ExportRequest): AsyncGenerator<string> {
   const { caller, signal } = request;
   const scope = scopeOf(request);
   const filter = parseFilter(request.filter);
@@ -82,7 +75,7 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
 }
 
 function headerOf(
-  { modelVersions, clock }: ExportPorts,
+  { modelVersions, clock }: StreamPorts,
   { namespace }: Scope,
   living: LivingLog | undefined,
 ) {
@@ -106,7 +99,7 @@ interface Exported extends Pick<LivingLog, "logId" | "last"> {
 
 /** Reads the memories that a log shows, and that match, as of its last entry. */
 async function* memoriesOf(
-  ports: ExportPorts,
+  ports: StreamPorts,
   { caller, includeVectors, signal, ending }: ExportRequest,
   { logId, last, filter, stream }: Exported,
 ): AsyncGenerator<Projected["text"] | Stored> {

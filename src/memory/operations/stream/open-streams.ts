@@ -4,9 +4,10 @@ import { Share } from "../../../concurrency/share.js";
 import { unavailable } from "../../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../../ports/bounds.js";
 import type { Projection } from "../../ports/log.js";
-import type { DomainPorts } from "../../ports/ports.js";
 import type { Caller } from "../../ports/quota.js";
+import type { Ports } from "../ports.js";
 import type { LogReader, Slice } from "./log-reader.js";
+import type { News } from "./news.js";
 
 type StreamKind = "watch" | "export";
 
@@ -23,6 +24,12 @@ const READING_MAX = 4;
 /** Time that a stream waits for its account to pass on other slices, and the pause between two looks. */
 const MEMORY_TIMEOUT_MS = 60_000;
 const MEMORY_PAUSE_MS = 50;
+
+/** Ports of the operations that answer with a stream. */
+export interface StreamPorts extends Ports {
+  readonly news: News;
+  readonly streams: OpenStreams;
+}
 
 const reason = "STREAMS_LIMITED";
 
@@ -126,7 +133,7 @@ export class Proof {
 
   /** Made right after the key was proved. */
   constructor(
-    private readonly ports: Pick<DomainPorts, "quota" | "clock">,
+    private readonly ports: Ports,
     private readonly caller: Caller,
   ) {
     this.#provedMs = ports.clock.nowMs();

@@ -7,10 +7,9 @@ import type { Caller } from "../../ports/quota.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { scopeOf } from "../../requests/namespace.js";
 import { isExpired } from "../../versions/current-version.js";
-import type { ReadingPorts } from "../ports.js";
 import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
-import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
+import { type OpenStream, Proof, type StreamPorts } from "./open-streams.js";
 import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
 
 /** Longest time without an event. */
@@ -19,11 +18,6 @@ export const HEARTBEAT_MS = 15_000;
 const READ_MANY = 64;
 /** Age after which a slice is read again: what was deleted since has lost its text. */
 export const FRESH_MS = 1_000;
-
-export interface WatchPorts extends ReadingPorts {
-  readonly news: News;
-  readonly streams: OpenStreams;
-}
 
 interface WatchRequest {
   readonly caller: Caller;
@@ -54,7 +48,7 @@ export interface WatchEvent {
  * the namespace's; `unauthenticated` as soon as the key is revoked; `unavailable` if the database cannot
  * answer; `resource_exhausted` or `unavailable` (STREAMS_LIMITED) if too many are open.
  */
-export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
+export async function* watch(ports: StreamPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
   const { caller, signal } = request;
   const scope = scopeOf(request);
   const from = parsePosition(request.position, request.positionName);
@@ -81,7 +75,7 @@ class Watching {
   readonly #proof: Proof;
 
   constructor(
-    private readonly ports: WatchPorts,
+    private readonly ports: StreamPorts,
     private readonly watched: Watched,
     begin: Begin,
   ) {
@@ -207,7 +201,7 @@ interface Begin {
 }
 
 async function startOf(
-  ports: WatchPorts,
+  ports: StreamPorts,
   { scope, from }: { scope: Scope; from: Position | undefined },
 ): Promise<Begin> {
   const living = await livingLogOf(ports, scope);
@@ -273,7 +267,7 @@ async function changeOf(entry: Entry<"text">, { nowMs, idOf }: ChangeOptions): P
  * taken the place of the deleted one before.
  */
 async function idAt(
-  { log, secondaryIndexes }: WatchPorts,
+  { log, secondaryIndexes }: StreamPorts,
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
   const entry = await entryAt(log, logId, sequence);
