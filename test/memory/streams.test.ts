@@ -12,13 +12,14 @@ import {
   News,
 } from "../../src/memory/operations/stream/news.js";
 import {
+  FRESH_MS,
   HELD_BYTES_MAX,
   OpenStreams,
   STREAM_LIMITS,
   type StreamPorts,
 } from "../../src/memory/operations/stream/open-streams.js";
 import { BEFORE_ALL, positionToken } from "../../src/memory/operations/stream/position.js";
-import { FRESH_MS, HEARTBEAT_MS, type WatchEvent, watch } from "../../src/memory/operations/stream/watch.js";
+import { HEARTBEAT_MS, type WatchEvent, watch } from "../../src/memory/operations/stream/watch.js";
 import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
@@ -425,7 +426,6 @@ it("an account has so many streams, leaves some to others, and one more is refus
 
 it("streams hold so many bytes, and read on when others have passed theirs on", async () => {
   const streams = new OpenStreams(systemClock);
-  const { signal } = new AbortController();
   // A little over 4 MiB, as the heaviest slices are.
   const entry = aMemory({ vectors: new Float32Array(1_048_576) });
   const slice = { entries: [{ sequence: 1, entry }], complete: false, dropped: false };
@@ -433,7 +433,7 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
   const readOf = (accountId: string) => {
     const stream = streams.open("watch", { ...CALLER, accountId, keyHash: `${Math.random()}` });
     let isDone = false;
-    const read = stream.read(reader, { limit: 1, signal }).then(() => {
+    const read = stream.read(reader, 1).then(() => {
       isDone = true;
     });
     return { stream, read, isDone: () => isDone };

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { MemoryError, unavailable } from "../../../errors.js";
 import { type LivingLog, livingLogOf } from "../../log/living-log.js";
 import type { Filter } from "../../ports/condition.js";
@@ -15,9 +14,8 @@ import type { JsonObject } from "../../requests/metadata.js";
 import { scopeOf } from "../../requests/namespace.js";
 import { shownOf } from "../../versions/fetch.js";
 import { LogReader } from "./log-reader.js";
-import { type OpenStream, Proof, type StreamPorts } from "./open-streams.js";
+import { fresh, type OpenStream, prover, type StreamPorts } from "./open-streams.js";
 import { BEFORE_ALL, type Position, positionToken } from "./position.js";
-import { FRESH_MS } from "./watch.js";
 
 const EXPORT_FORMAT = "recalld-export";
 const EXPORT_VERSION = 1;
@@ -105,16 +103,15 @@ async function* memoriesOf(
 ): AsyncGenerator<Projected["text"] | Stored> {
   const { clock } = ports;
   const untilMs = clock.nowMs() + EXPORT_MS_MAX;
-  const proof = new Proof(ports, caller);
+  const prove = prover(ports, caller);
   const reader = new LogReader(ports.log, { logId, after: 0, what: includeVectors ? "all" : "text" });
   while (reader.after < last) {
     signal.throwIfAborted();
     if (ending.aborted) throw unavailable("the server is shutting down");
     if (clock.nowMs() > untilMs) throw unavailable("the export took longer than an hour");
-    await proof.renew();
-    let timeSlice = new TimeSlice();
+    await prove();
     const limit = Math.min(READ_MANY, last - reader.after);
-    const { entries, dropped } = await stream.read(reader, { limit, signal });
+    const { entries, dropped } = await stream.read(reader, limit);
     if (dropped) {
       throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
         reason: "POSITION_GONE",
@@ -127,18 +124,13 @@ async function* memoriesOf(
     // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
     const shown = await shownOf(ports, { logId: reader.logId, upto: last }, entries.filter(isMemory));
     const matching = shown.filter(({ entry }) => filter === undefined || matches(filter.condition, entry));
-    let isOld = false;
-    for (const [i, { sequence, entry }] of matching.entries()) {
-      // It is read anew: what was deleted since has lost its text.
-      isOld = i > 0 && clock.nowMs() - readMs > FRESH_MS;
-      if (isOld) break;
+    let passed = 0;
+    for await (const { sequence, entry } of fresh(clock, matching, readMs)) {
       reader.after = sequence;
       yield entry;
-      if (!timeSlice.isOver) continue;
-      await clock.yield();
-      timeSlice = new TimeSlice();
+      passed++;
     }
-    if (!isOld) reader.after = end;
+    if (passed === matching.length) reader.after = end;
   }
 }
 
