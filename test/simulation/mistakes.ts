@@ -281,11 +281,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store that supersedes a similar memory leaves it",
     seed: 25,
     changes: [
-      [
-        "memory/operations/store-item.ts",
-        "const supersedes = [...conditions.supersedes, alike.entry.id];",
-        "const supersedes = conditions.supersedes;",
-      ],
+      ["memory/operations/store-item.ts", "supersedes: [...supersedes, alike.entry.id]", "supersedes"],
     ],
   },
 ];

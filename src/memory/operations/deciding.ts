@@ -28,7 +28,8 @@ export interface StoreConditions {
  */
 export async function decideStore(
   view: LogView,
-  { memory, conditions }: { memory: Stored; conditions: StoreConditions },
+  memory: Stored,
+  conditions: StoreConditions,
 ): Promise<Decision> {
   const { existing, supersedes } = await checked(view, conditions);
   if (existing !== undefined && conditions.onConflict === "keep") return { existing: existing.entry };

@@ -68,7 +68,7 @@ export async function storeBatch(ports: Ports, request: StoreBatchRequest): Prom
       const taken = new Set<string>();
       return numbered(id).map((memory) => {
         const { look, ...item } = storeItem(ports, memory);
-        const { externalId } = memory.storeOptions?.conditions ?? {};
+        const { externalId } = memory.storeOptions ?? {};
         // An earlier memory of this batch has the same external id: what the log holds now does not decide.
         if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
         if (externalId !== undefined) taken.add(externalId);
@@ -173,15 +173,17 @@ async function findWritten(
     // It may be the next version of another memory.
     const written = await entryAt(ports.log, logId, from);
     // The last version of a memory that it stored may be another operation's.
-    if (written !== undefined) answers.set(id, answerByOptions({ ...asMemory(written), opId: id }, { id }));
+    if (written !== undefined) answers.set(id, answerByOptions({ ...asMemory(written), opId: id }, id));
   });
-  const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
-  for (const { id } of kept) ids.add(id);
-  const found = await findMemories(ports, { logId, ids: [...ids], what: "head" });
-  const resultOf = (id: string): Result<Answered> => {
-    const answer = answers.get(id);
-    const memory = found.get(answer?.id ?? id);
-    return memory === undefined ? { error: deletedSince() } : { stored: answer ?? answerOf(memory) };
-  };
-  return new Map([...numbers.keys(), ...answers.keys()].map((id) => [id, resultOf(id)]));
+  const operations = [...new Set([...numbers.keys(), ...answers.keys()])];
+  const memoryIdOf = (operation: string) => answers.get(operation)?.id ?? operation;
+  const ids = [...new Set(operations.map(memoryIdOf))];
+  const found = await findMemories(ports, { logId, ids, what: "head" });
+  return new Map(
+    operations.map((id): [string, Result<Answered>] => {
+      const memory = found.get(memoryIdOf(id));
+      if (memory === undefined) return [id, { error: deletedSince() }];
+      return [id, { stored: answers.get(id) ?? answerOf(memory) }];
+    }),
+  );
 }

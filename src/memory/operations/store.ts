@@ -7,8 +7,6 @@ import type { PaidRequest, Ports } from "./ports.js";
 import { type MemoryRequest, parseMemory, storeItem } from "./store-item.js";
 import { onlyOf, write } from "./write.js";
 
-export type { Answered } from "../idempotency/idempotency.js";
-
 export interface StoreRequest extends PaidRequest, MemoryRequest {
   /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;

@@ -170,12 +170,12 @@ export function updateItem(
         decide: (view) => decideUpdate({ ...view, nowMs }, update),
       };
     },
-    answer: async ({ logId, existing }, made) => {
+    answer: async ({ logId, existing }) => {
       if ("replaces" in existing && existing.replaces !== undefined) {
         await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
       }
-      // Another attempt with the same key may have written it.
-      return made?.opId === existing.opId ? made : expectMemory(ports, scope, id);
+      // Of an entry that another attempt with the same key has written, only the head was read.
+      return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, id);
     },
   };
 }

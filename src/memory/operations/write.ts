@@ -45,11 +45,11 @@ export interface Item<A> {
    *
    * @throws MemoryError if the namespace's memories do not allow the write.
    */
-  look?(view: LogView): Promise<A | undefined>;
+  readonly look?: ((view: LogView) => Promise<A | undefined>) | undefined;
   /** Makes the entry, or the condition under which it is appended; called again for another log. */
   entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
-  /** Makes the answer from the entry that the log has; `made` is the last one that this attempt made. */
-  answer(changed: Changed, made: Stored | undefined): Promise<A>;
+  /** Makes the answer from the entry that the log has. */
+  answer(changed: Changed): Promise<A>;
   /** True if the answer costs the call that the text was charged for. */
   isPaid(answer: A): boolean;
 }
@@ -169,12 +169,6 @@ export function writeItems<A>(ports: Ports, batch: Items<A>): Promise<Written<A>
   return new Writer(ports, batch).run();
 }
 
-/** Charges the caller beside the work, as `withinQuota` does; nothing is charged if the work costs nothing. */
-interface Charge {
-  readonly paid?: Promise<void>;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
 interface Embedded {
   readonly modelVersion: ModelVersion;
@@ -186,8 +180,6 @@ class Writer<A> {
   /** Answers that this attempt has to pay for. */
   readonly #paid: A[] = [];
   readonly #results = new Map<string, Result<A>>();
-  /** Entries that this attempt has written or tried to write, by their items' ids. */
-  readonly #made = new Map<string, Stored>();
   readonly #timer: StepTimer<CallStep>;
   #signal: AbortSignal | undefined;
   /** Times by `Clock.nowMs` at which the last text may begin, and must be done. */
@@ -210,8 +202,9 @@ class Writer<A> {
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
     const results = () => items.map(({ id }) => this.#results.get(id) as Result<A>);
-    const work = async (charge: Charge) => {
-      await this.#write(left, charge);
+    const work = async ({ paid, signal }: { paid?: Promise<void>; signal: AbortSignal | undefined }) => {
+      this.#signal = signal;
+      await this.#write(left, paid);
       const [first, ...others] = results();
       if (stored?.size || first === undefined || !("error" in first)) return;
       if (others.some((other) => "stored" in other)) return;
@@ -256,8 +249,7 @@ class Writer<A> {
    * Embeds items group by group; each group is appended while the next one is embedded. An error is that of the items
    * it leaves out, or is thrown if none was stored before it.
    */
-  async #write(items: readonly Item<A>[], { paid, signal }: Charge): Promise<void> {
-    this.#signal = signal;
+  async #write(items: readonly Item<A>[], paid: Promise<void> | undefined): Promise<void> {
     const { deadlineMs = Number.POSITIVE_INFINITY } = this.batch;
     const nowMs = this.ports.clock.nowMs();
     const untilMs = (share: number) => (items.length > 1 ? nowMs + (deadlineMs - nowMs) * share : deadlineMs);
@@ -327,6 +319,8 @@ class Writer<A> {
     // A namespace comes into being with a memory only.
     if (!group.some((item, i) => isReady(item, guessed.embeddings[i]))) return;
     const settled = new Map<string, PromiseSettledResult<Changed>>();
+    /** The last entry that this attempt has tried to write for each item. */
+    const made = new Map<string, Stored>();
     const nowMs = clock.wallMs();
     const entriesIn = async (replica: Replica) => {
       const modelVersion = modelVersionOf(replica.logId);
@@ -339,7 +333,7 @@ class Writer<A> {
         const embedding = embeddings[i];
         if (!isReady(item, embedding)) continue;
         const context = { replica, embedding, nowMs, timer: this.#timer, signal: this.#signal };
-        entries.push(this.#noting(item, await item.entryIn(context)));
+        entries.push(noting(await item.entryIn(context), (entry) => made.set(item.id, entry)));
       }
       return entries;
     };
@@ -349,31 +343,22 @@ class Writer<A> {
       const isThere = await this.#timer.time("append", () => namespaces.append(scope, appending));
       if (!isThere) throw noSuchMemory();
     } finally {
-      for (const item of group) await this.#note(item, settled.get(item.id));
+      for (const item of group) {
+        const outcome = settled.get(item.id);
+        if (outcome !== undefined) await this.#note(item, outcome, made.get(item.id));
+      }
     }
   }
 
-  /** Notes what is made of an item, now or when its condition is decided. */
-  #noting({ id }: Item<A>, entry: Stored | Conditional): Stored | Conditional {
-    if (!("decide" in entry)) {
-      this.#made.set(id, entry);
-      return entry;
-    }
-    const decide: Conditional["decide"] = async (view) => {
-      const decision = await entry.decide(view);
-      if ("entry" in decision) this.#made.set(id, decision.entry as Stored);
-      return decision;
-    };
-    return { ...entry, decide };
-  }
-
-  async #note(item: Item<A>, outcome: PromiseSettledResult<Changed> | undefined): Promise<void> {
-    if (outcome === undefined) return;
+  async #note(
+    item: Item<A>,
+    outcome: PromiseSettledResult<Changed>,
+    made: Stored | undefined,
+  ): Promise<void> {
     const { id, text } = item;
     try {
       if (outcome.status === "rejected") throw outcome.reason;
-      const made = this.#made.get(id);
-      const stored = await item.answer(outcome.value, made);
+      const stored = await item.answer(outcome.value);
       this.#results.set(id, { stored });
       const isBatch = this.batch.findStored !== undefined;
       if (text === undefined || !item.isPaid(stored)) return;
@@ -382,6 +367,20 @@ class Writer<A> {
       this.#results.set(id, { error: itemError(error) });
     }
   }
+}
+
+/** Notes the entry that is written, now or when its condition is decided. */
+function noting(entry: Stored | Conditional, note: (entry: Stored) => void): Stored | Conditional {
+  if (!("decide" in entry)) {
+    note(entry);
+    return entry;
+  }
+  const decide: Conditional["decide"] = async (view) => {
+    const decision = await entry.decide(view);
+    if ("entry" in decision) note(decision.entry as Stored);
+    return decision;
+  };
+  return { ...entry, decide };
 }
 
 /** True if the log has what this attempt made. Another one, which slept, has paid for an entry with another time. */

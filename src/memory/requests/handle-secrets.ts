@@ -1,7 +1,6 @@
 import { MemoryError } from "../../errors.js";
 import { findSecrets, type SecretSpan } from "./find-secrets.js";
-import { isObject, type Json, type JsonObject, parseMetadata } from "./metadata.js";
-import { parseText } from "./text.js";
+import { isObject, type Json, type JsonObject } from "./metadata.js";
 
 /** Action if a text or its metadata has what looks like a secret. */
 export type OnSecret = "store" | "redact" | "refuse";
@@ -35,18 +34,17 @@ interface Contents {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** Text and metadata to store, and what was redacted in them; undefined if nothing was. */
-interface Handled extends Contents {
-  readonly redacted: Redacted | undefined;
-}
-
 /**
  * Looks for secrets in a text and in the metadata's strings, and redacts them, unless they may be stored.
  *
  * @throws MemoryError `invalid_argument` (SECRET_FOUND) if there is one to refuse, or one in a key of the
  * metadata: without its name a value could not be found again. The error names kinds and places only.
  */
-export function handleSecrets({ text, metadata }: Contents, how: OnSecret): Handled {
+export function handleSecrets<C extends Contents>(
+  given: C,
+  how: OnSecret,
+): Pick<C, "text" | "metadata"> & { readonly redacted: Redacted | undefined } {
+  const { text, metadata } = given;
   if (how === "store") return { text, metadata, redacted: undefined };
   const places = new Places();
   if (text !== undefined) places.add(text, ["text"]);
@@ -189,41 +187,4 @@ function refused({ secrets, count }: Redacted, { isKey }: { isKey: boolean }): M
     recorded: `${field} ${what}: ${kind}${others}`,
     metadata: { secrets: JSON.stringify(secrets), count: String(count) },
   });
-}
-
-/** Text and metadata to store as a request has them, and what to do with secrets in them. */
-export interface ContentsRequest {
-  readonly text: string;
-  readonly metadata?: JsonObject | undefined;
-  /** The server's way if left out. */
-  readonly onSecret?: OnSecret | undefined;
-}
-
-/** Text and metadata to store. */
-export interface ParsedContents {
-  readonly text: string;
-  /** JSON of an object. */
-  readonly metadata: string;
-  /** Absent if nothing was redacted. */
-  readonly redacted?: Redacted;
-}
-
-/**
- * Parses a text and its metadata, and handles the secrets in them.
- *
- * @throws MemoryError `invalid_argument`
- */
-export function parseContents(
-  request: ContentsRequest,
-  { onSecret = "store" }: { readonly onSecret?: OnSecret | undefined },
-): ParsedContents {
-  const text = parseText("text", request.text);
-  const metadata = parseMetadata(request.metadata);
-  const handled = handleSecrets({ text, metadata: request.metadata }, request.onSecret ?? onSecret);
-  if (handled.redacted === undefined) return { text, metadata };
-  return {
-    text: handled.text ?? text,
-    metadata: parseMetadata(handled.metadata),
-    redacted: handled.redacted,
-  };
 }

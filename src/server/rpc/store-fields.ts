@@ -10,7 +10,8 @@ import {
   StoreResponse_Outcome,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError, ofItem } from "../../errors.js";
-import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
+import type { Answered } from "../../memory/idempotency/idempotency.js";
+import type { StoreOutcome } from "../../memory/operations/store.js";
 import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
 import type { MemoryRequest } from "../../memory/operations/store-item.js";
 import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
