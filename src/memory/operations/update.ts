@@ -14,7 +14,7 @@ import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.
 import type { LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
-import { type Changes, decideUpdate, updatable } from "./deciding.js";
+import { type Changed, type Changes, decideUpdate, updatable } from "./deciding.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { type Item, onlyOf, write } from "./write.js";
 
@@ -61,9 +61,10 @@ export interface Updated {
  * superseded, and as `store`.
  */
 export async function updateMemory(ports: Ports, request: UpdateRequest): Promise<Updated> {
-  const { onFreeWrite, etag } = request;
+  const { onFreeWrite } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
+  const memory = { id, etag: request.etag || undefined };
   const { redacted, ...wanted } = parseChanges(request, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { results, replayed } = await write<Shown>(ports, {
@@ -72,11 +73,11 @@ export async function updateMemory(ports: Ports, request: UpdateRequest): Promis
     content: () => ["UpdateMemory", id, wanted.asked, "", ""],
     itemsFor: (opId) => {
       const look = async (view: LogView) => {
-        const { entry } = await updatable(view, { id, etag: etag || undefined });
+        const { entry } = await updatable(view, memory);
         if (wanted.text === undefined) onFreeWrite?.(entry.tokens * BYTES_PER_TOKEN);
         return undefined;
       };
-      return [{ ...updateItem(ports, { opId, scope, id, etag, wanted }), look }];
+      return [{ ...updateItem(ports, { opId, scope, memory, wanted }), look }];
     },
     answerOf: (results) => {
       const { tokens, createdAtMs } = onlyOf(results);
@@ -89,8 +90,7 @@ export async function updateMemory(ports: Ports, request: UpdateRequest): Promis
   return { memory: onlyOf(results), replayed, redacted };
 }
 
-interface Wanted extends Omit<Changes, "text"> {
-  readonly text: string | undefined;
+interface Wanted extends Changes {
   /** The changes as they were asked for, by which two requests are compared. */
   readonly asked: string;
 }
@@ -125,19 +125,18 @@ function parseChanges(
 }
 
 function impliedMask({ text, metadata, expiry, eventAtMs }: UpdateRequest): Mask {
-  const given = {
+  return {
     text: text !== undefined,
     expiry: expiry !== undefined,
     eventTime: eventAtMs !== undefined,
+    metadata: metadata === undefined ? [] : "all",
   };
-  return { ...given, metadata: metadata === undefined ? [] : "all" };
 }
 
 function metadataChange(
-  mask: Mask,
+  { metadata: keys }: Mask,
   { given, merges }: { given: JsonObject; merges: boolean },
 ): Changes["metadata"] {
-  const keys = mask.metadata;
   if (keys === "all") return merges ? (old) => merged(old, given) : () => given;
   return keys.length === 0 ? undefined : (old) => withKeys(old, given, keys);
 }
@@ -149,33 +148,24 @@ function metadataChange(
  */
 export function updateItem(
   ports: Ports,
-  {
-    opId,
-    scope,
-    id,
-    etag,
-    wanted,
-  }: { opId: string; scope: Scope; id: string; etag: string | undefined; wanted: Wanted },
+  { opId, scope, memory, wanted }: { opId: string; scope: Scope; memory: Changed; wanted: Wanted },
 ): Item<Shown> {
+  const { text, asked } = wanted;
   return {
     id: opId,
-    text: wanted.text,
+    text,
     isPaid: () => true,
-    entryIn: ({ embedding, nowMs }) => {
-      const text = embedding && { ...embedding, text: wanted.text ?? "" };
-      const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };
-      return {
-        opId,
-        bytes: text === undefined ? wanted.asked.length : weightOf({ op: "store", ...text } as Stored),
-        decide: (view) => decideUpdate({ ...view, nowMs }, update),
-      };
-    },
+    entryIn: ({ embedding, nowMs }) => ({
+      opId,
+      bytes: embedding === undefined ? asked.length : weightOf({ op: "store", text, ...embedding } as Stored),
+      decide: (view) => decideUpdate({ ...view, nowMs }, { ...memory, opId, changes: wanted, embedding }),
+    }),
     answer: async ({ logId, existing }) => {
       if ("replaces" in existing && existing.replaces !== undefined) {
         await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
       }
       // Of an entry that another attempt with the same key has written, only the head was read.
-      return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, id);
+      return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id);
     },
   };
 }
