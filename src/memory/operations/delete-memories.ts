@@ -5,7 +5,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
-import { forget } from "./delete-memory.js";
+import { type Forgetting, forget } from "./delete-memory.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
 
@@ -46,35 +46,39 @@ export async function deleteMemories(
   }
   // A dry run changes nothing, but only a key that may delete has a use for it.
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  let deleted = 0;
-  const change = async (forgetting: Parameters<typeof forget>[1]) => {
-    if (await forget(ports, forgetting)) deleted++;
-    return true;
-  };
-  if (filter === undefined) {
-    const read = async (some: readonly string[]) => some.map((id) => ({ scope, id }));
-    const atOnce = await atOnceIn(ports, scope);
-    const left = await changeSome(ports.clock, { targets: ids, atOnce, read, change, signal });
-    return { deleted, more: left > 0 };
+  const selecting = filter && { filter, includeSuperseded, signal };
+  if (request.dryRun === true && selecting !== undefined) {
+    return { deleted: 0, more: false, dry: await dryRun(ports, scope, selecting) };
   }
-  const selecting = { filter, includeSuperseded, signal };
-  if (request.dryRun === true) {
-    return { deleted, more: false, dry: await dryRun(ports, scope, selecting) };
+  let deleted = 0;
+  const forgetAll = async <T>(targets: readonly T[], read: (some: readonly T[]) => Promise<Forgetting[]>) =>
+    changeSome(ports.clock, {
+      targets,
+      atOnce: await atOnceIn(ports, scope),
+      signal,
+      read,
+      change: async (forgetting) => {
+        if (await forget(ports, forgetting)) deleted++;
+        return true;
+      },
+    });
+  if (selecting === undefined) {
+    const left = await forgetAll(ids, async (some) => some.map((id) => ({ scope, id })));
+    return { deleted, more: left > 0 };
   }
   const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { deleted, more: false };
   const { logId, selection } = matching;
   await finishBroken(ports, logId);
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
-  const read = async (sequences: readonly number[]) => {
+  const left = await forgetAll(targets, async (sequences) => {
     // Read again, because others may have deleted or changed them meanwhile.
-    const found = await readMatching(ports, { logId, sequences, filter, includeSuperseded });
+    const found = await readMatching(ports, { ...selecting, logId, sequences });
     return found.map(({ sequence, entry: { id } }) => {
-      return { scope, id, filter, first: { ...newErasure(ports.clock, { scope, logId }), sequence } };
+      const first = { ...newErasure(ports.clock, { scope, logId }), sequence };
+      return { scope, id, filter, first };
     });
-  };
-  const atOnce = await atOnceIn(ports, scope);
-  const left = await changeSome(ports.clock, { targets, atOnce, read, change, signal });
+  });
   return { deleted, more: left > 0 || selection.size > targets.length };
 }
 

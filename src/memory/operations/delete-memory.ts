@@ -32,7 +32,7 @@ export async function deleteMemory(ports: Ports, { caller, ...request }: MemoryR
 
 type MemoryErasure = LogErasure & { readonly sequence: number };
 
-interface Forgetting {
+export interface Forgetting {
   readonly scope: Scope;
   readonly id: string;
   /** The erasure to begin with; that of the memory's present version if left out. */

@@ -1,6 +1,7 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
-import { heldLogOf, measureNamespace, type NamedLogs } from "../log/living-log.js";
+import { measureNamespace } from "../log/living-log.js";
+import { namesOf } from "../log/walk.js";
 import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
@@ -11,8 +12,6 @@ import type { Ports } from "./ports.js";
 export const NAMESPACES_MAX = 100;
 /** Namespaces dropped or measured at a time. */
 const DROPPING_MAX = 4;
-/** Names that a dry run counts at a time. */
-const COUNT_MANY = 1_000;
 
 export interface DeleteNamespacesRequest {
   readonly caller: Caller;
@@ -35,13 +34,6 @@ export interface DeletedNamespaces {
   readonly matched?: number | undefined;
 }
 
-/** Which names a call is about: those of an account, or the one that its caller's key is for. */
-interface Meant {
-  readonly accountId: string;
-  readonly prefix: string;
-  readonly own: string | undefined;
-}
-
 /**
  * Deletes the namespaces whose names begin with a prefix, each like `deleteNamespace` does by force, in the order
  * of their names' bytes: up to 100 a call. It answers whether others are left: a call that broke off is finished by
@@ -57,20 +49,28 @@ export async function deleteNamespaces(
 ): Promise<DeletedNamespaces> {
   const prefix = parsePrefix(request.prefix, { required: true });
   const { accountId, namespace: own } = caller;
-  const meant = { accountId, prefix, own };
   // A dry run changes nothing, but only a key that may delete has a use for it.
   await authorizeFree(ports.quota, caller, {
     writes: true,
     namespace: own?.startsWith(prefix) ? own : prefix,
   });
-  const found = await namesOf(ports, meant, { after: "", limit: NAMESPACES_MAX + 1 });
+  const measure = (namespace: string) => measureNamespace(ports, { accountId, namespace });
+  const list = async () => {
+    const heads = await ports.names.list({ accountId, prefix, limit: NAMESPACES_MAX + 1 });
+    return heads.map(({ namespace }) => namespace);
+  };
+  const found = own === undefined ? await list() : (await measure(own)) === undefined ? [] : [own];
   const names = found.slice(0, NAMESPACES_MAX);
   const hasMore = found.length > names.length;
   if (dryRun === true) {
-    const matched = hasMore ? await countNames(ports, meant, signal) : found.length;
-    const held = await mapSome(names, DROPPING_MAX, (namespace) =>
-      measureNamespace(ports, { accountId, namespace }),
-    );
+    let matched = hasMore ? 0 : names.length;
+    if (hasMore) {
+      for await (const _ of namesOf(ports.names, { accountId, prefix })) {
+        signal?.throwIfAborted();
+        matched++;
+      }
+    }
+    const held = await mapSome(names, DROPPING_MAX, measure);
     const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
     return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
   }
@@ -89,27 +89,4 @@ export async function deleteNamespaces(
     namespaces: names.filter((name) => dropped.has(name)),
     memories: [...dropped.values()].reduce((sum, each) => sum + each, 0),
   };
-}
-
-/** Lists names after the given one. */
-async function namesOf(
-  ports: NamedLogs,
-  { accountId, prefix, own }: Meant,
-  page: { readonly after: string; readonly limit: number },
-): Promise<string[]> {
-  if (own !== undefined)
-    return (await heldLogOf(ports, { accountId, namespace: own })) === undefined ? [] : [own];
-  const heads = await ports.names.list({ accountId, prefix, ...page });
-  return heads.map(({ namespace }) => namespace);
-}
-
-/** Counts all names, some at a time. */
-async function countNames(ports: NamedLogs, meant: Meant, signal: AbortSignal | undefined): Promise<number> {
-  for (let [count, after] = [0, ""]; ; ) {
-    signal?.throwIfAborted();
-    const names = await namesOf(ports, meant, { after, limit: COUNT_MANY });
-    count += names.length;
-    after = names.at(-1) ?? after;
-    if (names.length < COUNT_MANY) return count;
-  }
 }
