@@ -1,6 +1,5 @@
 import { heldLogOf } from "../log/living-log.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
-import type { Happened } from "../ports/index.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
@@ -18,7 +17,6 @@ import {
   parseTimePlace,
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
-import { selectIn } from "./matching.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
 import type { Ports, SelectingRequest } from "./ports.js";
 
@@ -44,23 +42,24 @@ interface Listing {
   readonly includeSuperseded: boolean;
   readonly signal: AbortSignal | undefined;
   readonly size: number;
-  /** The place in a log at which the page begins, as its token has it; undefined for the first page. */
-  placeIn(logId: string): readonly string[] | undefined;
+  /** The numbers of the place in a log at which the page begins, as its token has them; none for the first page. */
+  placeIn(logId: string): readonly number[];
 }
 
-/** A log, and the way through what is listed of it. Places are the numbers that a page token has. */
+/** The numbers of a place in a list, as a page token has them. */
+type Place = number | readonly number[];
+
+/** A log, and the way through what is listed of it. */
 interface Listed {
   readonly logId: string;
-  readonly steps: AsyncIterable<Step<number | readonly number[]>>;
+  readonly steps: AsyncIterable<Step<Place>>;
 }
 
-/** Name of each order in page tokens, so that a token of one order is refused in another. */
-const NAMES = {
-  newest: "memories",
-  oldest: "oldest",
-  "event-newest": "event-newest",
-  "event-oldest": "event-oldest",
-} as const;
+interface Selected {
+  readonly sequences: Float64Array;
+  /** Returns the place behind so many of them; undefined if nothing is left. */
+  placeBehind(examined: number): Place | undefined;
+}
 
 /** Stands in page tokens and conditions for no filter. */
 const ALL: Filter = { condition: ALWAYS, key: "" };
@@ -76,33 +75,30 @@ export async function listMemories(
   ports: Ports,
   { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
 ): Promise<Page<Shown>> {
-  const filter = parseFilter(request.filter);
-  const isByEvent = order === "event-newest" || order === "event-oldest";
-  const list = isByEvent ? listByEventTime : filter === undefined ? listLog : listSelected;
+  const filter = parseFilter(request.filter) ?? ALL;
+  const isByEvent = order.startsWith("event");
+  const isOfLog = filter === ALL && !isByEvent;
   const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
   // A token has the log, the place and, but for a list of the log itself, the filter.
-  const digest = list === listLog ? [] : [digestOf(filter?.key ?? "")];
-  const words = 1 + (isByEvent ? 2 : 1) + digest.length;
-  const token = parsePageToken(request.pageToken, [NAMES[order], words]);
+  const list = order === "newest" ? "memories" : order;
+  const digest = isOfLog ? [] : [digestOf(filter.key)];
+  const token = parsePageToken(request.pageToken, [list, (isByEvent ? 3 : 2) + digest.length]);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const placeIn = (logId: string) => {
-    if (token === undefined) return undefined;
+    if (token === undefined) return [];
+    const [base, first, second] = token;
     // A copy in another model version has the same numbers.
-    const [base, ...rest] = token;
-    const place = rest.slice(0, rest.length - digest.length);
-    if (base !== baseOf(logId) || rest[place.length] !== digest[0]) throw badToken();
-    return place;
+    if (base !== baseOf(logId) || (!isOfLog && token.at(-1) !== digest[0])) throw badToken();
+    return isByEvent ? [parseTimePlace(first), parsePlace(second)] : [parsePlace(first)];
   };
-  const listing = { scope, order, filter: filter ?? ALL, includeSuperseded, signal, size, placeIn };
-  const listed = await list(ports, listing);
+  const listing = { scope, order, filter, includeSuperseded, signal, size, placeIn };
+  const listed = await (isOfLog ? listLog(ports, listing) : listSelected(ports, listing));
   if (listed === undefined) return noPage(token);
   const { items, next } = await fillPage(listed.steps, size);
-  const nextPageToken =
-    next === undefined
-      ? ""
-      : pageToken([NAMES[order], baseOf(listed.logId), ...[next].flat().map(String), ...digest]);
-  return { items, nextPageToken };
+  if (next === undefined) return { items, nextPageToken: "" };
+  const place = [next].flat().map(String);
+  return { items, nextPageToken: pageToken([list, baseOf(listed.logId), ...place, ...digest]) };
 }
 
 /** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */
@@ -113,54 +109,42 @@ async function listLog(
   const held = await heldLogOf(ports, scope);
   if (held === undefined) return undefined;
   const { logId, last } = held;
-  const [at] = placeIn(logId) ?? [];
-  const place = at === undefined ? undefined : Math.min(parsePlace(at), last + 1);
+  const [at] = placeIn(logId);
+  const place = at === undefined ? undefined : Math.min(at, last + 1);
   const reads = { readFirst: size, readMany: READ_MANY, readsMax: READS_MAX };
   const walk = { logId, includeSuperseded, what: "text", last, place, ...reads } as const;
   return { logId, steps: order === "newest" ? newest(ports, walk) : oldest(ports, walk) };
 }
 
-/** Lists what a filter selects by when it was stored; undefined without a namespace. */
-async function listSelected(
-  ports: Ports,
-  { scope, order, placeIn, size: _, ...selecting }: Listing,
-): Promise<Listed | undefined> {
-  const matching = await selectIn(ports, scope, selecting);
-  if (matching === undefined) return undefined;
-  const { logId, selection } = matching;
-  const [at] = placeIn(logId) ?? [];
-  const place = at === undefined ? undefined : parsePlace(at);
-  const sequences =
-    order === "newest"
-      ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
-      : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
-  return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, (behind) => sequences[behind]) };
-}
-
-/**
- * Lists memories by when they happened; undefined without a namespace. Each page looks at the times of all of them,
- * which the index of fields holds, and keeps only those that the page needs.
- */
-function listByEventTime(
+/** Lists what a filter selects by when it was stored, or by when it happened; undefined without a namespace. */
+function listSelected(
   ports: Ports,
   { scope, order, size, placeIn, ...selecting }: Listing,
 ): Promise<Listed | undefined> {
   return ports.namespaces.reading(scope, async ({ replica }) => {
     const { logId } = replica;
-    const [atMs, at] = placeIn(logId) ?? [];
-    const behind = atMs === undefined ? undefined : { atMs: parseTimePlace(atMs), sequence: parsePlace(at) };
+    const [first, second = 0] = placeIn(logId);
     await replica.current();
-    const places = await replica.searching(async (search) => {
+    const { sequences, placeBehind } = await replica.searching(async (search): Promise<Selected> => {
       const selection = await search.select(selecting.filter, selecting);
-      // One more than the page, to know whether others follow.
+      if (order === "newest" || order === "oldest") {
+        const sequences =
+          order === "newest"
+            ? selection.between(1, first ?? Number.MAX_SAFE_INTEGER).toReversed()
+            : selection.between(first ?? 1, Number.MAX_SAFE_INTEGER);
+        return { sequences, placeBehind: (examined: number) => sequences[examined] };
+      }
+      const behind = first === undefined ? undefined : { atMs: first, sequence: second };
+      // One more than the page, to know whether others follow. Each page looks at the times of all, which the index of
+      // fields holds, and keeps only those that it needs.
       const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
-      return search.inEventOrder(selection, event, selecting);
+      const places = await search.inEventOrder(selection, event, selecting);
+      const placeBehind = (examined: number) => {
+        const last = places[examined - 1];
+        return last === undefined || examined === places.length ? undefined : [last.atMs, last.sequence];
+      };
+      return { sequences: Float64Array.from(places.slice(0, size), (each) => each.sequence), placeBehind };
     });
-    const sequences = Float64Array.from(places.slice(0, size), ({ sequence }) => sequence);
-    const placeBehind = (examined: number) => {
-      const last: Happened | undefined = places[examined - 1];
-      return last === undefined || examined === places.length ? undefined : [last.atMs, last.sequence];
-    };
     return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, placeBehind) };
   });
 }

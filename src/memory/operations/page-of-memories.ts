@@ -1,7 +1,7 @@
 import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Projected, type Projection, type Sequenced } from "../ports/log.js";
 import { type Showing, type Shown, shownOf } from "../versions/fetch.js";
-import { type Reading, readMatching } from "./matching.js";
+import { readMatching } from "./matching.js";
 import type { Ports } from "./ports.js";
 
 /** Memories of a selection read at a time: few, because the page may have no room for them. */
@@ -89,12 +89,15 @@ export async function* oldest<W extends "head" | "text">(
 /** Goes through some memories in a given order. What was changed or deleted since they were found is passed over. */
 export async function* inOrder<Place>(
   ports: Ports,
-  { sequences, ...reading }: Omit<Reading, "sequences"> & { readonly sequences: Float64Array },
+  {
+    sequences,
+    ...showing
+  }: Omit<Parameters<typeof readMatching>[1], "sequences"> & { readonly sequences: Float64Array },
   placeBehind: (examined: number) => Place | undefined,
 ): AsyncGenerator<Step<Place>> {
   for (let at = 0; at < sequences.length; at += READ_SELECTED) {
-    const some = sequences.subarray(at, at + READ_SELECTED);
-    const read = await readMatching(ports, { ...reading, sequences: some });
+    const some = [...sequences.subarray(at, at + READ_SELECTED)];
+    const read = await readMatching(ports, { ...showing, sequences: some });
     const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
     for (const [i, sequence] of some.entries()) {
       yield { entry: bySequence.get(sequence), next: placeBehind(at + i + 1) };
