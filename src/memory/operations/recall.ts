@@ -39,13 +39,6 @@ interface Omitted {
   readonly fit: number;
 }
 
-interface Candidate {
-  readonly entry: { readonly id: string };
-  readonly score: number;
-  /** Share of the query's words; undefined in an order by meaning alone. */
-  readonly words?: number | undefined;
-}
-
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
 
@@ -127,7 +120,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       const isStored = modelVersion === like.modelVersion;
       return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
-    const { found, logs } = await searchAll(ports, asked, { timer, queriesIn, paid, signal });
+    const { found, logs } = await searchAll(ports, { asked, timer, queriesIn, paid, signal });
     const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
@@ -190,6 +183,7 @@ function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
 
 /** Inputs of one call that are the same for the searches of all its namespaces. */
 interface Searching {
+  readonly asked: Asked;
   readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
   readonly paid: Promise<void>;
@@ -208,19 +202,19 @@ interface Searched {
 /** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
 async function searchAll(
   ports: Ports,
-  asked: Asked,
   searching: Searching,
 ): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
-  const { scopes, topK } = asked;
+  const { scopes, topK } = searching.asked;
   if (scopes.length === 1) {
-    const one = await searchIn(ports, scopes[0], asked, searching);
+    const one = await searchIn(ports, scopes[0], searching);
     return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
   }
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
-  const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
-    const one = await searchIn(ports, { accountId, namespace }, asked, searching);
+  const logs = await mapSome(scopes, atOnce, async (scope) => {
+    const one = await searchIn(ports, scope, searching);
     if (one === undefined) return [];
+    const { namespace } = scope;
     found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
     return [one.log];
   });
@@ -231,9 +225,9 @@ async function searchAll(
 function searchIn(
   ports: Ports,
   scope: Scope,
-  { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList }: Asked,
-  { timer, queriesIn, paid, signal }: Searching,
+  { asked, timer, queriesIn, paid, signal }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
+  const { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList } = asked;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
     const queries = queriesIn(modelVersionOf(replica.logId));
@@ -241,16 +235,16 @@ function searchIn(
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
       const among = filter && (await search.select(filter, { includeSuperseded, signal, timer }));
-      const asked = { among, includeSuperseded, timer };
+      const showing = { among, includeSuperseded, timer };
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches =
-          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...asked }) : undefined;
+          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...showing }) : undefined;
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...asked };
+        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...showing };
         const { weight, placed } = await search.best(query);
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
@@ -305,21 +299,22 @@ async function withSuccessors(ports: Ports, logId: string, results: readonly Fou
  * Fit of a memory to a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
  * memories, so one floor serves all namespaces.
  */
-export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">): number {
+export function fitOf({ score, words = 0 }: Pick<Found, "score" | "words">): number {
   return score + words / 2;
 }
 
 /** Leaves out the results that do not fit, and says which if reasons were asked for. */
-function fitting<F extends Candidate>(
-  results: readonly F[],
+function fitting(
+  results: readonly Found[],
   { minFit, explain }: Asked,
-): { results: readonly F[]; omitted?: readonly Omitted[] } {
+): { results: readonly Found[]; omitted?: readonly Omitted[] | undefined } {
   if (minFit === undefined) return { results };
-  const fits = (each: F) => fitOf(each) >= minFit;
-  const omitted = results.filter((each) => !fits(each)).map(omit);
-  return { results: results.filter(fits), ...(explain && { omitted }) };
-}
-
-function omit({ entry, score, words = 0 }: Candidate): Omitted {
-  return { id: entry.id, score, words, fit: fitOf({ score, words }) };
+  const omitted: Omitted[] = [];
+  const fit = results.filter((each) => {
+    const { entry, score, words = 0 } = each;
+    const fit = fitOf(each);
+    if (fit < minFit) omitted.push({ id: entry.id, score, words, fit });
+    return fit >= minFit;
+  });
+  return { results: fit, omitted: explain ? omitted : undefined };
 }

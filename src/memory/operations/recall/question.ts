@@ -2,7 +2,7 @@ import { invalid } from "../../../errors.js";
 import type { Condition, Filter } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
 import type { Stored } from "../../ports/log.js";
-import { type ModelVersion, modelVersionOf } from "../../ports/model-version.js";
+import { modelVersionOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { parseMemoryId } from "../../requests/id.js";
@@ -21,18 +21,12 @@ export interface QuestionFields {
   readonly likeId?: string | undefined;
 }
 
-/** What a recall looks for: the meaning of texts, or what is like a stored memory. */
-export interface Question {
-  /** Queries; none if there is a memory. */
-  readonly texts: readonly string[];
-  /** True if the queries came as a list, even of one. */
-  readonly isList: boolean;
-  /** Id of the memory. */
-  readonly likeId: string | undefined;
-}
-
-/** @throws MemoryError `invalid_argument` if none of the fields is given, or more than one. */
-export function parseQuestion({ query = "", queries = [], likeId = "" }: QuestionFields): Question {
+/**
+ * Parses what a recall looks for: the meaning of texts, which came as a list or not, or what is like a stored memory.
+ *
+ * @throws MemoryError `invalid_argument` if none of the fields is given, or more than one.
+ */
+export function parseQuestion({ query = "", queries = [], likeId = "" }: QuestionFields) {
   if (query === "" && queries.length === 0 && likeId === "") {
     throw invalid("query", "is missing; a recall has one of query, queries and like_id");
   }
@@ -42,31 +36,21 @@ export function parseQuestion({ query = "", queries = [], likeId = "" }: Questio
     if (queries.length > QUERIES_MAX) {
       throw invalid("queries", `has ${queries.length} queries; the limit is ${QUERIES_MAX}`);
     }
-    return {
-      texts: queries.map((text, i) => parseText(`queries[${i}]`, text)),
-      isList: true,
-      likeId: undefined,
-    };
+    const texts = queries.map((text, i) => parseText(`queries[${i}]`, text));
+    return { texts, isList: true, likeId: undefined };
   }
   if (likeId === "") return { texts: [parseText("query", query)], isList: false, likeId: undefined };
   if (query !== "") throw invalid("like_id", "is given beside query; a recall has one of them");
   return { texts: [], isList: false, likeId: parseMemoryId(likeId, "like_id") };
 }
 
-/** A stored memory in place of a query. */
-export interface Like {
-  readonly text: string;
-  /** Its stored vectors, of the model of its log. It has no tokens, because none are read. */
-  readonly embedding: Embedding;
-  readonly modelVersion: ModelVersion;
-}
-
 /**
- * Finds a memory that others are compared with, also a superseded one.
+ * Finds a memory that others are compared with in place of a query, also a superseded one: its text, and its stored
+ * vectors, which are of the model of its log. They have no tokens, because none are read.
  *
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
-export async function findLike(ports: Ports, scope: Scope, id: string): Promise<Like> {
+export async function findLike(ports: Ports, scope: Scope, id: string) {
   const logId = await ports.names.find(scope);
   const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
   if (!found) throw noSuchMemory();
