@@ -39,7 +39,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
     changes: [
-      ["memory/idempotency/idempotency.ts", "if (!isFirst) await undo(answered);", "await undo(answered);"],
+      ["memory/idempotency/idempotency.ts", "if (!isFirst) await work.undo();", "await work.undo();"],
     ],
   },
   {
