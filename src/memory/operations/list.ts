@@ -8,7 +8,6 @@ import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
   digestOf,
-  noPage,
   type Page,
   pageToken,
   parsePageSize,
@@ -94,7 +93,10 @@ export async function listMemories(
   };
   const listing = { scope, order, filter, includeSuperseded, signal, size, placeIn };
   const listed = await (isOfLog ? listLog(ports, listing) : listSelected(ports, listing));
-  if (listed === undefined) return noPage(token);
+  if (listed === undefined) {
+    if (token !== undefined) throw badToken();
+    return { items: [], nextPageToken: "" };
+  }
   const { items, next } = await fillPage(listed.steps, size);
   if (next === undefined) return { items, nextPageToken: "" };
   const place = [next].flat().map(String);

@@ -12,9 +12,9 @@ import type { JsonObject } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
 import {
   parseFields,
+  parseLowestScore,
   parseMaxTokens,
   parseMinFit,
-  parseMinScore,
   parseRecency,
   parseTopK,
   type RecencyRequest,
@@ -148,7 +148,7 @@ function parse(ports: Ports, request: RecallRequest) {
   const topK = parseTopK(request.topK, ports.topKMax);
   const maxTokens = parseMaxTokens(request.maxTokens);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
-  const minScore = parseMinScore(request.minScore);
+  const minScore = parseLowestScore("min_score", request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const recency = parseRecency(request.recency, ports.clock.wallMs());
   const fields = parseFields(request.fields);

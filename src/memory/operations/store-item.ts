@@ -8,7 +8,7 @@ import { handleSecrets, type OnSecret, type Redacted } from "../requests/handle-
 import { parseSupersedes } from "../requests/id.js";
 import { type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { parseExternalId } from "../requests/namespace.js";
-import { parseSimilarAbove } from "../requests/recall-options.js";
+import { parseLowestScore } from "../requests/recall-options.js";
 import { parseText } from "../requests/text.js";
 import { type Expiry, parseExpiry, parseTimeOfYears } from "../requests/times.js";
 import { etagOf } from "../versions/current-version.js";
@@ -90,7 +90,7 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
     throw invalid("on_conflict", "needs an external_id");
   }
   const supersedes = parseSupersedes(request.supersedes ?? []);
-  const similarAbove = parseSimilarAbove(request.similarAbove);
+  const similarAbove = parseLowestScore("similar_above", request.similarAbove);
   if (onSimilar !== "store" && similarAbove === undefined) throw invalid("on_similar", "needs similar_above");
   if (onSimilar !== "store" && externalId !== undefined) {
     throw invalid("on_similar", "cannot stand beside external_id, which has on_conflict");

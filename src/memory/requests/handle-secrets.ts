@@ -46,10 +46,12 @@ export function handleSecrets<C extends Contents>(
 ): Pick<C, "text" | "metadata"> & { readonly redacted: Redacted | undefined } {
   const { text, metadata } = given;
   if (how === "store") return { text, metadata, redacted: undefined };
-  const places = new Places();
-  if (text !== undefined) places.add(text, ["text"]);
-  if (metadata !== undefined) places.add(metadata, ["metadata"]);
-  const found = places.find();
+  const places: Place[] = [];
+  const withoutSecrets = {
+    text: text === undefined ? undefined : add(places, text, ["text"]),
+    metadata: metadata === undefined ? undefined : add(places, metadata, ["metadata"]),
+  };
+  const found = search(places);
   if (found.length === 0) return { text, metadata, redacted: undefined };
   const count = found.reduce((sum, { spans }) => sum + spans.length, 0);
   const redacted = { secrets: listed(found), count };
@@ -57,8 +59,8 @@ export function handleSecrets<C extends Contents>(
   if (how === "refuse") throw refused(redacted, { isKey: false });
   if (keys.length > 0) throw refused({ ...redacted, secrets: listed(keys) }, { isKey: true });
   return {
-    text: text && (places.redact(text) as string),
-    metadata: metadata && (places.redact(metadata) as JsonObject),
+    text: withoutSecrets.text?.() as C["text"],
+    metadata: withoutSecrets.metadata?.() as C["metadata"],
     redacted,
   };
 }
@@ -76,56 +78,51 @@ interface Place {
 /** Stands between strings that are searched together. No secret has it. */
 const SEPARATOR = "\0";
 
-/** Strings of one request, which are searched together: a search for each of hundreds would take much longer. */
-class Places {
-  readonly #places: Place[] = [];
-  #rebuilt = 0;
-
-  /** Adds a string, or all strings of a value, in their order. */
-  add(value: Json, path: Place["path"]): void {
-    if (typeof value === "string") this.#addText(value, path);
-    else if (Array.isArray(value)) for (const [i, each] of value.entries()) this.add(each, [...path, i]);
-    else if (isObject(value)) {
-      for (const [key, each] of Object.entries(value)) {
-        this.add(each, [...path, this.#addText(key, path, { isKey: true })]);
-      }
-    }
+/**
+ * Adds a string, or all strings of a value, in their order. Returns what makes the value again without the secrets that
+ * are found in them.
+ */
+function add(places: Place[], value: Json, path: Place["path"]): () => Json {
+  if (typeof value === "string") {
+    const place = addText(places, value, path);
+    return () => redacted(place);
   }
-
-  #addText(text: string, path: Place["path"], { isKey = false } = {}): Place {
-    const place: Place = { text, path, isKey, spans: [] };
-    this.#places.push(place);
-    return place;
+  if (Array.isArray(value)) {
+    const items = value.map((each, i) => add(places, each, [...path, i]));
+    return () => items.map((item) => item());
   }
+  if (!isObject(value)) return () => value;
+  const entries = Object.entries(value).map(([key, each]) => {
+    const place = addText(places, key, path, { isKey: true });
+    return [key, add(places, each, [...path, place])] as const;
+  });
+  // Entries that are defined, not assigned: a key may be __proto__.
+  return () => Object.fromEntries(entries.map(([key, inner]) => [key, inner()]));
+}
 
-  /** Finds the secrets of all that was added, and answers where they are. */
-  find(): Place[] {
-    const spans = findSecrets(this.#places.map(({ text }) => text).join(SEPARATOR));
-    let [at, next] = [0, 0];
-    for (const place of this.#places) {
-      const from = next;
-      const end = at + place.text.length;
-      for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) next++;
-      place.spans = spans
-        .slice(from, next)
-        .map(({ kind, start, end: last }) => ({ kind, start: start - at, end: last - at }));
-      at = end + SEPARATOR.length;
-    }
-    return this.#places.filter(({ spans }) => spans.length > 0);
-  }
+function addText(places: Place[], text: string, path: Place["path"], { isKey = false } = {}): Place {
+  const place: Place = { text, path, isKey, spans: [] };
+  places.push(place);
+  return place;
+}
 
-  /** Makes a value that was added without its secrets; values are made in the order in which they were added. */
-  redact(value: Json): Json {
-    if (typeof value === "string") return redacted(this.#places[this.#rebuilt++] as Place);
-    if (Array.isArray(value)) return value.map((each) => this.redact(each));
-    if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([key, each]): [string, Json] => {
-      this.#rebuilt++;
-      return [key, this.redact(each)];
-    });
-    // Entries that are defined, not assigned: a key may be __proto__.
-    return Object.fromEntries(entries);
+/**
+ * Finds the secrets of all places, and returns those that have some. They are searched together: a search for each of
+ * hundreds would take much longer.
+ */
+function search(places: readonly Place[]): Place[] {
+  const spans = findSecrets(places.map(({ text }) => text).join(SEPARATOR));
+  let [at, next] = [0, 0];
+  for (const place of places) {
+    const from = next;
+    const end = at + place.text.length;
+    for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) next++;
+    place.spans = spans
+      .slice(from, next)
+      .map(({ kind, start, end: last }) => ({ kind, start: start - at, end: last - at }));
+    at = end + SEPARATOR.length;
   }
+  return places.filter(({ spans }) => spans.length > 0);
 }
 
 /** Names the first secrets of some places. */

@@ -40,12 +40,6 @@ export function parseTimePlace(value: string | undefined): number {
   return Number(value);
 }
 
-/** Makes the page of a list that does not exist, of which no token can be. */
-export function noPage(token: string[] | undefined): Page<never> {
-  if (token !== undefined) throw badToken();
-  return { items: [], nextPageToken: "" };
-}
-
 /** Parses the maximum number of items of a page: 1–100, default 50. */
 export function parsePageSize(value = PAGE_SIZE_DEFAULT): number {
   return parseWhole("page_size", value, [1, PAGE_SIZE_MAX]);
