@@ -26,7 +26,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key appends without asking whether the memory was there before",
     seed: 393,
-    changes: [["memory/operations/write.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
+    changes: [["memory/operations/write.ts", "idempotent: this.attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",

@@ -61,13 +61,13 @@ export async function storeBatch(ports: Ports, request: StoreBatchRequest): Prom
   const numbered = (id: string) =>
     memoryIdsLike(id, memories.length).map((id, i) => ({ ...(memories[i] as ParsedMemory), id }));
   const { results, replayed } = await write(ports, {
+    request,
     scope,
     creates: true,
-    content: () => contentOf(memories, ports),
     itemsFor: (id) => {
       const taken = new Set<string>();
       return numbered(id).map((memory) => {
-        const { look, ...item } = storeItem(ports, memory);
+        const { look, ...item } = storeItem(ports, memory.id, memory);
         const { externalId } = memory.storeOptions ?? {};
         // An earlier memory of this batch has the same external id: what the log holds now does not decide.
         if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
@@ -75,14 +75,23 @@ export async function storeBatch(ports: Ports, request: StoreBatchRequest): Prom
         return { ...item, look };
       });
     },
-    findStored: (attempt) => findStored(ports, { scope, memories: numbered(attempt.memoryId), attempt }),
-    answerOf: (results, attempt) => claimAnswer(results, attempt),
-    replay: async ({ id, kept }) => {
-      const found = await findWritten(ports, { scope, memories: numbered(id), kept });
-      return numbered(id).map(({ id }) => found.get(id) ?? { error: deletedSince() });
+    findStored: async ({ memoryId, stored }) => {
+      const attempted = numbered(memoryId);
+      const found = await findWritten(ports, scope, attempted);
+      // What earlier attempts told of, and the log does not hold, was dropped since.
+      for (const { id } of stored.flatMap((place) => attempted[place] ?? [])) {
+        if (!found.has(id)) found.set(id, { error: deletedSince() });
+      }
+      return found;
     },
-    // Last: behind a spread, each property takes microseconds.
-    ...request,
+    keyed: {
+      content: () => contentOf(memories, ports),
+      answerOf: claimAnswer,
+      replay: async ({ id, kept }) => {
+        const found = await findWritten(ports, scope, numbered(id), kept);
+        return numbered(id).map(({ id }) => found.get(id) ?? { error: deletedSince() });
+      },
+    },
   });
   const told = results.map((result, i): BatchResult => {
     const { unreadShare, redacted } = memories[i] as ParsedMemory;
@@ -134,29 +143,15 @@ function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): An
   throw new UnfinishedBatchError([...new Set([...attempt.stored, ...places])]);
 }
 
-interface Attempted {
-  readonly scope: Scope;
-  readonly memories: readonly (ParsedMemory & { readonly id: string })[];
-  /** Memories that the batch found there. */
-  readonly kept?: readonly Kept[] | undefined;
-}
-
-/** Finds what earlier attempts have stored. What they told of, and the log does not hold, was dropped since. */
-async function findStored(
-  ports: Ports,
-  { attempt, ...of }: Attempted & { attempt: Attempt },
-): Promise<Map<string, Result<Answered>>> {
-  const found = await findWritten(ports, of);
-  for (const { id } of attempt.stored.flatMap((place) => of.memories[place] ?? [])) {
-    if (!found.has(id)) found.set(id, { error: deletedSince() });
-  }
-  return found;
-}
-
-/** Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. */
+/**
+ * Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. `kept` are the
+ * memories that the batch found there.
+ */
 async function findWritten(
   ports: Ports,
-  { scope, memories, kept = [] }: Attempted,
+  scope: Scope,
+  memories: readonly (ParsedMemory & { readonly id: string })[],
+  kept: readonly Kept[] = [],
 ): Promise<Map<string, Result<Answered>>> {
   const logId = await ports.names.find(scope);
   if (logId === undefined) return new Map();

@@ -114,7 +114,8 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
 /** Makes what is written for a memory to store; `id` is that of the operation. */
 export function storeItem(
   ports: Ports,
-  { id, text, metadata, eventAtMs, storeOptions }: ParsedMemory & { readonly id: string },
+  id: string,
+  { text, metadata, eventAtMs, storeOptions }: ParsedMemory,
 ): Item<Answered> {
   const memoryOf = (embedding: Embedding | undefined, nowMs: number): Stored => ({
     op: "store",

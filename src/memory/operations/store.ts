@@ -34,19 +34,20 @@ export async function store(ports: Ports, request: StoreRequest): Promise<StoreO
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { text, metadata, eventAtMs, storeOptions, unreadShare, redacted } = memory;
   const { results, replayed } = await write(ports, {
+    request,
     scope,
     creates: true,
-    content: () => [
-      text,
-      canonicalMetadata(metadata),
-      ...(storeOptions === undefined ? [] : [storeOptions.asked]),
-      ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
-    ],
-    itemsFor: (id) => [storeItem(ports, { ...memory, id })],
-    answerOf: onlyOf,
-    replay: async (answered) => [{ stored: answered }],
-    // Last: behind a spread, each property takes microseconds.
-    ...request,
+    itemsFor: (id) => [storeItem(ports, id, memory)],
+    keyed: {
+      content: () => [
+        text,
+        canonicalMetadata(metadata),
+        ...(storeOptions === undefined ? [] : [storeOptions.asked]),
+        ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
+      ],
+      answerOf: onlyOf,
+      replay: async (answered) => [{ stored: answered }],
+    },
   });
   return { answered: onlyOf(results), replayed, unreadShare, redacted };
 }

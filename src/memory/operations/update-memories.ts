@@ -5,7 +5,7 @@ import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
-import { IDS_MAX, newMemoryId } from "../requests/id.js";
+import { IDS_MAX } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
@@ -16,7 +16,7 @@ import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, NamespaceRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
-import { writeItems } from "./write.js";
+import { write } from "./write.js";
 
 /** Memories that one call changes or fails to change at most. */
 const UPDATED_MAX = IDS_MAX;
@@ -156,15 +156,18 @@ async function updateFrom(
       return;
     }
     // Another version may not match the filter any more.
-    const target = { id, etag: filter && etagOf(memory) };
-    const item = updateItem(ports, {
-      opId: newMemoryId(),
+    const update = {
       scope,
-      memory: target,
+      memory: { id, etag: filter && etagOf(memory) },
       wanted: { metadata: change, asked },
-    });
+    };
     try {
-      await writeItems(ports, { caller, scope, items: [item], creates: false });
+      await write(ports, {
+        request: { caller },
+        scope,
+        creates: false,
+        itemsFor: (opId) => [updateItem(ports, { opId, ...update })],
+      });
       updated++;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;

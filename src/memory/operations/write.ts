@@ -3,7 +3,6 @@ import { errorOfItem, MemoryError } from "../../errors.js";
 import {
   type Answered,
   type Attempt,
-  type IdempotentRequest,
   parseIdempotencyKey,
   UnfinishedBatchError,
 } from "../idempotency/idempotency.js";
@@ -65,21 +64,30 @@ interface EntryContext {
 
 export type Result<A> = { readonly stored: A } | { readonly error: MemoryError };
 
-interface Writing<A> extends Omit<PaidRequest, "namespace"> {
+interface Write<A> {
+  readonly request: Omit<PaidRequest, "namespace"> & { readonly idempotencyKey?: string | undefined };
   readonly scope: Scope;
   /** True if the namespace is created; false if only what is there can be changed. */
   readonly creates: boolean;
+  /** Makes the items of an attempt, the first of them with this id. */
+  itemsFor(id: string): readonly Item<A>[];
   /**
    * Only of a batch: finds what earlier attempts have stored, by the items' ids. Each memory of a batch has an
    * error of its own, and is paid for by the attempt that has stored it.
    */
   findStored?(attempt: Attempt): Promise<ReadonlyMap<string, Result<A>>>;
+  /** Absent if the request has no key. */
+  readonly keyed?: Keyed<A>;
 }
 
-interface Items<A> extends Writing<A> {
-  readonly items: readonly Item<A>[];
-  /** Absent if no other attempt can write the same. */
-  readonly attempt?: Attempt | undefined;
+/** What makes calls with the same key write once. */
+interface Keyed<A> {
+  /** Makes the content by which two requests with one key are compared. */
+  content(): readonly string[] | Promise<readonly string[]>;
+  /** Makes what the key keeps of the results. @throws UnfinishedBatchError */
+  answerOf(results: readonly Result<A>[], attempt: Attempt): Answered;
+  /** Makes the results again from what the key kept. */
+  replay(answered: Answered): Promise<readonly Result<A>[]>;
 }
 
 interface Written<A> {
@@ -89,19 +97,6 @@ interface Written<A> {
   readonly paid: readonly A[];
 }
 
-interface Write<A> extends Writing<A> {
-  /** Calls with the same key write once. */
-  readonly idempotencyKey?: string | undefined;
-  /** Makes the content by which two requests with one key are compared. */
-  content(): readonly string[] | Promise<readonly string[]>;
-  /** Makes the items of an attempt, the first of them with this id. */
-  itemsFor(id: string): readonly Item<A>[];
-  /** Makes what the key keeps of the results. @throws UnfinishedBatchError */
-  answerOf(results: readonly Result<A>[], attempt: Attempt): Answered;
-  /** Makes the results again from what the key kept. */
-  replay(answered: Answered): Promise<readonly Result<A>[]>;
-}
-
 /** The answer to a write of one memory, which is a batch of one. @throws MemoryError that of the memory */
 export function onlyOf<A>([result]: readonly Result<A>[]): A {
   if (result === undefined || "error" in result) throw result?.error;
@@ -109,24 +104,26 @@ export function onlyOf<A>([result]: readonly Result<A>[]): A {
 }
 
 /**
- * Writes memories: claims the key, charges, embeds, appends, and keeps the answer for calls with the same key.
+ * Writes memories: claims the key, charges, embeds, appends what is not there yet, and keeps the answer for calls with
+ * the same key. What cannot be written has an error in its place and costs nothing; if nothing can be written, the call
+ * has the error of the first.
  *
- * @throws MemoryError as `writeItems`, and as `Idempotency.run` if there is a key.
+ * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written; and as
+ * `Idempotency.run` if there is a key.
  */
 export async function write<A extends { readonly tokens: number }>(
   ports: Ports,
-  request: Write<A>,
+  batch: Write<A>,
 ): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
-  const { caller, scope, findStored } = request;
+  const { request, scope, findStored, keyed } = batch;
+  const { caller } = request;
   const { quota, idempotency } = ports;
   const count = ({ paid }: Written<A>) => {
     const call = { namespace: scope.namespace, call: "store" } as const;
     for (const { tokens } of paid) quota.count(caller, { ...call, tokens });
   };
-  const attempted = async (attempt?: Attempt) =>
-    writeItems(ports, { ...request, items: request.itemsFor(attempt?.memoryId ?? newMemoryId()), attempt });
-  if (request.idempotencyKey === undefined) {
-    const written = await attempted();
+  if (request.idempotencyKey === undefined || keyed === undefined) {
+    const written = await new Writer(ports, batch).run();
     count(written);
     return { results: written.results, replayed: false };
   }
@@ -134,13 +131,13 @@ export async function write<A extends { readonly tokens: number }>(
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const isBatch = findStored !== undefined;
-  const asked: IdempotentRequest = { scope, idempotencyKey, content: await request.content(), isBatch };
+  const asked = { scope, idempotencyKey, content: await keyed.content(), isBatch };
   let written: Written<A> | undefined;
   const work = {
     write: async (attempt: Attempt) => {
-      written = await attempted(attempt);
+      written = await new Writer(ports, batch, attempt).run();
       if (isBatch) count(written);
-      return request.answerOf(written.results, attempt);
+      return keyed.answerOf(written.results, attempt);
     },
     // The memories that an attempt at a batch has stored stay paid, even if its answer cannot be kept: the next
     // attempt finds them and pays nothing for them.
@@ -151,22 +148,12 @@ export async function write<A extends { readonly tokens: number }>(
   };
   try {
     const { answered, replayed } = await idempotency.run(asked, work);
-    if (replayed || written === undefined) return { results: await request.replay(answered), replayed: true };
+    if (replayed || written === undefined) return { results: await keyed.replay(answered), replayed: true };
     if (!isBatch) count(written);
   } catch (error) {
     if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
   }
   return { results: written.results, replayed: false };
-}
-
-/**
- * Charges, embeds and appends what is not there yet. What cannot be written has an error in its place and costs
- * nothing; if nothing can be written, the call has the error of the first.
- *
- * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
- */
-export function writeItems<A>(ports: Ports, batch: Items<A>): Promise<Written<A>> {
-  return new Writer(ports, batch).run();
 }
 
 /** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
@@ -175,8 +162,9 @@ interface Embedded {
   readonly embeddings: readonly (Embedding | undefined)[];
 }
 
-/** Writes the items of one attempt. */
+/** Writes the items of one attempt, which is undefined if no other one can write the same. */
 class Writer<A> {
+  readonly #items: readonly Item<A>[];
   /** Answers that this attempt has to pay for. */
   readonly #paid: A[] = [];
   readonly #results = new Map<string, Result<A>>();
@@ -188,16 +176,19 @@ class Writer<A> {
 
   constructor(
     private readonly ports: Ports,
-    private readonly batch: Items<A>,
+    private readonly batch: Write<A>,
+    private readonly attempt?: Attempt,
   ) {
-    this.#timer = batch.timer ?? NO_TIMINGS;
+    this.#items = batch.itemsFor(attempt?.memoryId ?? newMemoryId());
+    this.#timer = batch.request.timer ?? NO_TIMINGS;
   }
 
   async run(): Promise<Written<A>> {
-    const { caller, items, attempt, signal, findStored } = this.batch;
+    const { request, findStored } = this.batch;
+    const { caller, signal } = request;
     const { quota } = this.ports;
-    const timer = this.#timer;
-    const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
+    const [timer, items] = [this.#timer, this.#items];
+    const stored = this.attempt?.isFirst === false ? await findStored?.(this.attempt) : undefined;
     for (const [id, result] of stored ?? []) this.#results.set(id, result);
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
@@ -223,18 +214,18 @@ class Writer<A> {
   /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
   async #lookUp(): Promise<void> {
     const { quota, log, names, secondaryIndexes, clock } = this.ports;
-    const { caller, scope, items, attempt, creates } = this.batch;
-    const looking = items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
+    const { request, scope, creates } = this.batch;
+    const looking = this.#items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
     if (looking.length === 0) return;
     const logId = await names.find(scope);
     if (logId === undefined && creates) return;
     // No charge has proved that the key lives.
-    await quota.verify(caller);
+    await quota.verify(request.caller);
     if (logId === undefined) throw noSuchMemory();
     const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
     // Asked after a look: an entry that it has found is written by then.
     const isOurs = async (id: string) =>
-      attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
+      this.attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
     await mapSome(looking, LOOKING_MAX, async ({ id, look }) => {
       try {
         const stored = await look?.(view);
@@ -250,7 +241,7 @@ class Writer<A> {
    * it leaves out, or is thrown if none was stored before it.
    */
   async #write(items: readonly Item<A>[], paid: Promise<void> | undefined): Promise<void> {
-    const { deadlineMs = Number.POSITIVE_INFINITY } = this.batch;
+    const { deadlineMs = Number.POSITIVE_INFINITY } = this.batch.request;
     const nowMs = this.ports.clock.nowMs();
     const untilMs = (share: number) => (items.length > 1 ? nowMs + (deadlineMs - nowMs) * share : deadlineMs);
     this.#beginUntilMs = untilMs(BEGIN_SHARE);
@@ -288,7 +279,7 @@ class Writer<A> {
   /** Embeds the texts of a group. */
   async #embed(group: readonly Item<A>[], modelVersion: ModelVersion): Promise<Embedded> {
     if (group.every(({ text }) => text === undefined)) return { modelVersion, embeddings: [] };
-    const { caller, deadlineMs } = this.batch;
+    const { caller, deadlineMs } = this.batch.request;
     const signal = this.#signal;
     const asked = {
       field: "text",
@@ -312,7 +303,7 @@ class Writer<A> {
   }
 
   async #append(group: readonly Item<A>[], guessed: Embedded): Promise<void> {
-    const { caller, scope, attempt, creates } = this.batch;
+    const { request, scope, creates } = this.batch;
     const { namespaces, quota, clock } = this.ports;
     const isReady = ({ text }: Item<A>, embedding: Embedding | undefined) =>
       text === undefined || embedding !== undefined;
@@ -327,7 +318,7 @@ class Writer<A> {
       // The namespace may have moved to another model meanwhile.
       const { embeddings } =
         modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion);
-      await attempt?.confirm();
+      await this.attempt?.confirm();
       const entries: (Stored | Conditional)[] = [];
       for (const [i, item] of group.entries()) {
         const embedding = embeddings[i];
@@ -337,8 +328,8 @@ class Writer<A> {
       }
       return entries;
     };
-    const authenticate = creates ? () => quota.verify(caller) : undefined;
-    const appending = { entriesIn, authenticate, idempotent: attempt !== undefined, settled };
+    const authenticate = creates ? () => quota.verify(request.caller) : undefined;
+    const appending = { entriesIn, authenticate, idempotent: this.attempt !== undefined, settled };
     try {
       const isThere = await this.#timer.time("append", () => namespaces.append(scope, appending));
       if (!isThere) throw noSuchMemory();
