@@ -31,23 +31,14 @@ export async function decideStore(
   memory: Stored,
   conditions: StoreConditions,
 ): Promise<Decision> {
-  const { existing, supersedes } = await checked(view, conditions);
+  const { existing, supersedes } = await checkStore(view, conditions);
   if (existing !== undefined && conditions.onConflict === "keep") return { existing: existing.entry };
   const next = { ...memory, ...(supersedes.length > 0 && { supersedes }) };
   return { entry: existing === undefined ? next : versionAfter(existing, next, view.nowMs) };
 }
 
-/** Returns the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
-export async function checkStore(
-  view: LogView,
-  conditions: StoreConditions,
-): Promise<CurrentVersion["entry"] | undefined> {
-  const { existing } = await checked(view, conditions);
-  return conditions.onConflict === "keep" ? existing?.entry : undefined;
-}
-
-/** Finds the memory with the external id, and the numbers to supersede, and refuses what cannot be. */
-async function checked(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
+/** Finds the memory with the external id, and the numbers to supersede. @throws MemoryError as `decideStore` */
+export async function checkStore(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
   const existing = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
   if (existing !== undefined && onConflict === "keep") return { existing, supersedes: [] };
   if (existing !== undefined && onConflict === "refuse") throw taken(existing);

@@ -16,7 +16,6 @@ import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
-import type { StoreOutcome } from "./store.js";
 import {
   answerByOptions,
   answerOf,
@@ -24,6 +23,7 @@ import {
   type MemoryRequest,
   type ParsedMemory,
   parseMemory,
+  type StoredMemory,
   storeItem,
 } from "./store-item.js";
 import { LOOKING_MAX, type Result, write } from "./write.js";
@@ -39,22 +39,17 @@ export interface StoreBatchRequest extends PaidRequest {
   readonly idempotencyKey?: string | undefined;
 }
 
-export type BatchResult = Result<Answered> & Partial<Pick<StoreOutcome, "unreadShare" | "redacted">>;
-
-export interface StoredBatch {
-  /** A result for each memory, in the order of the request. */
-  readonly results: readonly BatchResult[];
-  readonly replayed: boolean;
-}
-
 /**
  * Stores several memories in one namespace, as if one after the other. Everything is parsed before anything is
- * done. A memory that cannot be stored has an error in its place and costs nothing; if none can be stored, the
- * call has the error of the first.
+ * done. There is a result for each memory, in order: one that cannot be stored has an error and costs nothing; if none
+ * can be stored, the call has the error of the first.
  *
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
-export async function storeBatch(ports: Ports, request: StoreBatchRequest): Promise<StoredBatch> {
+export async function storeBatch(
+  ports: Ports,
+  request: StoreBatchRequest,
+): Promise<{ results: readonly Result<StoredMemory>[]; replayed: boolean }> {
   const scope = scopeOf(request);
   const memories = await parseMemories(request.memories, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
@@ -93,9 +88,9 @@ export async function storeBatch(ports: Ports, request: StoreBatchRequest): Prom
       },
     },
   });
-  const told = results.map((result, i): BatchResult => {
+  const told = results.map((result, i) => {
     const { unreadShare, redacted } = memories[i] as ParsedMemory;
-    return "stored" in result ? { ...result, unreadShare, redacted } : result;
+    return "error" in result ? result : { stored: { unreadShare, redacted, ...result.stored } };
   });
   return { results: told, replayed };
 }

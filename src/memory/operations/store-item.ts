@@ -62,6 +62,9 @@ export interface ParsedMemory {
   readonly unreadShare: number | undefined;
 }
 
+/** A memory that was stored, and what its caller is told of its text. */
+export interface StoredMemory extends Answered, Partial<Pick<ParsedMemory, "unreadShare" | "redacted">> {}
+
 /** @throws MemoryError `invalid_argument` */
 export function parseMemory(request: MemoryRequest, ports: Ports): ParsedMemory {
   const { onSecret = ports.onSecret ?? "store" } = request;
@@ -144,8 +147,9 @@ export function storeItem(
     // One that finds a similar memory costs a call, because its text was embedded.
     isPaid: ({ outcome }) => outcome !== "KEPT" || onSimilar === "keep",
     look: async (view) => {
-      const existing = await checkStore(view, storeOptions);
-      return existing && answerByOptions(existing, undefined);
+      const { existing } = await checkStore(view, storeOptions);
+      const keeps = storeOptions.onConflict === "keep";
+      return keeps && existing !== undefined ? answerByOptions(existing.entry, undefined) : undefined;
     },
     entryIn: async ({ replica, embedding, nowMs, timer, signal }) => {
       const memory: Stored = {

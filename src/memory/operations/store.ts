@@ -1,22 +1,13 @@
-import type { Outcome } from "../idempotency/idempotency.js";
 import { authorize } from "../requests/authorize.js";
-import type { Redacted } from "../requests/handle-secrets.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import type { PaidRequest, Ports } from "./ports.js";
-import { type MemoryRequest, parseMemory, storeItem } from "./store-item.js";
+import { type MemoryRequest, parseMemory, type StoredMemory, storeItem } from "./store-item.js";
 import { onlyOf, write } from "./write.js";
 
 export interface StoreRequest extends PaidRequest, MemoryRequest {
   /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
-}
-
-export interface StoreOutcome extends Outcome {
-  /** Share of the text's letters and emoji that the model can hardly read; absent if it reads at least half. */
-  readonly unreadShare?: number | undefined;
-  /** Absent if nothing was redacted. */
-  readonly redacted?: Redacted | undefined;
 }
 
 /**
@@ -28,7 +19,10 @@ export interface StoreOutcome extends Outcome {
  * `already_exists` means that the key was used for another request. A store with storeOptions may also be refused by
  * what the namespace holds: `already_exists`, `not_found` or `failed_precondition`.
  */
-export async function store(ports: Ports, request: StoreRequest): Promise<StoreOutcome> {
+export async function store(
+  ports: Ports,
+  request: StoreRequest,
+): Promise<{ stored: StoredMemory; replayed: boolean }> {
   const memory = parseMemory(request, ports);
   const scope = scopeOf(request);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
@@ -49,5 +43,5 @@ export async function store(ports: Ports, request: StoreRequest): Promise<StoreO
       replay: async (answered) => [{ stored: answered }],
     },
   });
-  return { answered: onlyOf(results), replayed, unreadShare, redacted };
+  return { stored: { unreadShare, redacted, ...onlyOf(results) }, replayed };
 }

@@ -44,7 +44,6 @@ import {
   onSecretOf,
   problemOf,
   redactedOf,
-  similarTextsOf,
   storedOf,
 } from "./store-fields.js";
 
@@ -80,10 +79,11 @@ export function memoryService(
         ...common(call),
         ...memoryToStore(asked),
       };
-      const { replayed, ...answer } = await store(ports, request);
-      await hold(call, similarTextsOf(answer));
+      const { stored, replayed } = await store(ports, request);
+      const similar = stored.similar && [...stored.similar];
+      await hold(call, similar?.map(({ text }) => text) ?? []);
       tellReplayed(call, replayed);
-      return { namespace, ...storedOf(answer) };
+      return { namespace, similar: similar && { memories: similar }, ...storedOf(stored) };
     },
     async storeBatch({ namespace, memories }, call) {
       const asked = { namespace, memories: batchMemories(memories), idempotencyKey: idempotencyKey(call) };

@@ -10,10 +10,9 @@ import {
   StoreResponse_Outcome,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError, ofItem } from "../../errors.js";
-import type { Answered } from "../../memory/idempotency/idempotency.js";
-import type { StoreOutcome } from "../../memory/operations/store.js";
-import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
-import type { MemoryRequest } from "../../memory/operations/store-item.js";
+import type { BatchMemory } from "../../memory/operations/store-batch.js";
+import type { MemoryRequest, StoredMemory } from "../../memory/operations/store-item.js";
+import type { Result } from "../../memory/operations/write.js";
 import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
 import type { Expiry } from "../../memory/requests/times.js";
 
@@ -93,19 +92,18 @@ export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds
   return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
 }
 
-/** Translates the answer of a store. */
-export function storedOf({ answered, ...told }: Omit<StoreOutcome, "replayed">) {
-  const { similar } = answered;
-  return { ...storedItem(answered, told), similar: similar && { memories: [...similar] } };
-}
-
-function storedItem(
-  { id, tokens, createdAtMs, outcome, etag }: Answered,
-  { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
-) {
-  const createdAt = timestampFromMs(createdAtMs);
-  const chosenOutcome = outcome && StoreResponse_Outcome[outcome];
-  return { id, tokens, createdAt, outcome: chosenOutcome, etag, unreadShare, redacted: redactedOf(redacted) };
+/** Translates a memory that was stored. */
+export function storedOf(stored: StoredMemory) {
+  const { id, tokens, createdAtMs, outcome, etag, unreadShare, redacted } = stored;
+  return {
+    id,
+    tokens,
+    createdAt: timestampFromMs(createdAtMs),
+    outcome: outcome && StoreResponse_Outcome[outcome],
+    etag,
+    unreadShare,
+    redacted: redactedOf(redacted),
+  };
 }
 
 /** Translates what was redacted: a field of an answer that is absent if nothing was. */
@@ -119,15 +117,9 @@ export function problemOf({ code, message, reason }: MemoryError) {
 }
 
 /** Translates the result of one memory of a batch. */
-export function batchResult(result: BatchResult) {
+export function batchResult(result: Result<StoredMemory>) {
   if ("error" in result) {
     return { result: { case: "error", value: problemOf(result.error) } } as const;
   }
-  return { result: { case: "stored", value: storedItem(result.stored, result) } } as const;
-}
-
-/** Lists the texts of a store's answer. */
-export function similarTextsOf({ answered }: { answered: Answered }): string[] {
-  const { similar = [] } = answered;
-  return similar.map(({ text }) => text);
+  return { result: { case: "stored", value: storedOf(result.stored) } } as const;
 }

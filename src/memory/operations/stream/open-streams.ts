@@ -77,32 +77,27 @@ export class OpenStream {
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
   async read<W extends Projection>(reader: LogReader<W>, limit: number): Promise<Slice<W>> {
     this.#shrinkTo(0);
-    const { clock, reading } = this.streams;
+    const { clock, reading, shares } = this.streams;
+    const readIfFits = async () => {
+      // The bytes of the largest slice; what this one does not need of them is given back.
+      if (this.#closed || !shares.bytes.tryTake(this.accountId, SLICE_BYTES_MAX)) return undefined;
+      this.#held = SLICE_BYTES_MAX;
+      let bytes = 0;
+      try {
+        const slice = await reader.read(limit);
+        bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
+        return slice;
+      } finally {
+        this.#shrinkTo(bytes);
+      }
+    };
     const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
       this.signal?.throwIfAborted();
-      const slice = await reading.run(1, () => this.#readIfFits(reader, limit));
+      const slice = await reading.run(1, readIfFits);
       if (slice !== undefined) return slice;
       if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
       await clock.sleep(MEMORY_PAUSE_MS);
-    }
-  }
-
-  /** Reads, if the bytes of the largest slice are free; what the slice does not need of them is given back. */
-  async #readIfFits<W extends Projection>(
-    reader: LogReader<W>,
-    limit: number,
-  ): Promise<Slice<W> | undefined> {
-    const share = this.streams.shares.bytes;
-    if (this.#closed || !share.tryTake(this.accountId, SLICE_BYTES_MAX)) return undefined;
-    this.#held = SLICE_BYTES_MAX;
-    let bytes = 0;
-    try {
-      const slice = await reader.read(limit);
-      bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
-      return slice;
-    } finally {
-      this.#shrinkTo(bytes);
     }
   }
 
