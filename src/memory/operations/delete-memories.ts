@@ -6,7 +6,7 @@ import { IDS_MAX } from "../requests/id.js";
 import { scopeOf } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
 import { type Forgetting, forget } from "./delete-memory.js";
-import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
+import { dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
@@ -17,27 +17,15 @@ const PENDING_MAX = 1_000;
 /** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
 const ERASING_MAX = 8;
 
-export interface DeletedMemories {
-  /** Number of those that were there, and are erased now. */
-  readonly deleted: number;
-  /** True if others are left. */
-  readonly more: boolean;
-  /** Matches of a filter; only of a dry run. */
-  readonly dry?: DryRun | undefined;
-}
-
 /**
  * Deletes several memories by their ids or by a filter, each like `deleteMemory`. Ids that no memory has are
- * passed over. By a filter it deletes some of the oldest that a list with it shows, and answers whether others
- * are left: a call that broke off is finished by the next one. Costs nothing.
+ * passed over. By a filter it deletes some of the oldest that a list with it shows. It answers how many were there and
+ * are erased now, and whether others are left: a call that broke off is finished by the next one. Costs nothing.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
  * latter, some may be deleted already.
  */
-export async function deleteMemories(
-  ports: Ports,
-  { caller, signal, ...request }: ChangingRequest,
-): Promise<DeletedMemories> {
+export async function deleteMemories(ports: Ports, { caller, signal, ...request }: ChangingRequest) {
   const scope = scopeOf({ caller, ...request });
   const { includeSuperseded = false } = request;
   const { filter, ids } = parseTargets(request);

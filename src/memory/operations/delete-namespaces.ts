@@ -22,22 +22,11 @@ export interface DeleteNamespacesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface DeletedNamespaces {
-  readonly deleted: number;
-  /** True if others are left. */
-  readonly more: boolean;
-  /** Names of those that were deleted or, of a dry run, of those that the next call would delete. */
-  readonly namespaces: readonly string[];
-  /** Number of memories that these held. */
-  readonly memories: number;
-  /** Number of all namespaces with the prefix; only of a dry run. */
-  readonly matched?: number | undefined;
-}
-
 /**
  * Deletes the namespaces whose names begin with a prefix, each like `deleteNamespace` does by force, in the order
- * of their names' bytes: up to 100 a call. It answers whether others are left: a call that broke off is finished by
- * the next one. A key that is for one namespace deletes that one alone, and nothing if the prefix is another's.
+ * of their names' bytes: up to 100 a call. It answers their names, how many memories they held and whether others are
+ * left: a call that broke off is finished by the next one. A dry run answers the names that the next call would delete,
+ * and how many are `matched` in all. A key that is for one namespace deletes that one alone, and nothing if the prefix is another's.
  * Costs nothing.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
@@ -46,7 +35,7 @@ export interface DeletedNamespaces {
 export async function deleteNamespaces(
   ports: Ports,
   { caller, dryRun, signal, ...request }: DeleteNamespacesRequest,
-): Promise<DeletedNamespaces> {
+) {
   const prefix = parsePrefix(request.prefix, { required: true });
   const { accountId, namespace: own } = caller;
   // A dry run changes nothing, but only a key that may delete has a use for it.

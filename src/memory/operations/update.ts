@@ -45,22 +45,15 @@ export interface UpdateRequest extends PaidRequest {
 /** Bytes that a memory's text and vectors take in the log for each of its tokens, at most. */
 export const BYTES_PER_TOKEN = 80;
 
-/** Outcome of an update, and whether it repeats an earlier one. */
-export interface Updated {
-  readonly memory: Shown;
-  readonly replayed: boolean;
-  /** Absent if nothing was redacted. */
-  readonly redacted?: Redacted | undefined;
-}
-
 /**
  * Updates one memory. Once this resolves, every later recall finds the new text, and the old one is erased.
- * A new text costs one call, because it is embedded; other updates cost nothing.
+ * A new text costs one call, because it is embedded; other updates cost nothing. It answers the memory, whether an
+ * earlier call with the key has updated it, and what was redacted.
  *
  * @throws MemoryError `not_found`, `aborted` if the etag is another, `failed_precondition` if the memory was
  * superseded, and as `store`.
  */
-export async function updateMemory(ports: Ports, request: UpdateRequest): Promise<Updated> {
+export async function updateMemory(ports: Ports, request: UpdateRequest) {
   const { onFreeWrite } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
@@ -99,7 +92,7 @@ interface Wanted extends Changes {
 function parseChanges(
   request: UpdateRequest,
   { clock, onSecret = "store" }: Ports,
-): Wanted & Pick<Updated, "redacted"> {
+): Wanted & { readonly redacted: Redacted | undefined } {
   const { expiry, eventAtMs, merges = false, etag = "", onSecret: how = onSecret } = request;
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
   const { text: changesText, expiry: changesExpiry, eventTime: changesEvent } = mask;

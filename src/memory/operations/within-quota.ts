@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Caller, Quota } from "../ports/quota.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 
-export interface ChargeOptions {
+interface ChargeOptions {
   readonly quota: Quota;
   readonly caller: Caller;
   readonly timer?: StepTimer<CallStep> | undefined;
