@@ -7,10 +7,6 @@ import { scopeOf } from "../requests/namespace.js";
 import { newest, oldest, type Step } from "./page-of-memories.js";
 import type { Ports } from "./ports.js";
 
-/** Entries per read, and reads at each end of a log: many deleted entries may stand there. */
-const READ_MANY = 512;
-const READS_MAX = 20;
-
 export interface NamespaceDetails extends Measured {
   /**
    * Times when the first and the last memory that lists show were stored, or changed last; undefined if none is
@@ -35,8 +31,7 @@ export async function getNamespace(
   if (held === undefined) throw noSuchNamespace();
   const measured = await ports.log.measure(held);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };
-  const reads = { readFirst: READ_MANY, readMany: READ_MANY, readsMax: READS_MAX };
-  const walk = { logId: held.logId, last: held.last, what: "head", ...reads } as const;
+  const walk = { logId: held.logId, last: held.last, what: "head" } as const;
   return {
     ...measured,
     firstAtMs: await firstWrittenAt(oldest(ports, walk)),

@@ -19,10 +19,6 @@ import type { Shown } from "../versions/fetch.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
 import type { Ports, SelectingRequest } from "./ports.js";
 
-/** Entries per read, and reads per page: there may be many deleted entries between two memories. */
-const READ_MANY = 128;
-const READS_MAX = 50;
-
 /** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */
 export type Order = "newest" | "oldest" | "event-newest" | "event-oldest";
 
@@ -113,8 +109,7 @@ async function listLog(
   const { logId, last } = held;
   const [at] = placeIn(logId);
   const place = at === undefined ? undefined : Math.min(at, last + 1);
-  const reads = { readFirst: size, readMany: READ_MANY, readsMax: READS_MAX };
-  const walk = { logId, includeSuperseded, what: "text", last, place, ...reads } as const;
+  const walk = { logId, includeSuperseded, what: "text", last, place, readFirst: size } as const;
   return { logId, steps: order === "newest" ? newest(ports, walk) : oldest(ports, walk) };
 }
 
