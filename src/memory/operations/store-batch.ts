@@ -1,6 +1,6 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { mapInTimeSlices } from "../../concurrency/time-slices.js";
-import { invalid, ofItem } from "../../errors.js";
+import { expectAtMost, invalid, ofItem } from "../../errors.js";
 import {
   type Answered,
   type Attempt,
@@ -98,9 +98,7 @@ export async function storeBatch(
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
 async function parseMemories(memories: readonly BatchMemory[], ports: Ports): Promise<ParsedMemory[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
-  if (memories.length > BATCH_MAX) {
-    throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
-  }
+  expectAtMost(BATCH_MAX, "memories", memories, "memories");
   return mapInTimeSlices(memories, ports.clock, (memory, i) =>
     ofItem(`memories[${i}]`, () => parseMemory(memory, ports)),
   );

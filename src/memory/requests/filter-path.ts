@@ -1,4 +1,4 @@
-import { invalid } from "../../errors.js";
+import { expectAtMost, invalid } from "../../errors.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
 import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "./metadata.js";
 
@@ -90,9 +90,7 @@ type Path = readonly string[];
  * @throws MemoryError `invalid_argument` naming `remove[3]`
  */
 export function parseRemoved(paths: readonly string[]): readonly Path[] {
-  if (paths.length > REMOVED_MAX) {
-    throw invalid("remove", `has ${paths.length} paths; the limit is ${REMOVED_MAX}`);
-  }
+  expectAtMost(REMOVED_MAX, "remove", paths, "paths");
   return paths.map((path, i) => {
     const at = `remove[${i}]`;
     if (path === "") throw invalid(at, "is empty; it must be a path of metadata, such as a.b");

@@ -3,6 +3,7 @@ import { suggestion } from "../../suggest.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
 import { parsePath } from "./filter-path.js";
 import { canonicalMetadata, isObject, type Json, type JsonObject } from "./metadata.js";
+import { checkString } from "./text.js";
 import { parseInstant } from "./times.js";
 
 export const FILTER_BYTES_MAX = 65_536;
@@ -209,10 +210,8 @@ function parseOrdered(value: Json | undefined, kind: FieldKind, at: string): str
 
 function parseString(value: Json | undefined, at: string): string {
   if (typeof value !== "string") throw invalid(at, "must be a string");
-  if (!value.isWellFormed()) throw invalid(at, "is not well-formed Unicode (a lone surrogate)");
-  const bytes = Buffer.byteLength(value);
-  if (bytes <= FILTER_STRING_BYTES_MAX) return value;
-  throw invalid(at, `is ${count(bytes)} bytes; the limit is ${count(FILTER_STRING_BYTES_MAX)}`);
+  checkString(at, value, FILTER_STRING_BYTES_MAX);
+  return value;
 }
 
 function parseList(value: Json | undefined, kind: FieldKind, at: string): Set<Scalar> {

@@ -1,4 +1,4 @@
-import { invalid } from "../../../errors.js";
+import { expectAtMost, invalid } from "../../../errors.js";
 import type { Condition, Filter } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
 import type { Stored } from "../../ports/log.js";
@@ -33,9 +33,7 @@ export function parseQuestion({ query = "", queries = [], likeId = "" }: Questio
   if (queries.length > 0) {
     if (query !== "") throw invalid("queries", "is given beside query; a recall has one of them");
     if (likeId !== "") throw invalid("queries", "is given beside like_id; a recall has one of them");
-    if (queries.length > QUERIES_MAX) {
-      throw invalid("queries", `has ${queries.length} queries; the limit is ${QUERIES_MAX}`);
-    }
+    expectAtMost(QUERIES_MAX, "queries", queries, "queries");
     const texts = queries.map((text, i) => parseText(`queries[${i}]`, text));
     return { texts, isList: true, likeId: undefined };
   }
