@@ -15,9 +15,7 @@ const DROPPING_MAX = 4;
 
 export interface DeleteNamespacesRequest {
   readonly caller: Caller;
-  /** Beginning of the names; required. */
   readonly prefix: string;
-  /** True if nothing must be deleted yet: the answer tells what would be. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

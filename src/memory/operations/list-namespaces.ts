@@ -14,9 +14,7 @@ const ROUNDS_MAX = 10;
 export interface ListNamespacesRequest {
   readonly caller: Caller;
   readonly pageSize?: number | undefined;
-  /** Empty means the first page. */
   readonly pageToken: string;
-  /** Beginning of the names; empty means all namespaces. */
   readonly prefix?: string | undefined;
 }
 

@@ -24,9 +24,7 @@ export type Order = "newest" | "oldest" | "event-newest" | "event-oldest";
 
 interface ListRequest extends SelectingRequest {
   readonly pageSize?: number | undefined;
-  /** Empty means the first page. */
   readonly pageToken: string;
-  /** The newest first if left out. */
   readonly order?: Order | undefined;
 }
 

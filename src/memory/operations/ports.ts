@@ -28,18 +28,15 @@ export interface NamespaceRequest {
 
 /** Request about memories of a namespace, which a filter selects or not. */
 export interface SelectingRequest extends NamespaceRequest {
-  /** Filter of the memories; see docs/filters.md. All are meant if left out, and no ids are given. */
+  /** All memories are meant if left out, and no ids are given. */
   readonly filter?: JsonObject | undefined;
-  /** True if memories that others superseded are meant, too. */
   readonly includeSuperseded?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Request that changes memories: those with some ids, or those that a filter selects. */
 export interface ChangingRequest extends SelectingRequest {
-  /** Ids of the memories, or none if there is a filter. */
   readonly ids: readonly string[];
-  /** True if nothing must be changed yet: the answer tells what would be. */
   readonly dryRun?: boolean | undefined;
 }
 

@@ -42,32 +42,22 @@ interface Omitted {
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
 
+/** A recall as the contract has it; times are milliseconds since 1970. */
 export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly topK?: number | undefined;
-  /** Order of the results; the one that the service is set to if left out. */
+  /** The one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
-  /** Filter of the memories that may be found; see docs/filters.md. */
   readonly filter?: JsonObject | undefined;
-  /** Instants that the memories must have happened after and before, in milliseconds since 1970. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
-  /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
-  /** Lowest cosine that a result may have. */
   readonly minScore?: number | undefined;
-  /** Lowest fit that a result may have; only in the mode `hybrid`. */
   readonly minFit?: number | undefined;
-  /** How much the age of memories counts; not at all if left out. */
   readonly recency?: RecencyRequest | undefined;
-  /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
-  /** Names of the fields that results are answered with; all if left out. */
   readonly fields?: readonly string[] | undefined;
-  /** Tokens that the texts of the results may have together. */
   readonly maxTokens?: number | undefined;
-  /** Other namespaces to search as well. */
   readonly alsoIn?: readonly string[] | undefined;
-  /** Memories that are wanted with each result, because they were created just before or after it. */
   readonly neighbors?: NeighborsFields | undefined;
 }
 

@@ -35,7 +35,6 @@ export type BatchMemory = Omit<MemoryRequest, "similarAbove">;
 
 export interface StoreBatchRequest extends PaidRequest {
   readonly memories: readonly BatchMemory[];
-  /** Calls with the same key store the same memories once. */
   readonly idempotencyKey?: string | undefined;
 }
 

@@ -17,22 +17,17 @@ import type { Ports } from "./ports.js";
 import { SimilarMemories } from "./similar-memories.js";
 import type { Item } from "./write.js";
 
-/** A memory to store as a request has it. */
+/** A memory to store as the contract has it; times are milliseconds since 1970. */
 export interface MemoryRequest {
   readonly text: string;
   readonly metadata?: JsonObject | undefined;
-  /** The server's way if left out. */
   readonly onSecret?: OnSecret | undefined;
-  /** Time at which what it tells of happened, in milliseconds since 1970; when it is stored, if left out. */
   readonly eventAtMs?: number | undefined;
-  /** The caller's own id; empty means none. */
   readonly externalId?: string | undefined;
   readonly onConflict?: OnConflict | undefined;
   readonly expiry?: Expiry | undefined;
   readonly supersedes?: readonly string[] | undefined;
-  /** Lowest score of the similar memories to list; none are listed if left out. */
   readonly similarAbove?: number | undefined;
-  /** Action if a memory has that score; it is stored beside it if left out. */
   readonly onSimilar?: OnSimilar | undefined;
 }
 

@@ -6,7 +6,6 @@ import { type MemoryRequest, parseMemory, type StoredMemory, storeItem } from ".
 import { onlyOf, write } from "./write.js";
 
 export interface StoreRequest extends PaidRequest, MemoryRequest {
-  /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
 }
 

@@ -25,12 +25,10 @@ const WRITING_MAX = 8;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
 
+/** An update of several memories as the contract has it. */
 export interface UpdateMemoriesRequest extends Omit<ChangingRequest, "includeSuperseded"> {
-  /** JSON merge patch of the metadata of each. */
   readonly metadata?: JsonObject | undefined;
-  /** Paths removed from the metadata of each, before the patch is applied. */
   readonly remove: readonly string[];
-  /** Empty begins. */
   readonly pageToken: string;
   /** Called before each version with about as many bytes as it writes. What it throws ends the writing. */
   readonly onFreeWrite?: ((bytes: number) => void) | undefined;

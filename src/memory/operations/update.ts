@@ -18,22 +18,19 @@ import { type Changed, type Changes, decideUpdate, updatable } from "./deciding.
 import type { PaidRequest, Ports } from "./ports.js";
 import { type Item, onlyOf, write } from "./write.js";
 
+/** An update as the contract has it; times are milliseconds since 1970. */
 export interface UpdateRequest extends PaidRequest {
   readonly id: string;
   readonly text?: string | undefined;
   readonly metadata?: JsonObject | undefined;
   readonly expiry?: Expiry | undefined;
-  /** Time at which what it tells of happened, in milliseconds since 1970. */
   readonly eventAtMs?: number | undefined;
   /** Paths of what is updated; if left out, all that is given. */
   readonly mask?: readonly string[] | undefined;
   /** True if `metadata` is a JSON merge patch. */
   readonly merges?: boolean | undefined;
-  /** How to handle secrets in the new text or metadata; the server's setting if left out. */
   readonly onSecret?: OnSecret | undefined;
-  /** Etag that the memory must have; empty means any. */
   readonly etag?: string | undefined;
-  /** Calls with the same key update once. */
   readonly idempotencyKey?: string | undefined;
   /**
    * Called before a change that costs no call of the plan, with about as many bytes as it writes. What it throws
