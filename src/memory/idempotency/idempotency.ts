@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import type { Claim, ClaimAnswer, TakeOver } from "../ports/claims.js";
-import type { Stored } from "../ports/log.js";
+import type { Answered, Claim, ClaimAnswer, TakeOver } from "../ports/claims.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { newMemoryId } from "../requests/id.js";
@@ -60,20 +59,6 @@ export interface IdempotentWork {
   write(attempt: Attempt): Promise<Answered>;
   /** Refunds the cost of what was written if another attempt was answered first. Never throws. */
   undo(): Promise<void>;
-}
-
-/** Answer of a store or an update; `outcome`, `etag` and `similar` only if the store asked for more. */
-export interface Answered
-  extends Pick<Stored, "id" | "tokens" | "createdAtMs">,
-    Pick<ClaimAnswer, "outcome" | "etag" | "kept"> {
-  readonly similar?: readonly Similar[];
-}
-
-/** A memory that was there before a text like it was stored. */
-export interface Similar {
-  readonly id: string;
-  readonly text: string;
-  readonly score: number;
 }
 
 /** Answer of a store, and whether it repeats an earlier answer. */
@@ -251,7 +236,6 @@ export class Idempotency {
   }
 }
 
-/** Makes what a claim keeps of an answer: no texts, which may be erased before the claim. */
 function answerOf({ id, similar, ...answered }: Answered, memoryId: string): ClaimAnswer {
   return {
     ...answered,

@@ -1,5 +1,5 @@
-import type { Similar } from "../idempotency/idempotency.js";
 import type { Replica } from "../log/replica.js";
+import type { Similar } from "../ports/claims.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";

@@ -1,13 +1,8 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { mapInTimeSlices } from "../../concurrency/time-slices.js";
 import { expectAtMost, invalid, ofItem } from "../../errors.js";
-import {
-  type Answered,
-  type Attempt,
-  deletedSince,
-  UnfinishedBatchError,
-} from "../idempotency/idempotency.js";
-import type { Kept } from "../ports/claims.js";
+import { type Attempt, deletedSince, UnfinishedBatchError } from "../idempotency/idempotency.js";
+import type { Answered, Kept } from "../ports/claims.js";
 import { entryAt } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
@@ -119,13 +114,14 @@ async function contentOf(memories: readonly ParsedMemory[], { clock }: Ports): P
 
 /** Makes what a claim keeps. What could not be stored is tried again by the next call with the key. */
 function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): Answered {
-  const stored = results.flatMap((result) => ("stored" in result ? [result.stored] : []));
-  const kept = stored.flatMap(({ id, tokens, createdAtMs, outcome, etag = "" }, place) =>
-    outcome === "KEPT" ? [{ place, id, tokens, createdAtMs, etag }] : [],
-  );
-  const [first] = stored;
-  if (first !== undefined && stored.length === results.length) {
-    const { tokens, createdAtMs } = first;
+  const kept = results.flatMap((result, place) => {
+    if ("error" in result || result.stored.outcome !== "KEPT") return [];
+    const { id, tokens, createdAtMs, etag = "" } = result.stored;
+    return [{ place, id, tokens, createdAtMs, etag }];
+  });
+  const [first] = results;
+  if (first !== undefined && "stored" in first && results.every((result) => "stored" in result)) {
+    const { tokens, createdAtMs } = first.stored;
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   }
   // A memory that was kept belongs to another store.

@@ -1,7 +1,7 @@
 import { invalid, MemoryError } from "../../errors.js";
 import { eraseEntry } from "../erasure/erase.js";
-import type { Answered } from "../idempotency/idempotency.js";
 import { weightOf } from "../ports/bounds.js";
+import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Entry, Erased, Projected, Stored } from "../ports/log.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../requests/handle-secrets.js";

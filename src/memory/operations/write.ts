@@ -1,13 +1,9 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
-import {
-  type Answered,
-  type Attempt,
-  parseIdempotencyKey,
-  UnfinishedBatchError,
-} from "../idempotency/idempotency.js";
+import { type Attempt, parseIdempotencyKey, UnfinishedBatchError } from "../idempotency/idempotency.js";
 import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
+import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
