@@ -3,7 +3,6 @@ import { finish, newErasure } from "../erasure/erase.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
-import { scopeOf } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
 import { type Forgetting, forget } from "./delete-memory.js";
 import { dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
@@ -25,15 +24,14 @@ const ERASING_MAX = 8;
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
  * latter, some may be deleted already.
  */
-export async function deleteMemories(ports: Ports, { caller, signal, ...request }: ChangingRequest) {
-  const scope = scopeOf({ caller, ...request });
-  const { includeSuperseded = false } = request;
+export async function deleteMemories(ports: Ports, request: ChangingRequest) {
+  const { includeSuperseded = false, signal } = request;
   const { filter, ids } = parseTargets(request);
   if (filter === undefined && includeSuperseded) {
     throw invalid("include_superseded", "is for a filter; ids name any memory");
   }
   // A dry run changes nothing, but only a key that may delete has a use for it.
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: true });
   const selecting = filter && { filter, includeSuperseded, signal };
   if (request.dryRun === true && selecting !== undefined) {
     return { deleted: 0, more: false, dry: await dryRun(ports, scope, selecting) };

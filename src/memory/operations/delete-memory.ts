@@ -8,7 +8,6 @@ import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { matches } from "../requests/matches.js";
-import { scopeOf } from "../requests/namespace.js";
 import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";
 import type { Ports } from "./ports.js";
@@ -23,10 +22,9 @@ const VERSIONS_MAX = 20;
  * @throws MemoryError `not_found`, `unauthenticated` or `unavailable`; after the latter, the memory may be
  * deleted already, or within a minute.
  */
-export async function deleteMemory(ports: Ports, { caller, ...request }: MemoryRequest): Promise<void> {
-  const scope = scopeOf({ caller, ...request });
+export async function deleteMemory(ports: Ports, request: MemoryRequest): Promise<void> {
   const id = parseMemoryId(request.id);
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: true });
   if (!(await forget(ports, { scope, id }))) throw noSuchMemory();
 }
 

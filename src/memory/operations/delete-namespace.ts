@@ -1,6 +1,5 @@
 import { drop } from "../erasure/drop.js";
 import { authorizeFree } from "../requests/authorize.js";
-import { scopeOf } from "../requests/namespace.js";
 import { noSuchNamespace } from "./get-namespace.js";
 import type { NamespaceRequest, Ports } from "./ports.js";
 
@@ -12,12 +11,10 @@ import type { NamespaceRequest, Ports } from "./ports.js";
  */
 export async function deleteNamespace(
   ports: Ports,
-  { force, ...request }: NamespaceRequest & { readonly force: boolean },
+  request: NamespaceRequest & { readonly force: boolean },
 ): Promise<number> {
-  const { caller } = request;
-  const scope = scopeOf(request);
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const dropped = await drop(ports, scope, { force });
+  const scope = await authorizeFree(ports, request, { writes: true });
+  const dropped = await drop(ports, scope, request);
   if (dropped === undefined) throw noSuchNamespace();
   return dropped;
 }

@@ -3,7 +3,7 @@ import { drop } from "../erasure/drop.js";
 import { measureNamespace } from "../log/living-log.js";
 import { namesOf } from "../log/walk.js";
 import type { Caller } from "../ports/quota.js";
-import { authorizeFree } from "../requests/authorize.js";
+import { expectPermitted } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
 import type { Ports } from "./ports.js";
@@ -37,10 +37,8 @@ export async function deleteNamespaces(
   const prefix = parsePrefix(request.prefix, { required: true });
   const { accountId, namespace: own } = caller;
   // A dry run changes nothing, but only a key that may delete has a use for it.
-  await authorizeFree(ports.quota, caller, {
-    writes: true,
-    namespace: own?.startsWith(prefix) ? own : prefix,
-  });
+  await ports.quota.verify(caller);
+  expectPermitted(caller, { writes: true, namespace: own?.startsWith(prefix) ? own : prefix });
   const measure = (namespace: string) => measureNamespace(ports, { accountId, namespace });
   const list = async () => {
     const heads = await ports.names.list({ accountId, prefix, limit: NAMESPACES_MAX + 1 });

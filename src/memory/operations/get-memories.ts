@@ -1,6 +1,5 @@
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
-import { scopeOf } from "../requests/namespace.js";
 import { findMemories } from "../versions/fetch.js";
 import { fillPage, type Step } from "./page-of-memories.js";
 import type { NamespaceRequest, Ports } from "./ports.js";
@@ -14,11 +13,10 @@ const READ_MANY = 16;
  */
 export async function getMemories(
   ports: Ports,
-  { caller, ...request }: NamespaceRequest & { readonly ids: readonly string[] },
+  request: NamespaceRequest & { readonly ids: readonly string[] },
 ) {
-  const scope = scopeOf({ caller, ...request });
   const ids = parseMemoryIds(request.ids);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const logId = await ports.names.find(scope);
   if (logId === undefined) return { memories: [], missing: ids, remaining: [] };
   const missing: string[] = [];

@@ -1,11 +1,9 @@
 import { MemoryError } from "../../errors.js";
 import { heldLogOf } from "../log/living-log.js";
 import type { Measured, Projected } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
-import { scopeOf } from "../requests/namespace.js";
 import { newest, oldest, type Step } from "./page-of-memories.js";
-import type { Ports } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 export interface NamespaceDetails extends Measured {
   /**
@@ -21,12 +19,8 @@ export interface NamespaceDetails extends Measured {
  *
  * @throws MemoryError `not_found`
  */
-export async function getNamespace(
-  ports: Ports,
-  { caller, ...request }: { caller: Caller; namespace: string },
-): Promise<NamespaceDetails> {
-  const scope = scopeOf({ caller, ...request });
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+export async function getNamespace(ports: Ports, request: NamespaceRequest): Promise<NamespaceDetails> {
+  const scope = await authorizeFree(ports, request, { writes: false });
   const held = await heldLogOf(ports, scope);
   if (held === undefined) throw noSuchNamespace();
   const measured = await ports.log.measure(held);

@@ -4,7 +4,6 @@ import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
-import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
   digestOf,
@@ -64,20 +63,17 @@ const ALL: Filter = { condition: ALWAYS, key: "" };
  * @throws MemoryError `invalid_argument` also for a token of another namespace or order, or of a namespace
  * dropped since.
  */
-export async function listMemories(
-  ports: Ports,
-  { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
-): Promise<Page<Shown>> {
+export async function listMemories(ports: Ports, request: ListRequest): Promise<Page<Shown>> {
+  const { signal, order = "newest", includeSuperseded = false } = request;
   const filter = parseFilter(request.filter) ?? ALL;
   const isByEvent = order.startsWith("event");
   const isOfLog = filter === ALL && !isByEvent;
-  const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
   // A token has the log, the place and, but for a list of the log itself, the filter.
   const list = order === "newest" ? "memories" : order;
   const digest = isOfLog ? [] : [digestOf(filter.key)];
   const token = parsePageToken(request.pageToken, [list, (isByEvent ? 3 : 2) + digest.length]);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const placeIn = (logId: string) => {
     if (token === undefined) return [];
     const [base, first, second] = token;

@@ -7,14 +7,13 @@ import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { scopeOf } from "../requests/namespace.js";
 import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
-import type { ChangingRequest, NamespaceRequest, Ports } from "./ports.js";
+import type { ChangingRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
 import { write } from "./write.js";
 
@@ -60,14 +59,11 @@ interface Failed {
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied`, `resource_exhausted` if the
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
-export async function updateMemories(
-  ports: Ports,
-  { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
-): Promise<UpdatedMemories> {
-  const scope = scopeOf({ caller, ...request });
+export async function updateMemories(ports: Ports, request: UpdateMemoriesRequest): Promise<UpdatedMemories> {
+  const { signal } = request;
   const wanted = parse(request, ports);
   const token = parsePageToken(request.pageToken, ["updates", 3]);
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: true });
   const { filter, asked } = wanted;
   if (request.dryRun === true && filter !== undefined) {
     const { matched, samples } = await dryRun(ports, scope, { filter, includeSuperseded: false, signal });
@@ -83,14 +79,7 @@ export async function updateMemories(
   const [base, at, digest] = token ?? [baseOf(logId), "1", digestOf(asked)];
   if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
   const place = parsePlace(at);
-  const { next, ...done } = await updateFrom(place, ports, {
-    wanted,
-    caller,
-    scope,
-    logId,
-    signal,
-    onFreeWrite,
-  });
+  const { next, ...done } = await updateFrom(place, ports, { request, wanted, scope, logId });
   const nextPageToken =
     next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
   return { ...done, nextPageToken };
@@ -98,7 +87,7 @@ export async function updateMemories(
 
 type Wanted = ReturnType<typeof parse>;
 
-function parse(request: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>, { onSecret = "store" }: Ports) {
+function parse(request: UpdateMemoriesRequest, { onSecret = "store" }: Ports) {
   const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
   parseMetadata(metadata);
@@ -118,7 +107,8 @@ function changedBy({ change }: Pick<Wanted, "change">, { metadata }: Shown): str
   return JSON.stringify(change(JSON.parse(metadata) as JsonObject));
 }
 
-interface Updating extends Pick<UpdateMemoriesRequest, "caller" | "signal" | "onFreeWrite"> {
+interface Updating {
+  readonly request: UpdateMemoriesRequest;
   readonly wanted: Wanted;
   readonly scope: Scope;
   readonly logId: string;
@@ -131,8 +121,9 @@ interface Updating extends Pick<UpdateMemoriesRequest, "caller" | "signal" | "on
 async function updateFrom(
   place: number,
   ports: Ports,
-  { wanted, caller, scope, logId, signal, onFreeWrite }: Updating,
+  { request, wanted, scope, logId }: Updating,
 ): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
+  const { caller, signal, onFreeWrite } = request;
   const { ids, filter, change, asked } = wanted;
   const failed: Failed[] = [];
   let [updated, unchanged] = [0, 0];

@@ -11,7 +11,6 @@ import { authorizeFree } from "../../requests/authorize.js";
 import { parseFilter } from "../../requests/filter.js";
 import { matches } from "../../requests/matches.js";
 import type { JsonObject } from "../../requests/metadata.js";
-import { scopeOf } from "../../requests/namespace.js";
 import { shownOf } from "../../versions/fetch.js";
 import { LogReader } from "./log-reader.js";
 import { fresh, type OpenStream, prover, type StreamPorts } from "./open-streams.js";
@@ -48,9 +47,8 @@ interface ExportRequest {
  */
 export async function* exportMemories(ports: StreamPorts, request: ExportRequest): AsyncGenerator<string> {
   const { caller, signal } = request;
-  const scope = scopeOf(request);
   const filter = parseFilter(request.filter);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const stream = ports.streams.open("export", caller, signal);
   const hash = createHash("sha256");
   const hashed = (line: string) => {

@@ -4,7 +4,6 @@ import { baseOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
 import type { Caller } from "../../ports/quota.js";
 import { authorizeFree } from "../../requests/authorize.js";
-import { scopeOf } from "../../requests/namespace.js";
 import { isExpired } from "../../versions/current-version.js";
 import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
@@ -46,9 +45,8 @@ export interface WatchEvent {
  */
 export async function* watch(ports: StreamPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
   const { caller, signal } = request;
-  const scope = scopeOf(request);
   const from = parsePosition(request.position, request.positionName);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const stream = ports.streams.open("watch", caller, signal);
   try {
     yield* new Watching(ports, { ...request, scope, stream }).events(from);
