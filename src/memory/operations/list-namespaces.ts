@@ -4,7 +4,7 @@ import type { Measured } from "../ports/log.js";
 import type { Named } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { parsePrefix } from "../requests/namespace.js";
-import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../requests/page.js";
+import { badToken, type Page, parsePageSize, parsePageToken, tokenOf } from "../requests/page.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -34,7 +34,7 @@ export async function listNamespaces(
   const limit = parsePageSize(request.pageSize);
   const prefix = parsePrefix(request.prefix ?? "");
   const words = prefix === "" ? [] : [prefix];
-  const token = parsePageToken(request.pageToken, ["namespaces", 1 + words.length]);
+  const token = parsePageToken(request.pageToken, "namespaces", 1 + words.length);
   if (token !== undefined && token[1] !== words[0]) throw badToken();
   await quota.verify(caller);
   const { accountId, namespace: own } = caller;
@@ -56,7 +56,7 @@ export async function listNamespaces(
     after = shown.at(-1)?.namespace ?? after;
     if (heads.length <= asked) return { items, nextPageToken: "" };
   }
-  return { items, nextPageToken: pageToken(["namespaces", after, ...words]) };
+  return { items, nextPageToken: tokenOf(["namespaces", after, ...words]) };
 }
 
 async function measureListed(ports: NamedLogs, { scope, logId }: Named): Promise<Namespace | undefined> {

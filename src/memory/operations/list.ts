@@ -8,11 +8,11 @@ import {
   badToken,
   digestOf,
   type Page,
-  pageToken,
   parsePageSize,
   parsePageToken,
   parsePlace,
   parseTimePlace,
+  tokenOf,
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
@@ -72,7 +72,7 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
   // A token has the log, the place and, but for a list of the log itself, the filter.
   const list = order === "newest" ? "memories" : order;
   const digest = isOfLog ? [] : [digestOf(filter.key)];
-  const token = parsePageToken(request.pageToken, [list, (isByEvent ? 3 : 2) + digest.length]);
+  const token = parsePageToken(request.pageToken, list, (isByEvent ? 3 : 2) + digest.length);
   const scope = await authorizeFree(ports, request, { writes: false });
   const placeIn = (logId: string) => {
     if (token === undefined) return [];
@@ -90,7 +90,7 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
   const { items, next } = await fillPage(listed.steps, size);
   if (next === undefined) return { items, nextPageToken: "" };
   const place = [next].flat().map(String);
-  return { items, nextPageToken: pageToken([list, baseOf(listed.logId), ...place, ...digest]) };
+  return { items, nextPageToken: tokenOf([list, baseOf(listed.logId), ...place, ...digest]) };
 }
 
 /** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */

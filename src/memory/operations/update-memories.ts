@@ -7,7 +7,7 @@ import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
+import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
@@ -62,7 +62,7 @@ interface Failed {
 export async function updateMemories(ports: Ports, request: UpdateMemoriesRequest): Promise<UpdatedMemories> {
   const { signal } = request;
   const wanted = parse(request, ports);
-  const token = parsePageToken(request.pageToken, ["updates", 3]);
+  const token = parsePageToken(request.pageToken, "updates", 3);
   const scope = await authorizeFree(ports, request, { writes: true });
   const { filter, asked } = wanted;
   if (request.dryRun === true && filter !== undefined) {
@@ -81,7 +81,7 @@ export async function updateMemories(ports: Ports, request: UpdateMemoriesReques
   const place = parsePlace(at);
   const { next, ...done } = await updateFrom(place, ports, { request, wanted, scope, logId });
   const nextPageToken =
-    next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
+    next === undefined ? "" : tokenOf(["updates", baseOf(logId), String(next), digestOf(asked)]);
   return { ...done, nextPageToken };
 }
 

@@ -11,19 +11,16 @@ export const REDACTED = "[REDACTED]";
 const LISTED_MAX = 8;
 const PATH_CHARS_MAX = 100;
 
-/** Kind and place of a secret. */
+/** Kind and place of a secret, as the contract has them. */
 interface FoundSecret {
   readonly kind: string;
-  /** `text`, or a path in the metadata such as `metadata.a[0].b`; a long one is cut. */
   readonly field: string;
-  /** Place of its first character, and behind its last one, in Unicode code points of what was sent. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What was redacted in a request. */
+/** What was redacted in a request: the first secrets, and the number of all. */
 export interface Redacted {
-  /** The first ones. */
   readonly secrets: readonly FoundSecret[];
   readonly count: number;
 }

@@ -15,9 +15,7 @@ export interface NeighborsFields {
   readonly same: string;
 }
 
-export interface Neighbors {
-  readonly before: number;
-  readonly after: number;
+export interface Neighbors extends Omit<NeighborsFields, "same"> {
   /** Keys that lead to the place in the metadata that must be the same; undefined if any memory will do. */
   readonly same: readonly string[] | undefined;
 }
