@@ -143,11 +143,11 @@ function parse(ports: Ports, request: RecallRequest) {
   const recency = parseRecency(request.recency, ports.clock.wallMs());
   const fields = parseFields(request.fields);
   const neighbors = parseNeighbors(request.neighbors);
-  const given = narrowed(parseFilter(request.filter), request);
-  const filter = likeId === undefined ? given : without(given, likeId);
+  const given = narrowed(parseFilter(request.filter)?.condition, request);
+  const condition = likeId === undefined ? given : without(given, likeId);
   /** True if memories of the namespaces may be left out of the answer. */
   const isNarrowed = [given, minScore, minFit].some((each) => each !== undefined);
-  const question = { texts, isList, likeId, scopes, filter, isNarrowed, mode, recency, includeSuperseded };
+  const question = { texts, isList, likeId, scopes, condition, isNarrowed, mode, recency, includeSuperseded };
   return { topK, minScore, minFit, maxTokens, fields, neighbors, explain, ...question };
 }
 
@@ -217,14 +217,14 @@ function searchIn(
   scope: Scope,
   { asked, timer, queriesIn, paid, signal }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
-  const { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList } = asked;
+  const { topK, mode, explain, minScore, recency, includeSuperseded, condition, isList } = asked;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
     const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
-      const among = filter && (await search.select(filter, { includeSuperseded, signal, timer }));
+      const among = condition && (await search.select({ condition }, { includeSuperseded, signal, timer }));
       const showing = { among, includeSuperseded, timer };
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {

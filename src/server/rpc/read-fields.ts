@@ -11,7 +11,7 @@ import {
 import { invalid } from "../../errors.js";
 import type { NamespaceDetails } from "../../memory/operations/get-namespace.js";
 import type { Order } from "../../memory/operations/list.js";
-import type { RecallMode as RoomMode } from "../../memory/operations/ports.js";
+import type { RecallMode } from "../../memory/operations/ports.js";
 import type { Found } from "../../memory/operations/recall/found.js";
 import type { Recalled } from "../../memory/operations/recall.js";
 import type { Measured, Projected } from "../../memory/ports/log.js";
@@ -32,7 +32,7 @@ const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
 const MODES = { choices: RecallRequest_ModeSchema, words: ["cosine", "hybrid"] } as const;
 
 /** Translates the mode of a recall. */
-export function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
+export function modeOf(mode: RecallRequest_Mode): RecallMode | undefined {
   return chosen("mode", mode, MODES);
 }
 

@@ -1,5 +1,5 @@
 import { expectAtMost, invalid } from "../../../errors.js";
-import type { Condition, Filter } from "../../ports/condition.js";
+import type { Condition } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
 import type { Stored } from "../../ports/log.js";
 import { modelVersionOf } from "../../ports/model-version.js";
@@ -56,14 +56,11 @@ export async function findLike(ports: Ports, scope: Scope, id: string) {
   return { text: found.text, embedding: { ...asQuery(found), tokens: 0 }, modelVersion };
 }
 
-/** Narrows a filter to all memories but one. */
-export function without(filter: Filter | undefined, id: string): Filter {
-  const other: Condition = {
-    kind: "not",
-    operand: { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } },
-  };
-  const operands = filter === undefined ? [other] : [other, filter.condition];
-  return { condition: { kind: "all", operands }, key: JSON.stringify([id, filter?.key]) };
+/** Narrows a condition to all memories but one. */
+export function without(condition: Condition | undefined, id: string): Condition {
+  const own: Condition = { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } };
+  const other: Condition = { kind: "not", operand: own };
+  return condition === undefined ? other : { kind: "all", operands: [other, condition] };
 }
 
 /** Takes a memory's vectors as a query's: of a long text, windows at equal distances, as many as a query may have. */
