@@ -106,21 +106,9 @@ export class Idempotency {
    * long; and whatever `write` throws.
    */
   async run(request: IdempotentRequest, work: IdempotentWork): Promise<Outcome> {
-    const owner = `${this.#process}:${randomUUID()}`;
-    this.#running.add(owner);
-    try {
-      return await this.#compete(request, { owner, work });
-    } finally {
-      this.#running.delete(owner);
-    }
-  }
-
-  async #compete(
-    request: IdempotentRequest,
-    { owner, work }: { owner: string; work: IdempotentWork },
-  ): Promise<Outcome> {
     const { scope, idempotencyKey, content, isBatch = false } = request;
     const { claims, clock } = this.ports;
+    const owner = `${this.#process}:${randomUUID()}`;
     const claimedAtMs = clock.wallMs();
     const claim: Claim = {
       id: `${scope.accountId}:${sha256([idempotencyKey])}`,
@@ -131,17 +119,23 @@ export class Idempotency {
       expiresAtMs: claimedAtMs + IDEMPOTENCY_TTL_MS,
     };
     const deadlineMs = clock.nowMs() + WAIT_MS;
-    for (;;) {
-      const existing = await claims.claim(claim);
-      if (existing.requestHash !== claim.requestHash) throw reused();
-      if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
-      if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
-        const isNew = existing.memoryId === claim.memoryId;
-        const outcome = await this.#own({ ...existing, owner }, { isNew, isBatch, work });
-        if (outcome !== undefined) return outcome;
+    this.#running.add(owner);
+    try {
+      for (;;) {
+        const existing = await claims.claim(claim);
+        if (existing.requestHash !== claim.requestHash) throw reused();
+        if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
+        if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
+          const isNew = existing.memoryId === claim.memoryId;
+          const outcome = await this.#own({ ...existing, owner }, { isNew, isBatch, work });
+          if (outcome !== undefined) return outcome;
+        }
+        if (clock.nowMs() > deadlineMs)
+          throw unavailable("a call with this Idempotency-Key is still running");
+        await clock.sleep(LOOK_MS);
       }
-      if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");
-      await clock.sleep(LOOK_MS);
+    } finally {
+      this.#running.delete(owner);
     }
   }
 
