@@ -93,8 +93,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   }
 
   const calls = Math.max(1, texts.length);
-  const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
-  return withinQuota(charging, async ({ paid, signal }) => {
+  return withinQuota(ports, request, { calls }, async ({ paid, signal }) => {
     const [{ namespace }] = scopes;
     const like = likeId === undefined ? undefined : await findLike(ports, scopes[0], likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>

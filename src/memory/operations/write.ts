@@ -200,7 +200,7 @@ class Writer<A> {
     const calls = left.filter(({ text }) => text !== undefined).length;
     if (calls === 0) await work({ signal });
     else {
-      await withinQuota({ quota, caller, timer, signal, calls, kept: () => this.#paid.length }, work);
+      await withinQuota(this.ports, request, { calls, kept: () => this.#paid.length }, work);
       const unpaid = calls - this.#paid.length;
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
     }

@@ -5,7 +5,6 @@ import type { Filter } from "../../ports/condition.js";
 import { isMemory, type Projected, type Stored } from "../../ports/log.js";
 import { baseOf, modelVersionOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
-import type { Caller } from "../../ports/quota.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { parseFilter } from "../../requests/filter.js";
@@ -13,7 +12,7 @@ import { matches } from "../../requests/matches.js";
 import type { JsonObject } from "../../requests/metadata.js";
 import { shownOf } from "../../versions/fetch.js";
 import { LogReader } from "./log-reader.js";
-import { fresh, type OpenStream, prover, type StreamPorts } from "./open-streams.js";
+import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, type Position, positionToken } from "./position.js";
 
 const EXPORT_FORMAT = "recalld-export";
@@ -23,15 +22,9 @@ export const EXPORT_MS_MAX = 3_600_000;
 /** Entries read at a time. */
 const READ_MANY = 128;
 
-interface ExportRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface ExportRequest extends StreamRequest {
   readonly includeVectors: boolean;
-  /** Filter of the memories; see docs/filters.md. All are exported when left out. */
   readonly filter?: JsonObject | undefined;
-  /** Aborted when nobody takes the lines any more, and when the process stops. */
-  readonly signal: AbortSignal;
-  readonly ending: AbortSignal;
 }
 
 /**

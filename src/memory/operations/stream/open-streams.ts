@@ -6,7 +6,7 @@ import { unavailable } from "../../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../../ports/bounds.js";
 import type { Projection } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
-import type { Ports } from "../ports.js";
+import type { NamespaceRequest, Ports } from "../ports.js";
 import type { LogReader, Slice } from "./log-reader.js";
 import type { News } from "./news.js";
 
@@ -25,6 +25,13 @@ const READING_MAX = 4;
 /** Time that a stream waits for its account to pass on other slices, and the pause between two looks. */
 const MEMORY_TIMEOUT_MS = 60_000;
 const MEMORY_PAUSE_MS = 50;
+
+export interface StreamRequest extends NamespaceRequest {
+  /** Aborted when nobody takes the answer any more. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process stops. */
+  readonly ending: AbortSignal;
+}
 
 /** Ports of the operations that answer with a stream. */
 export interface StreamPorts extends Ports {

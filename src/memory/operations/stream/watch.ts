@@ -2,29 +2,22 @@ import { livingLogOf } from "../../log/living-log.js";
 import { type Entry, entryAt, type Projected, type Sequenced } from "../../ports/log.js";
 import { baseOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
-import type { Caller } from "../../ports/quota.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { isExpired } from "../../versions/current-version.js";
 import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
-import { fresh, type OpenStream, prover, type StreamPorts } from "./open-streams.js";
+import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
 
 /** Longest time without an event. */
 export const HEARTBEAT_MS = 15_000;
 /** Entries read at a time. */
 const READ_MANY = 64;
-interface WatchRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface WatchRequest extends StreamRequest {
   /** Token of the last event that was seen; empty means the present. */
   readonly position: string;
   /** Name by which the caller gave the position, for a refusal; `position` if left out. */
   readonly positionName?: string | undefined;
-  /** Aborted when nobody takes the events any more. */
-  readonly signal: AbortSignal;
-  /** Aborted when the process stops. */
-  readonly ending: AbortSignal;
 }
 
 /** A change, or a sign of life, and the token of the position behind it. */
