@@ -24,8 +24,8 @@ export interface DeleteNamespacesRequest {
  * Deletes the namespaces whose names begin with a prefix, each like `deleteNamespace` does by force, in the order
  * of their names' bytes: up to 100 a call. It answers their names, how many memories they held and whether others are
  * left: a call that broke off is finished by the next one. A dry run answers the names that the next call would delete,
- * and how many are `matched` in all. A key that is for one namespace deletes that one alone, and nothing if the prefix is another's.
- * Costs nothing.
+ * and how many are `matched` in all. A key that is for one namespace deletes that one alone, and nothing if the prefix
+ * is another's. Costs nothing.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
  * latter, some may be deleted already.

@@ -1,10 +1,11 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { followMoves, heldLogOf, measureNamespace, type NamedLogs } from "../log/living-log.js";
+import { followMoves, heldLogOf, measureNamespace } from "../log/living-log.js";
 import type { Measured } from "../ports/log.js";
 import type { Named } from "../ports/names.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, parsePageSize, parsePageToken, tokenOf } from "../requests/page.js";
+import type { Ports } from "./ports.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -28,7 +29,7 @@ export interface Namespace extends Measured {
  * @throws MemoryError `invalid_argument` also for the token of another prefix.
  */
 export async function listNamespaces(
-  { quota, ...ports }: NamedLogs & { readonly quota: Quota },
+  ports: Ports,
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
@@ -36,7 +37,7 @@ export async function listNamespaces(
   const words = prefix === "" ? [] : [prefix];
   const token = parsePageToken(request.pageToken, "namespaces", 1 + words.length);
   if (token !== undefined && token[1] !== words[0]) throw badToken();
-  await quota.verify(caller);
+  await ports.quota.verify(caller);
   const { accountId, namespace: own } = caller;
   if (own !== undefined) {
     const held = own.startsWith(prefix) && (await measureNamespace(ports, { accountId, namespace: own }));
@@ -59,7 +60,7 @@ export async function listNamespaces(
   return { items, nextPageToken: tokenOf(["namespaces", after, ...words]) };
 }
 
-async function measureListed(ports: NamedLogs, { scope, logId }: Named): Promise<Namespace | undefined> {
+async function measureListed(ports: Ports, { scope, logId }: Named): Promise<Namespace | undefined> {
   const listed = await followMoves(ports.log, logId);
   // After a drop, the name may belong to another log by now.
   const held = listed.dropped ? await heldLogOf(ports, scope) : listed;

@@ -100,11 +100,11 @@ function parse(request: UpdateMemoriesRequest, { onSecret = "store" }: Ports) {
   const targets = parseTargets(request);
   const parts = [canonicalMetadata(JSON.stringify(patch)), remove, targets.filter?.key ?? targets.ids];
   // Without its page token: a token continues no other request.
-  return { ...targets, change, asked: JSON.stringify(parts) };
+  return { ...targets, metadata: change, asked: JSON.stringify(parts) };
 }
 
-function changedBy({ change }: Pick<Wanted, "change">, { metadata }: Shown): string {
-  return JSON.stringify(change(JSON.parse(metadata) as JsonObject));
+function changedBy(wanted: Pick<Wanted, "metadata">, { metadata }: Shown): string {
+  return JSON.stringify(wanted.metadata(JSON.parse(metadata) as JsonObject));
 }
 
 interface Updating {
@@ -124,7 +124,7 @@ async function updateFrom(
   { request, wanted, scope, logId }: Updating,
 ): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
   const { caller, signal, onFreeWrite } = request;
-  const { ids, filter, change, asked } = wanted;
+  const { ids, filter } = wanted;
   const failed: Failed[] = [];
   let [updated, unchanged] = [0, 0];
   /** True if another has changed a memory meanwhile: its new version comes later in the log. */
@@ -145,17 +145,13 @@ async function updateFrom(
       return;
     }
     // Another version may not match the filter any more.
-    const update = {
-      scope,
-      memory: { id, etag: filter && etagOf(memory) },
-      wanted: { metadata: change, asked },
-    };
+    const target = { id, etag: filter && etagOf(memory) };
     try {
       await write(ports, {
         request: { caller },
         scope,
         creates: false,
-        itemsFor: (opId) => [updateItem(ports, { opId, ...update })],
+        itemsFor: (opId) => [updateItem(ports, { opId, scope, memory: target, wanted })],
       });
       updated++;
     } catch (error) {
