@@ -18,7 +18,6 @@ import {
   parseRecency,
   parseTopK,
   type RecencyRequest,
-  type ResultField,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
 import type { Placed } from "../search/place.js";
@@ -30,14 +29,6 @@ import { bestOf, type Found } from "./recall/found.js";
 import { type NeighborsFields, parseNeighbors } from "./recall/neighbors.js";
 import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
-
-/** A memory that was left out of an answer because it fits the query too little. */
-interface Omitted {
-  readonly id: string;
-  readonly score: number;
-  readonly words: number;
-  readonly fit: number;
-}
 
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
@@ -61,29 +52,15 @@ export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly neighbors?: NeighborsFields | undefined;
 }
 
-export interface Recalled {
-  /** Best first. */
-  readonly results: readonly Found[];
-  /** Tokens of the whole query, special tokens not counted. */
-  readonly queryTokens: number;
-  /** Fields of the results to answer with; all if undefined. */
-  readonly fields?: ReadonlySet<ResultField> | undefined;
-  /** Number of memories in the namespace; only if a floor or a filter has left all of them out, or none exists. */
-  readonly considered?: number | undefined;
-  /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
-  readonly omitted?: readonly Omitted[] | undefined;
-  /** True if the answer has no room for all that was found. */
-  readonly shortened?: boolean | undefined;
-}
-
 /**
- * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
- * embedding, catching up with the log and looking for words run beside each other.
+ * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words, best first.
+ * Charging, embedding, catching up with the log and looking for words run beside each other. The answer has the fields
+ * to answer with as well; all are meant if they are undefined.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`; `not_found`
  * if there is no memory `likeId`.
  */
-export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
+export async function recall(ports: Ports, request: RecallRequest) {
   const { caller, timer = NO_TIMINGS } = request;
   const asked = parse(ports, request);
   const { texts, scopes, likeId, topK, maxTokens, neighbors, includeSuperseded } = asked;
@@ -117,7 +94,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
     // A plain answer always has room.
     const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
-    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
+    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit, shortened: undefined };
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
     const considered = fit.length > 0 ? undefined : await countConsidered(ports, asked, { logs, signal });
@@ -292,18 +269,12 @@ export function fitOf({ score, words = 0 }: Pick<Found, "score" | "words">): num
   return score + words / 2;
 }
 
-/** Leaves out the results that do not fit, and says which if reasons were asked for. */
-function fitting(
-  results: readonly Found[],
-  { minFit, explain }: Asked,
-): { results: readonly Found[]; omitted?: readonly Omitted[] | undefined } {
-  if (minFit === undefined) return { results };
-  const omitted: Omitted[] = [];
-  const fit = results.filter((each) => {
-    const { entry, score, words = 0 } = each;
-    const fit = fitOf(each);
-    if (fit < minFit) omitted.push({ id: entry.id, score, words, fit });
-    return fit >= minFit;
-  });
-  return { results: fit, omitted: explain ? omitted : undefined };
+/** Leaves out the results that do not fit, and says which if reasons were asked for, best first. */
+function fitting(results: readonly Found[], { minFit, explain }: Asked) {
+  if (minFit === undefined) return { results, omitted: undefined };
+  const fits = (each: Found) => fitOf(each) >= minFit;
+  const omitted = results
+    .filter((each) => !fits(each))
+    .map(({ entry, score, words = 0 }) => ({ id: entry.id, score, words, fit: fitOf({ score, words }) }));
+  return { results: results.filter(fits), omitted: explain ? omitted : undefined };
 }

@@ -13,7 +13,6 @@ import type { NamespaceDetails } from "../../memory/operations/get-namespace.js"
 import type { Order } from "../../memory/operations/list.js";
 import type { RecallMode } from "../../memory/operations/ports.js";
 import type { Found } from "../../memory/operations/recall/found.js";
-import type { Recalled } from "../../memory/operations/recall.js";
 import type { Measured, Projected } from "../../memory/ports/log.js";
 import type { JsonObject } from "../../memory/requests/metadata.js";
 import type { RecencyRequest, ResultField } from "../../memory/requests/recall-options.js";
@@ -106,7 +105,7 @@ function versionOf(entry: Shown) {
 /** Translates a recalled memory: all of it, or the fields that were asked for. */
 export function foundOf(
   { entry, score, match, words, explanation, supersededBy, namespace, queryIndex, before, after }: Found,
-  { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
+  { fields, isFull }: { readonly fields: ReadonlySet<ResultField> | undefined; readonly isFull: boolean },
 ) {
   const all = {
     score,
