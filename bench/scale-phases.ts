@@ -7,6 +7,7 @@ import { openEmbedder } from "../dist/src/embedding/open.js";
 import { openIndexes } from "../dist/src/index/open.js";
 import { openUsearch, type Usearch } from "../dist/src/index/vectors/usearch.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
+import { Idempotency } from "../dist/src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { ModelVersions } from "../dist/src/memory/models/model-versions.js";
 import { deleteMemory } from "../dist/src/memory/operations/delete-memory.js";
@@ -88,8 +89,9 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const eraseCalls = async () => {};
-const erasing = { names, secondaryIndexes, erasures, modelVersions, eraseCalls };
-const ports = { log, ...erasing, namespaces, indexes, quota, clock: systemClock };
+const common = { log, names, secondaryIndexes, erasures, modelVersions, indexes, clock: systemClock };
+const idempotency = new Idempotency({ ...common, claims: storage.claims, exclusive: true });
+const ports = { ...common, namespaces, quota, idempotency, eraseCalls };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,

@@ -111,6 +111,11 @@ export function parseWhole(field: string, value: unknown, [min, max]: readonly [
   throw invalid(field, `is ${value}; it must be a whole number from ${min} to ${max}`);
 }
 
+/** Expects at most so many items of a list. @throws MemoryError `invalid_argument` */
+export function expectAtMost(max: number, field: string, items: readonly unknown[], what: string): void {
+  if (items.length > max) throw invalid(field, `has ${items.length} ${what}; the limit is ${max}`);
+}
+
 /** Creates the error for what cannot be done as things stand. */
 export function failedPrecondition(message: string, options?: ErrorOptions): MemoryError {
   return new MemoryError("failed_precondition", message, options);

@@ -5,10 +5,9 @@ import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import type { ModelVersions } from "../memory/models/model-versions.js";
 import { announcedLog, announcedNames, News } from "../memory/operations/stream/news.js";
-import { OpenStreams } from "../memory/operations/stream/open-streams.js";
+import { OpenStreams, type StreamPorts } from "../memory/operations/stream/open-streams.js";
 import type { Scope } from "../memory/ports/names.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { MemoryPorts } from "../server/rpc/memory-service.js";
 import type { Storage } from "../storage/storage.js";
 import { type Context, warn } from "./context.js";
 import { openIndexFiles } from "./storage.js";
@@ -20,12 +19,10 @@ interface MemoryOptions {
   readonly calls: Pick<Calls, "erase">;
 }
 
-export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
-
 export function openMemory(
   context: Context,
   { storage, modelVersions, quota, calls }: MemoryOptions,
-): OpenMemory {
+): StreamPorts {
   const { config, logger, closers, telemetry } = context;
   const onTrouble = warn(context);
   const clock = systemClock;

@@ -7,10 +7,10 @@ import { type EmbedderOptions, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
+import type { StreamPorts } from "../memory/operations/stream/open-streams.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";
 import { type Context, warn } from "./context.js";
-import type { OpenMemory } from "./memory.js";
 
 type Waiting = ReturnType<OpenEmbedder["waiting"]>;
 
@@ -119,7 +119,7 @@ export function sharesOf({ query, text }: Waiting): Waiting {
 }
 
 /** Follows the model that the database is pinned to, and moves its namespaces there. */
-export function openMoving(context: Context, memory: OpenMemory): void {
+export function openMoving(context: Context, memory: StreamPorts): void {
   const { logger, closers } = context;
   const moving = new Moving({
     ...memory,

@@ -5,6 +5,7 @@ import { packageRoot } from "../embedding/models/locate.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
+import type { StreamPorts } from "../memory/operations/stream/open-streams.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { TrustedProxies } from "../server/listen/client-address.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
@@ -13,12 +14,11 @@ import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
 import { createMetricsApp } from "../server/metrics.js";
 import type { Context } from "./context.js";
-import type { OpenMemory } from "./memory.js";
 import { longest, sharesOf } from "./models.js";
 
 interface ServersOptions
   extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls" | "fetchDocument"> {
-  readonly memory: OpenMemory;
+  readonly memory: StreamPorts;
   readonly droppedLines: () => number;
 }
 

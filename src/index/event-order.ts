@@ -1,5 +1,4 @@
-import type { Among } from "../memory/ports/among.js";
-import type { EventOrder, Happened } from "../memory/ports/index.js";
+import type { Among, EventOrder, Happened } from "../memory/ports/index.js";
 
 /** Memories looked at before other work may run. */
 const SLICE = 4_096;

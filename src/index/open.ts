@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Clock } from "../concurrency/clock.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
-import type { Among } from "../memory/ports/among.js";
 import type {
+  Among,
   EventOrder,
   Happened,
   Index,

@@ -8,6 +8,7 @@ import type { Grants } from "../accounts/oauth/grants.js";
 import type { Plans } from "../accounts/plan.js";
 import { limitSignUps, type SignUpLimits } from "../accounts/sign-up-limit.js";
 import { Share } from "../concurrency/share.js";
+import type { StreamPorts } from "../memory/operations/stream/open-streams.js";
 import { Calls, type CallsOptions } from "./calls.js";
 import { type HttpServerOptions, httpServer } from "./listen/http-server.js";
 import type { OnePortServer } from "./listen/one-port.js";
@@ -22,7 +23,7 @@ import { addRest } from "./rest/rpcs.js";
 import { addSessions } from "./rest/sessions.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
 import { registerHealth } from "./rpc/health.js";
-import { type MemoryPorts, memoryService } from "./rpc/memory-service.js";
+import { memoryService } from "./rpc/memory-service.js";
 import { mountRpcs } from "./rpc/mount.js";
 import { registerReflection } from "./rpc/reflection.js";
 import { rpcsOf } from "./rpc/service.js";
@@ -31,7 +32,7 @@ import { rpcsOf } from "./rpc/service.js";
 const OPEN_BODY_BYTES_MAX = 16_384;
 
 export interface AppOptions extends Omit<HttpServerOptions, "cookies"> {
-  readonly memory: MemoryPorts;
+  readonly memory: StreamPorts;
   readonly accounts: AccountPorts & { readonly grants: Grants };
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;

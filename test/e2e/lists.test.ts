@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pageToken } from "../../src/memory/requests/page.js";
+import { tokenOf } from "../../src/memory/requests/page.js";
 import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import { onDatabase, openAccountAt, restart } from "../support/on-database.js";
@@ -196,12 +196,12 @@ describe("lists", () => {
 
     it("refuse tokens that they did not give", async () => {
       const { call, key } = account;
-      const ofO = pageToken(["memories", "0".repeat(20), "2"]);
+      const ofO = tokenOf(["memories", "0".repeat(20), "2"]);
       const { next_page_token } = await call("ListMemories", { namespace: "n", page_size: 1 });
       const own = String(next_page_token);
       const [, logId = ""] = JSON.parse(Buffer.from(own, "base64url").toString()) as string[];
-      const bad = ["x", "%%%", `${own}=`, ` ${own}`, own.slice(0, -2), ofO, pageToken(["namespaces", "n"])];
-      const wrong = ["0", "-1", "1e3", "", "9".repeat(16)].map((at) => pageToken(["memories", logId, at]));
+      const bad = ["x", "%%%", `${own}=`, ` ${own}`, own.slice(0, -2), ofO, tokenOf(["namespaces", "n"])];
+      const wrong = ["0", "-1", "1e3", "", "9".repeat(16)].map((at) => tokenOf(["memories", logId, at]));
       for (const page_token of [...bad, ...wrong]) {
         const outcome = await protocol().call("ListMemories", { namespace: "n", page_token }, { key });
         expect(outcome, page_token).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });

@@ -74,21 +74,21 @@ describe("the fields beside metadata", () => {
     expect(match({ $event_time: { $gt: "2026-01-01T00:00:00Z" } }, march)).toBe(false);
     expect(match({ $created_at: { $gt: "2026-01-01T00:00:00Z" } }, march)).toBe(true);
     const inMarch = narrowed(undefined, { after: march.eventAtMs - 1, before: march.eventAtMs + 1 });
-    expect(inMarch && matches(inMarch.condition, { ...memory, ...march })).toBe(true);
-    expect(inMarch && matches(inMarch.condition, memory)).toBe(false);
+    expect(inMarch && matches(inMarch, { ...memory, ...march })).toBe(true);
+    expect(inMarch && matches(inMarch, memory)).toBe(false);
   });
 
   test("`after` and `before` leave out what was stored at that time", () => {
     const between = (after: number, before: number) => {
-      const { condition } = narrowed(undefined, { after, before }) ?? {};
+      const condition = narrowed(undefined, { after, before });
       return condition && matches(condition, memory);
     };
     expect(between(CREATED_MS - 1, CREATED_MS + 1)).toBe(true);
     expect(between(CREATED_MS, CREATED_MS + 1)).toBe(false);
     expect(between(CREATED_MS - 1, CREATED_MS)).toBe(false);
     expect(between(CREATED_MS - 0.5, CREATED_MS + 0.5)).toBe(true);
-    const both = narrowed(parseFilter({ a: 1 }), { after: CREATED_MS - 1 });
-    expect(both && matches(both.condition, memory)).toBe(false);
+    const both = narrowed(parseFilter({ a: 1 })?.condition, { after: CREATED_MS - 1 });
+    expect(both && matches(both, memory)).toBe(false);
     expect(narrowed(undefined, {})).toBeUndefined();
   });
 });

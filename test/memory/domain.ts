@@ -6,13 +6,13 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
 import type { VectorPart, Vectors } from "../../src/index/vectors/part.js";
 import type { Usearch } from "../../src/index/vectors/usearch.js";
-import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
+import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { type Appending, Namespaces } from "../../src/memory/log/namespaces.js";
 import type { ModelVersions } from "../../src/memory/models/model-versions.js";
+import type { Ports } from "../../src/memory/operations/ports.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Appended, Log, Lost, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import type { Names, Scope } from "../../src/memory/ports/names.js";
-import type { Quota } from "../../src/memory/ports/quota.js";
 import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -128,7 +128,7 @@ export interface DomainOptions {
 /** Domain of one process. */
 export class Domain {
   readonly namespaces: Namespaces;
-  readonly ports: ErasurePorts & { readonly quota: Quota };
+  readonly ports: Ports;
   readonly log: Log;
   readonly troubles: unknown[] = [];
   readonly lost: Sequenced<Lost>[] = [];
@@ -145,7 +145,7 @@ export class Domain {
     modelVersions = oneModelVersion(DIMENSIONS),
   }: DomainOptions & { storage: Storage; clock: Clock }) {
     this.log = log;
-    const { erasures, calls } = storage;
+    const { erasures, calls, claims } = storage;
     const common = { log, names, secondaryIndexes, modelVersions, erasures, indexes, clock };
     this.namespaces = new Namespaces({
       ...common,
@@ -157,7 +157,8 @@ export class Domain {
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    this.ports = { ...common, namespaces, quota, eraseCalls };
+    const idempotency = new Idempotency({ ...common, claims, exclusive: true });
+    this.ports = { ...common, namespaces, quota, idempotency, eraseCalls };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {

@@ -39,8 +39,8 @@ function open() {
   });
   return {
     store: async (text: string, more: object = {}) => {
-      const { answered } = await store(ports, { ...on, text, ...more });
-      return { ...kept(), id: answered.id };
+      const { stored } = await store(ports, { ...on, text, ...more });
+      return { ...kept(), id: stored.id };
     },
     storeBatch: async (memories: Parameters<typeof storeBatch>[1]["memories"]) => {
       await storeBatch(ports, { ...on, memories });

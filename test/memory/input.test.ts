@@ -12,8 +12,7 @@ import {
 } from "../../src/memory/requests/metadata.js";
 import { NAMESPACE_BYTES_MAX, parseNamespace } from "../../src/memory/requests/namespace.js";
 import {
-  parseMinScore,
-  parseSimilarAbove,
+  parseLowestScore,
   parseTopK,
   TOP_K_DEFAULT,
   TOP_K_MAX,
@@ -63,11 +62,10 @@ describe("a floor of scores", () => {
         fc.pre(length > 1e-3);
         const vector = Float32Array.from(numbers, (each) => each / length);
         const score = scoreOf([vector], [vector]);
-        expect(score).toBeGreaterThanOrEqual(parseMinScore(1) as number);
-        expect(score).toBeGreaterThanOrEqual(parseSimilarAbove(1) as number);
+        expect(score).toBeGreaterThanOrEqual(parseLowestScore("min_score", 1) as number);
       }),
     );
-    expect(parseMinScore(0.999)).toBe(0.999);
+    expect(parseLowestScore("min_score", 0.999)).toBe(0.999);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { findNeighbors } from "../../src/memory/operations/recall/neighbors.js";
 import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/with-changes.js";
@@ -44,7 +45,8 @@ async function look(
 ) {
   const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
   const { secondaryIndexes } = service.storage;
-  const request = { log, secondaryIndexes, logId, clock: { wallMs: () => NOW }, includeSuperseded: false };
+  const clock = { ...systemClock, wallMs: () => NOW };
+  const request = { log, secondaryIndexes, logId, clock, includeSuperseded: false };
   const beside = await findNeighbors(request, found as never, { before, after, same });
   const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };

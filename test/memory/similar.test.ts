@@ -48,7 +48,7 @@ function open(changes: Partial<Log> = {}, ofIndexes: Partial<SecondaryIndexes> =
     charged: () => charged,
     store: async (text: string, more: Partial<StoreRequest> = {}) => {
       const asked = { caller: CALLER, namespace: NAMESPACE, text, similarAbove: SAME, ...more };
-      return (await store(ports, asked)).answered;
+      return (await store(ports, asked)).stored;
     },
     shown: async () => {
       const { items } = await listMemories(ports, { caller: CALLER, namespace: NAMESPACE, ...FIRST_PAGE });

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { MemoryError } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
-import { type ExportPorts, exportMemories } from "../../src/memory/operations/stream/export.js";
+import { exportMemories } from "../../src/memory/operations/stream/export.js";
 import type { LogReader } from "../../src/memory/operations/stream/log-reader.js";
 import {
   announcedLog,
@@ -12,18 +12,14 @@ import {
   News,
 } from "../../src/memory/operations/stream/news.js";
 import {
+  FRESH_MS,
   HELD_BYTES_MAX,
   OpenStreams,
   STREAM_LIMITS,
+  type StreamPorts,
 } from "../../src/memory/operations/stream/open-streams.js";
 import { BEFORE_ALL, positionToken } from "../../src/memory/operations/stream/position.js";
-import {
-  FRESH_MS,
-  HEARTBEAT_MS,
-  type WatchEvent,
-  type WatchPorts,
-  watch,
-} from "../../src/memory/operations/stream/watch.js";
+import { HEARTBEAT_MS, type WatchEvent, watch } from "../../src/memory/operations/stream/watch.js";
 import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
@@ -46,14 +42,12 @@ afterEach(async () => {
   for (const service of services.splice(0)) await service.close();
 });
 
-type Ports = WatchPorts & ExportPorts;
-
-async function open(changes: Partial<Ports> = {}) {
+async function open(changes: Partial<StreamPorts> = {}) {
   const service = await TestService.open();
   services.push(service);
   const { ports } = service.domain();
   const clock = changes.clock ?? systemClock;
-  const streams: Ports = {
+  const streams: StreamPorts = {
     ...ports,
     clock,
     news: new News(clock),
@@ -65,7 +59,7 @@ async function open(changes: Partial<Ports> = {}) {
 }
 
 /** A watch that is taken event by event. */
-function watching(ports: WatchPorts, { position = "", caller = CALLER, namespace = "n" } = {}) {
+function watching(ports: StreamPorts, { position = "", caller = CALLER, namespace = "n" } = {}) {
   const [client, ending] = [new AbortController(), new AbortController()];
   watches.push(client);
   const events = watch(ports, {
@@ -115,7 +109,7 @@ async function linesOf(lines: AsyncIterable<string>): Promise<Record<string, unk
   return read;
 }
 
-const exporting = (ports: ExportPorts, includeVectors = false) => {
+const exporting = (ports: StreamPorts, includeVectors = false) => {
   const [client, ending] = [new AbortController(), new AbortController()];
   const asked = { caller: CALLER, namespace: "n", includeVectors };
   return exportMemories(ports, { ...asked, signal: client.signal, ending: ending.signal });
@@ -258,7 +252,7 @@ it("a move to another model is seen by nobody, and loses nothing that the origin
   await log.append({ logId: to, from: 3, entries: [memory("mem_3"), tombstone(2)] });
   expect(await words(3)).toEqual(["mem_2: text of mem_2", "mem_3: text of mem_3", "deleted mem_2"]);
 
-  async function positionBefore(ports: WatchPorts): Promise<string> {
+  async function positionBefore(ports: StreamPorts): Promise<string> {
     const { position } = await watching(ports).next();
     const [base] = JSON.parse(Buffer.from(position, "base64url").toString());
     return Buffer.from(JSON.stringify([base, 0])).toString("base64url");
@@ -432,7 +426,6 @@ it("an account has so many streams, leaves some to others, and one more is refus
 
 it("streams hold so many bytes, and read on when others have passed theirs on", async () => {
   const streams = new OpenStreams(systemClock);
-  const { signal } = new AbortController();
   // A little over 4 MiB, as the heaviest slices are.
   const entry = aMemory({ vectors: new Float32Array(1_048_576) });
   const slice = { entries: [{ sequence: 1, entry }], complete: false, dropped: false };
@@ -440,7 +433,7 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
   const readOf = (accountId: string) => {
     const stream = streams.open("watch", { ...CALLER, accountId, keyHash: `${Math.random()}` });
     let isDone = false;
-    const read = stream.read(reader, { limit: 1, signal }).then(() => {
+    const read = stream.read(reader, 1).then(() => {
       isDone = true;
     });
     return { stream, read, isDone: () => isDone };

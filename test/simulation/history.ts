@@ -1,6 +1,7 @@
 import { MemoryError } from "../../src/errors.js";
 import { Pins } from "../../src/memory/models/pin.js";
-import type { BatchResult } from "../../src/memory/operations/store-batch.js";
+import type { StoredMemory } from "../../src/memory/operations/store-item.js";
+import type { Result } from "../../src/memory/operations/write.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import { type Entry, forgottenBy, isEnd } from "../../src/memory/ports/log.js";
 import { modelVersionOf } from "../../src/memory/ports/model-version.js";
@@ -73,14 +74,14 @@ export interface Storing {
 }
 
 interface StoreAnswer {
-  readonly answered: { readonly id: string; readonly outcome?: string };
+  readonly stored: { readonly id: string; readonly outcome?: string };
   readonly replayed: boolean;
   /** Ids of the memories that it superseded because they are similar. */
   readonly superseded?: readonly string[];
 }
 
 interface BatchAnswer {
-  readonly results: readonly BatchResult[];
+  readonly results: readonly Result<StoredMemory>[];
   readonly replayed: boolean;
 }
 
@@ -113,7 +114,7 @@ export class History {
   async storing(operation: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
     const tried = this.#try(operation);
     if (operation.onSimilar === "supersede") this.#maySupersede(tried.version);
-    const { answered, replayed, superseded = [] } = await this.#unlessUnanswered(work);
+    const { stored: answered, replayed, superseded = [] } = await this.#unlessUnanswered(work);
     // One that keeps a similar memory was embedded, and costs a call.
     if (!replayed && (answered.outcome !== "KEPT" || operation.onSimilar === "keep"))
       this.#pay(operation.accountId);
@@ -178,7 +179,7 @@ export class History {
   }
 
   /** Notes what an attempt was answered. */
-  #take({ version, removals, startedMs }: Tried, answered: StoreAnswer["answered"]): void {
+  #take({ version, removals, startedMs }: Tried, answered: StoreAnswer["stored"]): void {
     const isFirst = version.storedMs === undefined;
     if (answered.outcome === "KEPT") {
       // The memory that was there is the answer, and this text is stored nowhere.

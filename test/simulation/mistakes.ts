@@ -26,7 +26,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key appends without asking whether the memory was there before",
     seed: 393,
-    changes: [["memory/operations/write.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
+    changes: [["memory/operations/write.ts", "idempotent: this.attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
@@ -39,7 +39,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
     changes: [
-      ["memory/idempotency/idempotency.ts", "if (!isFirst) await undo(answered);", "await undo(answered);"],
+      ["memory/idempotency/idempotency.ts", "if (!isFirst) await work.undo();", "await work.undo();"],
     ],
   },
   {
@@ -281,11 +281,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store that supersedes a similar memory leaves it",
     seed: 25,
     changes: [
-      [
-        "memory/operations/store-item.ts",
-        "const supersedes = [...conditions.supersedes, alike.entry.id];",
-        "const supersedes = conditions.supersedes;",
-      ],
+      ["memory/operations/store-item.ts", "supersedes: [...supersedes, alike.entry.id]", "supersedes"],
     ],
   },
 ];

@@ -222,8 +222,8 @@ class Schedule {
       const { operation, request } = memory();
       const asked = { ...request, namespace, idempotencyKey };
       return this.#history.storing(operation, async () => {
-        const stored = await this.#any.store(caller, asked);
-        return { ...stored, superseded: this.#db.supersededBy(stored.answered.id) };
+        const answer = await this.#any.store(caller, asked);
+        return { ...answer, superseded: this.#db.supersededBy(answer.stored.id) };
       });
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });

@@ -1,4 +1,4 @@
-import type { Among } from "../../memory/ports/among.js";
+import type { Among } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
 

@@ -1,5 +1,4 @@
-import type { Among } from "../../memory/ports/among.js";
-import type { Hit } from "../../memory/ports/index.js";
+import type { Among, Hit } from "../../memory/ports/index.js";
 import type { Found } from "./distinct.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { Pauses } from "./pauses.js";

@@ -1,6 +1,5 @@
 import { MetricKind } from "usearch";
-import type { Among } from "../../memory/ports/among.js";
-import type { Hit } from "../../memory/ports/index.js";
+import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import type { Chunk } from "./chunk.js";
 import { compare, gather } from "./compare.js";

@@ -1,5 +1,4 @@
-import type { Among } from "../../memory/ports/among.js";
-import type { Hit } from "../../memory/ports/index.js";
+import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { compare, gather } from "./compare.js";

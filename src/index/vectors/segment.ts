@@ -1,6 +1,5 @@
 import type { Index } from "usearch";
-import type { Among } from "../../memory/ports/among.js";
-import type { Hit } from "../../memory/ports/index.js";
+import type { Among, Hit } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
 import { type Filed, type GraphLayout, graphPath, type Overwriting, type Range } from "../segment-file.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";

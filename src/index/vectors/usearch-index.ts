@@ -1,5 +1,4 @@
-import type { Among } from "../../memory/ports/among.js";
-import type { Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { Found as FoundFile } from "../segment-file.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";

@@ -1,5 +1,4 @@
-import type { Among } from "../../memory/ports/among.js";
-import type { IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
+import type { Among, IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { Bits } from "../rows/bits.js";
 import { noteIn, placesOf, rowIn } from "../rows/inverted.js";

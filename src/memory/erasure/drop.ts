@@ -1,10 +1,9 @@
 import { count, failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
+import { namesOf } from "../log/walk.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/names.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
-
-const LIST_MANY = 100;
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
 const ERASE_AT_ONCE_MAX = 10_000;
@@ -65,12 +64,8 @@ function notEmpty(size: number): MemoryError {
 /** Drops and erases all namespaces of an account; returns how many memories they held. */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
   let dropped = 0;
-  for (let after = ""; ; ) {
-    const heads = await ports.names.list({ accountId, after, limit: LIST_MANY });
-    for (const { namespace } of heads) {
-      dropped += (await drop(ports, { accountId, namespace }, { force: true })) ?? 0;
-      after = namespace;
-    }
-    if (heads.length < LIST_MANY) return dropped;
+  for await (const { namespace } of namesOf(ports.names, { accountId })) {
+    dropped += (await drop(ports, { accountId, namespace }, { force: true })) ?? 0;
   }
+  return dropped;
 }

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import type { Claim, ClaimAnswer } from "../ports/claims.js";
-import type { Stored } from "../ports/log.js";
+import type { Answered, Claim, ClaimAnswer, TakeOver } from "../ports/claims.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { newMemoryId } from "../requests/id.js";
@@ -59,21 +58,7 @@ export interface IdempotentWork {
   /** Stores the memory, if no attempt has stored it before. */
   write(attempt: Attempt): Promise<Answered>;
   /** Refunds the cost of what was written if another attempt was answered first. Never throws. */
-  undo(answered: Answered): Promise<void>;
-}
-
-/** Answer of a store or an update; `outcome`, `etag` and `similar` only if the store asked for more. */
-export interface Answered
-  extends Pick<Stored, "id" | "tokens" | "createdAtMs">,
-    Pick<ClaimAnswer, "outcome" | "etag" | "kept"> {
-  readonly similar?: readonly Similar[];
-}
-
-/** A memory that was there before a text like it was stored. */
-export interface Similar {
-  readonly id: string;
-  readonly text: string;
-  readonly score: number;
+  undo(): Promise<void>;
 }
 
 /** Answer of a store, and whether it repeats an earlier answer. */
@@ -121,87 +106,83 @@ export class Idempotency {
    * long; and whatever `write` throws.
    */
   async run(request: IdempotentRequest, work: IdempotentWork): Promise<Outcome> {
+    const { scope, idempotencyKey, content, isBatch = false } = request;
+    const { claims, clock } = this.ports;
     const owner = `${this.#process}:${randomUUID()}`;
+    const claimedAtMs = clock.wallMs();
+    const claim: Claim = {
+      id: `${scope.accountId}:${sha256([idempotencyKey])}`,
+      requestHash: sha256([scope.namespace, ...content]),
+      memoryId: newMemoryId(),
+      owner,
+      claimedAtMs,
+      expiresAtMs: claimedAtMs + IDEMPOTENCY_TTL_MS,
+    };
+    const deadlineMs = clock.nowMs() + WAIT_MS;
     this.#running.add(owner);
     try {
-      return await this.#compete(request, { owner, work });
+      for (;;) {
+        const existing = await claims.claim(claim);
+        if (existing.requestHash !== claim.requestHash) throw reused();
+        if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
+        if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
+          const isNew = existing.memoryId === claim.memoryId;
+          const outcome = await this.#own({ ...existing, owner }, { isNew, isBatch, work });
+          if (outcome !== undefined) return outcome;
+        }
+        if (clock.nowMs() > deadlineMs)
+          throw unavailable("a call with this Idempotency-Key is still running");
+        await clock.sleep(LOOK_MS);
+      }
     } finally {
       this.#running.delete(owner);
     }
   }
 
-  async #compete(
-    request: IdempotentRequest,
-    { owner, work }: { owner: string; work: IdempotentWork },
-  ): Promise<Outcome> {
-    const { claims, clock } = this.ports;
-    const claim = newClaim(request, { owner, claimedAtMs: clock.wallMs() });
-    const deadlineMs = clock.nowMs() + WAIT_MS;
-    for (;;) {
-      const existing = await claims.claim(claim);
-      if (existing.requestHash !== claim.requestHash) throw reused();
-      if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
-      if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
-        const isNew = existing.memoryId === claim.memoryId;
-        const outcome = await this.#own({ ...existing, owner, isNew, isBatch: request.isBatch }, work);
-        if (outcome !== undefined) return outcome;
-      }
-      if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");
-      await clock.sleep(LOOK_MS);
-    }
-  }
-
   /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
-    { isNew, isBatch = false, ...claim }: Claim & { isNew: boolean; isBatch: boolean | undefined },
-    { write, undo }: IdempotentWork,
+    { id, owner, memoryId, stored = [] }: Claim,
+    { isNew, isBatch, work }: { isNew: boolean; isBatch: boolean; work: IdempotentWork },
   ): Promise<Outcome | undefined> {
+    const { claims, clock } = this.ports;
+    const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">) =>
+      claims.takeOver({ id, from: owner, to: owner, ...how });
     let appending = false;
     const confirm = async () => {
-      if (!(await this.#holds(claim))) throw new ClaimTakenOverError();
+      // Proved by a write, because a read may reach a server of the database that lags behind.
+      if (!(await hold({ claimedAtMs: clock.wallMs() }))) throw new ClaimTakenOverError();
       appending = true;
     };
     try {
-      const { memoryId, stored = [] } = claim;
-      const attempt = { memoryId, isFirst: isNew, stored, confirm };
-      const answered = await write(attempt);
+      const answered = await work.write({ memoryId, isFirst: isNew, stored, confirm });
+      const answer = answerOf(answered, memoryId);
       let isFirst = false;
       try {
-        isFirst = await this.#storeAnswer(claim, answered);
+        isFirst = await this.#persist(() => claims.answer({ id, owner, answer }));
       } finally {
-        if (!isFirst) await undo(answered);
+        if (!isFirst) await work.undo();
       }
       return { answered, replayed: !isFirst };
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
-        if (await this.#storeProgress(claim, error)) throw error;
+        const { stored } = error;
+        // Frees the key for the rest.
+        if (await this.#persist(() => hold({ claimedAtMs: LONG_AGO_MS, stored }))) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
       const isNothing = !appending || (!isBatch && isRefusal(error));
-      if (isNothing || error instanceof UnfinishedBatchError || isRefusal(error))
-        await this.#letGo(claim, { isNew: isNew && isNothing });
+      if (isNothing || error instanceof UnfinishedBatchError || isRefusal(error)) {
+        // An earlier owner may still append its memory, so the id must stay the same.
+        const isUnused = isNew && isNothing;
+        const letGo = isUnused ? claims.release({ id, owner }) : hold({ claimedAtMs: LONG_AGO_MS });
+        // The caller is told why the store failed, not an error of this step: a key that was not freed is taken over by
+        // the next call once its owner counts as dead.
+        await letGo.catch(() => {});
+      }
       throw error;
     }
-  }
-
-  /** Proves the claim by a write, because a read may reach a server of the database that lags behind. */
-  #holds({ id, owner }: Claim): Promise<boolean> {
-    const { claims, clock } = this.ports;
-    return claims.takeOver({ id, from: owner, to: owner, claimedAtMs: clock.wallMs() });
-  }
-
-  /** Stores the answer; true if it is the first. */
-  #storeAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
-    const answer = answerOf(answered, memoryId);
-    return this.#persist(() => this.ports.claims.answer({ id, owner, answer }));
-  }
-
-  /** Stores which items of a batch were stored, and frees the key for the rest; true if this attempt still had it. */
-  #storeProgress({ id, owner }: Claim, { stored }: UnfinishedBatchError): Promise<boolean> {
-    const taken = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
-    return this.#persist(() => this.ports.claims.takeOver(taken));
   }
 
   /**
@@ -219,17 +200,6 @@ export class Idempotency {
     }
   }
 
-  /** Frees the key for the next call. The caller is told why the store failed, not an error of this step. */
-  async #letGo({ id, owner }: Claim, { isNew }: { isNew: boolean }): Promise<void> {
-    const { claims } = this.ports;
-    // An earlier owner may still append its memory, so the id must stay the same.
-    const letGo = isNew
-      ? claims.release({ id, owner })
-      : claims.takeOver({ id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS });
-    // A key that was not freed is taken over by the next call once its owner counts as dead.
-    await letGo.catch(() => {});
-  }
-
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
   async #replay(
     { scope, isBatch = false }: IdempotentRequest,
@@ -237,19 +207,16 @@ export class Idempotency {
     memoryId: string,
   ): Promise<Outcome> {
     const answered = { id: memoryId, ...answer };
-    if (!isBatch && (await this.#find(scope, answered.id)) === undefined) throw deletedSince();
+    const find = (id: string) => findMemory(this.ports, scope, id);
+    if (!isBatch && (await find(answered.id)) === undefined) throw deletedSince();
     if (similar === undefined) return { answered, replayed: true };
-    const found = await Promise.all(similar.map(({ id }) => this.#find(scope, id)));
+    const found = await Promise.all(similar.map(({ id }) => find(id)));
     // Those that were deleted since are left out.
     const left = similar.flatMap((each, i) => {
       const { text } = found[i] ?? {};
       return text === undefined ? [] : [{ ...each, text }];
     });
     return { answered: { ...answered, similar: left }, replayed: true };
-  }
-
-  #find(scope: Scope, id: string) {
-    return findMemory(this.ports, scope, id);
   }
 
   async #takeOver({ id, owner, claimedAtMs }: Claim, to: string): Promise<boolean> {
@@ -263,7 +230,6 @@ export class Idempotency {
   }
 }
 
-/** Makes what a claim keeps of an answer: no texts, which may be erased before the claim. */
 function answerOf({ id, similar, ...answered }: Answered, memoryId: string): ClaimAnswer {
   return {
     ...answered,
@@ -299,21 +265,6 @@ export function parseIdempotencyKey(value: string): string {
     "Idempotency-Key",
     `is ${value.length} characters; the limit is ${IDEMPOTENCY_KEY_CHARS_MAX}`,
   );
-}
-
-/** Makes the claim with which an owner asks for a request's key. */
-function newClaim(
-  { scope, idempotencyKey, content }: IdempotentRequest,
-  { owner, claimedAtMs }: { owner: string; claimedAtMs: number },
-): Claim {
-  return {
-    id: `${scope.accountId}:${sha256([idempotencyKey])}`,
-    requestHash: sha256([scope.namespace, ...content]),
-    memoryId: newMemoryId(),
-    owner,
-    claimedAtMs,
-    expiresAtMs: claimedAtMs + IDEMPOTENCY_TTL_MS,
-  };
 }
 
 /** Hashes several strings, encoded so that different lists never collide. */

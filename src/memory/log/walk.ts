@@ -1,17 +1,49 @@
 import type { Entry, Log, Projection, Range, Sequenced } from "../ports/log.js";
-import type { Named, Names, Scope } from "../ports/names.js";
+import type { Listed, Named, Names, NamespaceHead, Scope } from "../ports/names.js";
 
 /** Names or logs read at a time. */
-const LIST_MANY = 100;
+const LIST_MANY = 500;
+
+/** Walks through a list that is read from behind a place on, some items at a time. */
+async function* through<T, P>(
+  list: (after: P | undefined) => Promise<readonly T[]>,
+  placeOf: (item: T) => P,
+  begin?: P,
+): AsyncGenerator<T> {
+  for (let after = begin; ; ) {
+    const some = await list(after);
+    yield* some;
+    if (some.length < LIST_MANY) return;
+    after = placeOf(some.at(-1) as T);
+  }
+}
 
 /** Walks through the names of all accounts' namespaces, from the one after the given one on. */
-export async function* allNames(names: Names, begin?: Scope): AsyncGenerator<Named> {
-  for (let after = begin; ; ) {
-    const some = await names.listAll({ after, limit: LIST_MANY });
-    yield* some;
-    after = some.at(-1)?.scope;
-    if (some.length < LIST_MANY) return;
-  }
+export function allNames(names: Names, begin?: Scope): AsyncGenerator<Named> {
+  return through(
+    (after) => names.listAll({ after, limit: LIST_MANY }),
+    ({ scope }) => scope,
+    begin,
+  );
+}
+
+/** Walks through the names of an account's namespaces: all, or those that begin with a prefix. */
+export function namesOf(
+  names: Names,
+  account: Pick<Listed, "accountId" | "prefix">,
+): AsyncGenerator<NamespaceHead> {
+  return through<NamespaceHead, string>(
+    (after) => names.list({ ...account, after, limit: LIST_MANY }),
+    ({ namespace }) => namespace,
+  );
+}
+
+/** Walks through all logs, including those that have lost their name or have none yet. */
+export function allLogIds(log: Log): AsyncGenerator<string> {
+  return through<string, string>(
+    (after = "") => log.logIds({ after, limit: LIST_MANY }),
+    (logId) => logId,
+  );
 }
 
 /** Walks along a log, some entries at a time, up to its end. */
@@ -24,15 +56,5 @@ export async function* allEntries<W extends Projection>(
     yield entries;
     if (complete) return;
     from += entries.length;
-  }
-}
-
-/** Walks through all logs, including those that have lost their name or have none yet. */
-export async function* allLogIds(log: Log): AsyncGenerator<string> {
-  for (let after = ""; ; ) {
-    const some = await log.logIds({ after, limit: LIST_MANY });
-    yield* some;
-    after = some.at(-1) ?? after;
-    if (some.length < LIST_MANY) return;
   }
 }

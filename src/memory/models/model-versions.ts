@@ -165,20 +165,14 @@ export class ModelVersions {
   /** Waits for a model to be loaded. @throws the signal's reason if it is aborted */
   async #arrival({ identity, opened, failed }: Loading, signal?: AbortSignal): Promise<OpenModel> {
     if (failed) throw unavailable(`the model ${identity.id} cannot be loaded here now`);
-    let abort = () => {};
     const aborted = new Promise<never>((_, reject) => {
-      abort = () => reject(signal?.reason);
-      signal?.addEventListener("abort", abort);
-      if (signal?.aborted) abort();
+      signal?.addEventListener("abort", () => reject(signal.reason));
+      if (signal?.aborted) reject(signal.reason);
     });
-    try {
-      const late = this.options.clock.sleep(LOADING_TIMEOUT_MS);
-      const model = await Promise.race([opened, late, aborted]);
-      if (model === undefined) throw unavailable(`the model ${identity.id} is not loaded yet`);
-      return model as OpenModel;
-    } finally {
-      signal?.removeEventListener("abort", abort);
-    }
+    const late = this.options.clock.sleep(LOADING_TIMEOUT_MS);
+    const model = await Promise.race([opened, late, aborted]);
+    if (model === undefined) throw unavailable(`the model ${identity.id} is not loaded yet`);
+    return model as OpenModel;
   }
 
   #closeIdle(): void {

@@ -23,25 +23,20 @@ export function modelFor(wanted: string, models: readonly Pinned[]): string {
 
 type Aspect = keyof ModelIdentity;
 
-const NAMES: Readonly<Record<Aspect, string>> = {
-  id: "id",
-  revision: "revision",
-  dtype: "dtype",
-  dimensions: "dimensions",
-  pooling: "pooling",
-  passagePrefix: "passage prefix",
-};
-
-/** Parts of a model's identity, in the order in which messages list them. */
-const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
-  id: ({ id }) => id,
-  revision: ({ revision }) => `revision ${revision.slice(0, 12)}`,
-  dtype: ({ dtype }) => dtype,
-  dimensions: ({ dimensions }) => `${dimensions} dimensions`,
-  pooling: ({ pooling = "mean" }) => `pooling ${pooling}`,
-  passagePrefix: ({ passagePrefix }) =>
-    passagePrefix === undefined ? "no passage prefix" : `passage prefix ${JSON.stringify(passagePrefix)}`,
-};
+/** Parts of a model's identity, in the order in which messages list them: their names, and what messages say of them. */
+const ASPECTS: Readonly<Record<Aspect, readonly [name: string, inWords: (model: ModelIdentity) => string]>> =
+  {
+    id: ["id", ({ id }) => id],
+    revision: ["revision", ({ revision }) => `revision ${revision.slice(0, 12)}`],
+    dtype: ["dtype", ({ dtype }) => dtype],
+    dimensions: ["dimensions", ({ dimensions }) => `${dimensions} dimensions`],
+    pooling: ["pooling", ({ pooling = "mean" }) => `pooling ${pooling}`],
+    passagePrefix: [
+      "passage prefix",
+      ({ passagePrefix: prefix }) =>
+        prefix === undefined ? "no passage prefix" : `passage prefix ${JSON.stringify(prefix)}`,
+    ],
+  };
 
 /**
  * Pins a new database to the model that was loaded for it, and checks that any other is pinned to that model.
@@ -63,7 +58,7 @@ export async function pinned(
   if (differing.length === 0) return models;
   throw refused(
     present,
-    `${describe(model)}. They differ in ${differing.map((aspect) => NAMES[aspect]).join(", ")}; ` +
+    `${describe(model)}. They differ in ${differing.map((aspect) => ASPECTS[aspect][0]).join(", ")}; ` +
       `start with ${settingsFor(present, differing)}`,
   );
 }
@@ -73,7 +68,7 @@ export function isSame(a: ModelIdentity, b: ModelIdentity): boolean {
 }
 
 function differences(a: ModelIdentity, b: ModelIdentity): Aspect[] {
-  return (Object.keys(WORDS) as Aspect[]).filter((aspect) => a[aspect] !== b[aspect]);
+  return (Object.keys(ASPECTS) as Aspect[]).filter((aspect) => a[aspect] !== b[aspect]);
 }
 
 function refused(pinned: ModelIdentity, what: string): MemoryError {
@@ -84,7 +79,7 @@ function refused(pinned: ModelIdentity, what: string): MemoryError {
 }
 
 export function describe(model: ModelIdentity): string {
-  const [id, ...rest] = Object.values(WORDS).map((inWords) => inWords(model));
+  const [id, ...rest] = Object.values(ASPECTS).map(([, inWords]) => inWords(model));
   return `${id} (${rest.join(", ")})`;
 }
 

@@ -28,25 +28,17 @@ export interface StoreConditions {
  */
 export async function decideStore(
   view: LogView,
-  { memory, conditions }: { memory: Stored; conditions: StoreConditions },
+  memory: Stored,
+  conditions: StoreConditions,
 ): Promise<Decision> {
-  const { existing, supersedes } = await checked(view, conditions);
+  const { existing, supersedes } = await checkStore(view, conditions);
   if (existing !== undefined && conditions.onConflict === "keep") return { existing: existing.entry };
   const next = { ...memory, ...(supersedes.length > 0 && { supersedes }) };
   return { entry: existing === undefined ? next : versionAfter(existing, next, view.nowMs) };
 }
 
-/** Returns the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
-export async function checkStore(
-  view: LogView,
-  conditions: StoreConditions,
-): Promise<CurrentVersion["entry"] | undefined> {
-  const { existing } = await checked(view, conditions);
-  return conditions.onConflict === "keep" ? existing?.entry : undefined;
-}
-
-/** Finds the memory with the external id, and the numbers to supersede, and refuses what cannot be. */
-async function checked(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
+/** Finds the memory with the external id, and the numbers to supersede. @throws MemoryError as `decideStore` */
+export async function checkStore(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
   const existing = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
   if (existing !== undefined && onConflict === "keep") return { existing, supersedes: [] };
   if (existing !== undefined && onConflict === "refuse") throw taken(existing);
@@ -94,7 +86,7 @@ function taken({ entry }: CurrentVersion): MemoryError {
 
 /** Changes of a memory. What is left out stays as it is. */
 export interface Changes {
-  readonly text?: (Embedding & { readonly text: string }) | undefined;
+  readonly text?: string | undefined;
   readonly metadata?: ((old: JsonObject) => JsonObject) | undefined;
   /** The new time from which it is hidden; null for none. */
   readonly expiresAtMs?: number | null | undefined;
@@ -102,11 +94,17 @@ export interface Changes {
   readonly eventAtMs?: number | null | undefined;
 }
 
-interface Update {
-  readonly opId: string;
+/** A memory to change, and the etag that it must have, if any. */
+export interface Changed {
   readonly id: string;
   readonly etag: string | undefined;
+}
+
+interface Update extends Changed {
+  readonly opId: string;
   readonly changes: Changes;
+  /** Embedding of the new text, if there is one. */
+  readonly embedding: Embedding | undefined;
 }
 
 /**
@@ -114,11 +112,10 @@ interface Update {
  *
  * @throws MemoryError `not_found`, `aborted`, `failed_precondition` or `invalid_argument`, and LogAdvancedError.
  */
-export async function decideUpdate(view: LogView, update: Update): Promise<Decision & { entry: Stored }> {
+export async function decideUpdate(view: LogView, update: Update): Promise<Decision> {
   const current = await updatable(view, update);
-  const { text } = update.changes;
   // The old vectors are needed only if the text stays.
-  const what = text === undefined ? "all" : "text";
+  const what = update.embedding === undefined ? "all" : "text";
   const { logId, log, nowMs } = view;
   const [found] = (await log.fetch({ logId, sequences: [current.sequence], what })).found;
   // Another has changed or deleted it since.
@@ -131,10 +128,7 @@ export async function decideUpdate(view: LogView, update: Update): Promise<Decis
  *
  * @throws MemoryError `not_found`, `aborted` or `failed_precondition`, and LogAdvancedError.
  */
-export async function updatable(
-  view: LogView,
-  { id, etag }: Pick<Update, "id" | "etag">,
-): Promise<CurrentVersion> {
+export async function updatable(view: LogView, { id, etag }: Changed): Promise<CurrentVersion> {
   const current = await currentVersionOf(view, id);
   if (current === undefined) throw noSuchMemory();
   if (current.supersededBy !== undefined) throw superseded(current.supersededBy);
@@ -143,16 +137,17 @@ export async function updatable(
   return current;
 }
 
-function changed(old: Stored, { opId, changes }: Update): Stored {
+function changed(old: Stored, { opId, changes, embedding }: Update): Stored {
   const { vectors, windows, supersedes, expiresAtMs = null, eventAtMs = null, ...rest } = old;
-  const { text = { text: old.text, vectors, ...(windows && { windows }), tokens: old.tokens } } = changes;
+  const embedded = embedding ?? { vectors, ...(windows && { windows }), tokens: old.tokens };
   const expires = changes.expiresAtMs === undefined ? expiresAtMs : changes.expiresAtMs;
   const event = changes.eventAtMs === undefined ? eventAtMs : changes.eventAtMs;
   const metadata = changes.metadata?.(JSON.parse(old.metadata) as JsonObject);
   return {
     ...rest,
     opId,
-    ...text,
+    text: changes.text ?? old.text,
+    ...embedded,
     ...(metadata !== undefined && { metadata: parseMetadata(metadata) }),
     ...(expires !== null && { expiresAtMs: expires }),
     ...(event !== null && { eventAtMs: event }),

@@ -1,13 +1,12 @@
 import { invalid } from "../../errors.js";
-import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
+import { finish, newErasure } from "../erasure/erase.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
-import { scopeOf } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
-import { forget } from "./delete-memory.js";
-import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
-import type { ChangingRequest, ErasingPorts } from "./ports.js";
+import { type Forgetting, forget } from "./delete-memory.js";
+import { dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
+import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;
@@ -17,74 +16,65 @@ const PENDING_MAX = 1_000;
 /** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
 const ERASING_MAX = 8;
 
-export interface DeletedMemories {
-  /** Number of those that were there, and are erased now. */
-  readonly deleted: number;
-  /** True if others are left. */
-  readonly more: boolean;
-  /** Matches of a filter; only of a dry run. */
-  readonly dry?: DryRun | undefined;
-}
-
 /**
  * Deletes several memories by their ids or by a filter, each like `deleteMemory`. Ids that no memory has are
- * passed over. By a filter it deletes some of the oldest that a list with it shows, and answers whether others
- * are left: a call that broke off is finished by the next one. Costs nothing.
+ * passed over. By a filter it deletes some of the oldest that a list with it shows. It answers how many were there and
+ * are erased now, and whether others are left: a call that broke off is finished by the next one. Costs nothing.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
  * latter, some may be deleted already.
  */
-export async function deleteMemories(
-  ports: ErasingPorts,
-  { caller, signal, ...request }: ChangingRequest,
-): Promise<DeletedMemories> {
-  const scope = scopeOf({ caller, ...request });
-  const { includeSuperseded = false } = request;
+export async function deleteMemories(ports: Ports, request: ChangingRequest) {
+  const { includeSuperseded = false, signal } = request;
   const { filter, ids } = parseTargets(request);
   if (filter === undefined && includeSuperseded) {
     throw invalid("include_superseded", "is for a filter; ids name any memory");
   }
   // A dry run changes nothing, but only a key that may delete has a use for it.
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  let deleted = 0;
-  const change = async (forgetting: Parameters<typeof forget>[1]) => {
-    if (await forget(ports, forgetting)) deleted++;
-    return true;
-  };
-  if (filter === undefined) {
-    const read = async (some: readonly string[]) => some.map((id) => ({ scope, id }));
-    const atOnce = await atOnceIn(ports, scope);
-    const left = await changeSome(ports.clock, { targets: ids, atOnce, read, change, signal });
-    return { deleted, more: left > 0 };
+  const scope = await authorizeFree(ports, request, { writes: true });
+  const selecting = filter && { filter, includeSuperseded, signal };
+  if (request.dryRun === true && selecting !== undefined) {
+    return { deleted: 0, more: false, dry: await dryRun(ports, scope, selecting) };
   }
-  const selecting = { filter, includeSuperseded, signal };
-  if (request.dryRun === true) {
-    return { deleted, more: false, dry: await dryRun(ports, scope, selecting) };
+  let deleted = 0;
+  const forgetAll = async <T>(targets: readonly T[], read: (some: readonly T[]) => Promise<Forgetting[]>) =>
+    changeSome(ports.clock, {
+      targets,
+      atOnce: await atOnceIn(ports, scope),
+      signal,
+      read,
+      change: async (forgetting) => {
+        if (await forget(ports, forgetting)) deleted++;
+        return true;
+      },
+    });
+  if (selecting === undefined) {
+    const left = await forgetAll(ids, async (some) => some.map((id) => ({ scope, id })));
+    return { deleted, more: left > 0 };
   }
   const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { deleted, more: false };
   const { logId, selection } = matching;
   await finishBroken(ports, logId);
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
-  const read = async (sequences: readonly number[]) => {
+  const left = await forgetAll(targets, async (sequences) => {
     // Read again, because others may have deleted or changed them meanwhile.
-    const found = await readMatching(ports, { logId, sequences, filter, includeSuperseded });
+    const found = await readMatching(ports, { ...selecting, logId, sequences });
     return found.map(({ sequence, entry: { id } }) => {
-      return { scope, id, filter, first: { ...newErasure(ports.clock, { scope, logId }), sequence } };
+      const first = { ...newErasure(ports.clock, { scope, logId }), sequence };
+      return { scope, id, filter, first };
     });
-  };
-  const atOnce = await atOnceIn(ports, scope);
-  const left = await changeSome(ports.clock, { targets, atOnce, read, change, signal });
+  });
   return { deleted, more: left > 0 || selection.size > targets.length };
 }
 
 /** Number of memories of a namespace to erase at a time. */
-async function atOnceIn({ namespaces }: Pick<ErasurePorts, "namespaces">, scope: Scope): Promise<number> {
+async function atOnceIn({ namespaces }: Ports, scope: Scope): Promise<number> {
   return (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
 }
 
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
-async function finishBroken(ports: ErasurePorts, logId: string): Promise<void> {
+async function finishBroken(ports: Ports, logId: string): Promise<void> {
   for (const erasure of await ports.erasures.pending(PENDING_MAX)) {
     if (erasure.logId === logId && erasure.sequence !== undefined) await finish(ports, erasure);
   }

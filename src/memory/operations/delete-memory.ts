@@ -1,5 +1,5 @@
 import { unavailable } from "../../errors.js";
-import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
+import { finish, newErasure } from "../erasure/erase.js";
 import { onLiving } from "../log/append-direct.js";
 import type { Filter } from "../ports/condition.js";
 import type { LogErasure } from "../ports/erasures.js";
@@ -8,10 +8,9 @@ import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { matches } from "../requests/matches.js";
-import { scopeOf } from "../requests/namespace.js";
 import { isExpired, noSuchMemory } from "../versions/current-version.js";
 import type { MemoryRequest } from "./get.js";
-import type { ErasingPorts } from "./ports.js";
+import type { Ports } from "./ports.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
 const VERSIONS_MAX = 20;
@@ -23,19 +22,15 @@ const VERSIONS_MAX = 20;
  * @throws MemoryError `not_found`, `unauthenticated` or `unavailable`; after the latter, the memory may be
  * deleted already, or within a minute.
  */
-export async function deleteMemory(
-  ports: ErasingPorts,
-  { caller, ...request }: MemoryRequest,
-): Promise<void> {
-  const scope = scopeOf({ caller, ...request });
+export async function deleteMemory(ports: Ports, request: MemoryRequest): Promise<void> {
   const id = parseMemoryId(request.id);
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: true });
   if (!(await forget(ports, { scope, id }))) throw noSuchMemory();
 }
 
 type MemoryErasure = LogErasure & { readonly sequence: number };
 
-interface Forgetting {
+export interface Forgetting {
   readonly scope: Scope;
   readonly id: string;
   /** The erasure to begin with; that of the memory's present version if left out. */
@@ -51,10 +46,7 @@ interface Forgetting {
  *
  * @throws MemoryError `unavailable`
  */
-export async function forget(
-  ports: ErasurePorts,
-  { first, filter, ...target }: Forgetting,
-): Promise<boolean> {
+export async function forget(ports: Ports, { first, filter, ...target }: Forgetting): Promise<boolean> {
   const { log, erasures, clock } = ports;
   let was = first !== undefined;
   let found = first ?? (await locate(ports, target));
@@ -80,7 +72,7 @@ export async function forget(
 
 /** Finds a memory's present version, to erase it. This needs no index: the log knows the number of each memory. */
 async function locate(
-  ports: ErasurePorts,
+  ports: Ports,
   { scope, id }: { scope: Scope; id: string },
 ): Promise<MemoryErasure | undefined> {
   const located = await onLiving(ports, scope, async ({ logId }) => {

@@ -1,13 +1,7 @@
 import { drop } from "../erasure/drop.js";
 import { authorizeFree } from "../requests/authorize.js";
-import { scopeOf } from "../requests/namespace.js";
 import { noSuchNamespace } from "./get-namespace.js";
-import type { ErasingPorts, NamespaceRequest } from "./ports.js";
-
-export interface DropRequest extends NamespaceRequest {
-  /** Required if the namespace is not empty. */
-  readonly force: boolean;
-}
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 /**
  * Drops a namespace and erases all of it; its name becomes free. Returns how many memories it held. Costs
@@ -15,11 +9,12 @@ export interface DropRequest extends NamespaceRequest {
  *
  * @throws MemoryError `not_found`; `failed_precondition` if it is not empty and `force` is not set.
  */
-export async function deleteNamespace(ports: ErasingPorts, request: DropRequest): Promise<number> {
-  const { caller, force } = request;
-  const scope = scopeOf(request);
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const dropped = await drop(ports, scope, { force });
+export async function deleteNamespace(
+  ports: Ports,
+  request: NamespaceRequest & { readonly force: boolean },
+): Promise<number> {
+  const scope = await authorizeFree(ports, request, { writes: true });
+  const dropped = await drop(ports, scope, request);
   if (dropped === undefined) throw noSuchNamespace();
   return dropped;
 }

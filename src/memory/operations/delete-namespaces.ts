@@ -1,76 +1,61 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
-import { heldLogOf, measureNamespace, type NamedLogs } from "../log/living-log.js";
+import { measureNamespace } from "../log/living-log.js";
+import { namesOf } from "../log/walk.js";
 import type { Caller } from "../ports/quota.js";
-import { authorizeFree } from "../requests/authorize.js";
+import { expectPermitted } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
 import { changeSome } from "./change-some.js";
-import type { ErasingPorts } from "./ports.js";
+import type { Ports } from "./ports.js";
 
 /** Namespaces that one call deletes, or that a dry run names, at most. */
 export const NAMESPACES_MAX = 100;
 /** Namespaces dropped or measured at a time. */
 const DROPPING_MAX = 4;
-/** Names that a dry run counts at a time. */
-const COUNT_MANY = 1_000;
 
 export interface DeleteNamespacesRequest {
   readonly caller: Caller;
-  /** Beginning of the names; required. */
   readonly prefix: string;
-  /** True if nothing must be deleted yet: the answer tells what would be. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface DeletedNamespaces {
-  readonly deleted: number;
-  /** True if others are left. */
-  readonly more: boolean;
-  /** Names of those that were deleted or, of a dry run, of those that the next call would delete. */
-  readonly namespaces: readonly string[];
-  /** Number of memories that these held. */
-  readonly memories: number;
-  /** Number of all namespaces with the prefix; only of a dry run. */
-  readonly matched?: number | undefined;
-}
-
-/** Which names a call is about: those of an account, or the one that its caller's key is for. */
-interface Meant {
-  readonly accountId: string;
-  readonly prefix: string;
-  readonly own: string | undefined;
-}
-
 /**
  * Deletes the namespaces whose names begin with a prefix, each like `deleteNamespace` does by force, in the order
- * of their names' bytes: up to 100 a call. It answers whether others are left: a call that broke off is finished by
- * the next one. A key that is for one namespace deletes that one alone, and nothing if the prefix is another's.
- * Costs nothing.
+ * of their names' bytes: up to 100 a call. It answers their names, how many memories they held and whether others are
+ * left: a call that broke off is finished by the next one. A dry run answers the names that the next call would delete,
+ * and how many are `matched` in all. A key that is for one namespace deletes that one alone, and nothing if the prefix
+ * is another's. Costs nothing.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied` or `unavailable`; after the
  * latter, some may be deleted already.
  */
 export async function deleteNamespaces(
-  ports: ErasingPorts,
+  ports: Ports,
   { caller, dryRun, signal, ...request }: DeleteNamespacesRequest,
-): Promise<DeletedNamespaces> {
+) {
   const prefix = parsePrefix(request.prefix, { required: true });
   const { accountId, namespace: own } = caller;
-  const meant = { accountId, prefix, own };
   // A dry run changes nothing, but only a key that may delete has a use for it.
-  await authorizeFree(ports.quota, caller, {
-    writes: true,
-    namespace: own?.startsWith(prefix) ? own : prefix,
-  });
-  const found = await namesOf(ports, meant, { after: "", limit: NAMESPACES_MAX + 1 });
+  await ports.quota.verify(caller);
+  expectPermitted(caller, { writes: true, namespace: own?.startsWith(prefix) ? own : prefix });
+  const measure = (namespace: string) => measureNamespace(ports, { accountId, namespace });
+  const list = async () => {
+    const heads = await ports.names.list({ accountId, prefix, limit: NAMESPACES_MAX + 1 });
+    return heads.map(({ namespace }) => namespace);
+  };
+  const found = own === undefined ? await list() : (await measure(own)) === undefined ? [] : [own];
   const names = found.slice(0, NAMESPACES_MAX);
   const hasMore = found.length > names.length;
   if (dryRun === true) {
-    const matched = hasMore ? await countNames(ports, meant, signal) : found.length;
-    const held = await mapSome(names, DROPPING_MAX, (namespace) =>
-      measureNamespace(ports, { accountId, namespace }),
-    );
+    let matched = hasMore ? 0 : names.length;
+    if (hasMore) {
+      for await (const _ of namesOf(ports.names, { accountId, prefix })) {
+        signal?.throwIfAborted();
+        matched++;
+      }
+    }
+    const held = await mapSome(names, DROPPING_MAX, measure);
     const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
     return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
   }
@@ -89,27 +74,4 @@ export async function deleteNamespaces(
     namespaces: names.filter((name) => dropped.has(name)),
     memories: [...dropped.values()].reduce((sum, each) => sum + each, 0),
   };
-}
-
-/** Lists names after the given one. */
-async function namesOf(
-  ports: NamedLogs,
-  { accountId, prefix, own }: Meant,
-  page: { readonly after: string; readonly limit: number },
-): Promise<string[]> {
-  if (own !== undefined)
-    return (await heldLogOf(ports, { accountId, namespace: own })) === undefined ? [] : [own];
-  const heads = await ports.names.list({ accountId, prefix, ...page });
-  return heads.map(({ namespace }) => namespace);
-}
-
-/** Counts all names, some at a time. */
-async function countNames(ports: NamedLogs, meant: Meant, signal: AbortSignal | undefined): Promise<number> {
-  for (let [count, after] = [0, ""]; ; ) {
-    signal?.throwIfAborted();
-    const names = await namesOf(ports, meant, { after, limit: COUNT_MANY });
-    count += names.length;
-    after = names.at(-1) ?? after;
-    if (names.length < COUNT_MANY) return count;
-  }
 }

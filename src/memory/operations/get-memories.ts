@@ -1,34 +1,22 @@
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
-import { scopeOf } from "../requests/namespace.js";
-import { findMemories, type Shown } from "../versions/fetch.js";
+import { findMemories } from "../versions/fetch.js";
 import { fillPage, type Step } from "./page-of-memories.js";
-import type { NamespaceRequest, ReadingPorts } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 /** Memories read at a time: few, because the answer may have no room for them. */
 const READ_MANY = 16;
 
-export interface MemoriesRequest extends NamespaceRequest {
-  readonly ids: readonly string[];
-}
-
-export interface GotMemories {
-  /** Memories in the order of the request. */
-  readonly memories: readonly Shown[];
-  /** Ids that no memory has. */
-  readonly missing: readonly string[];
-  /** Ids that the answer has no room for. */
-  readonly remaining: readonly string[];
-}
-
-/** Finds several memories by their ids, also superseded ones, up to the bytes that an answer may have. Costs nothing. */
+/**
+ * Finds several memories by their ids, also superseded ones, in the order of the ids. Those that no memory has are
+ * `missing`, and those that the answer has no room for `remaining`. Costs nothing.
+ */
 export async function getMemories(
-  ports: ReadingPorts,
-  { caller, ...request }: MemoriesRequest,
-): Promise<GotMemories> {
-  const scope = scopeOf({ caller, ...request });
+  ports: Ports,
+  request: NamespaceRequest & { readonly ids: readonly string[] },
+) {
   const ids = parseMemoryIds(request.ids);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const logId = await ports.names.find(scope);
   if (logId === undefined) return { memories: [], missing: ids, remaining: [] };
   const missing: string[] = [];

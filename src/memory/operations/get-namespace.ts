@@ -1,15 +1,9 @@
 import { MemoryError } from "../../errors.js";
 import { heldLogOf } from "../log/living-log.js";
 import type { Measured, Projected } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
 import { authorizeFree } from "../requests/authorize.js";
-import { scopeOf } from "../requests/namespace.js";
 import { newest, oldest, type Step } from "./page-of-memories.js";
-import type { ReadingPorts } from "./ports.js";
-
-/** Entries per read, and reads at each end of a log: many deleted entries may stand there. */
-const READ_MANY = 512;
-const READS_MAX = 20;
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 export interface NamespaceDetails extends Measured {
   /**
@@ -25,18 +19,13 @@ export interface NamespaceDetails extends Measured {
  *
  * @throws MemoryError `not_found`
  */
-export async function getNamespace(
-  ports: ReadingPorts,
-  { caller, ...request }: { caller: Caller; namespace: string },
-): Promise<NamespaceDetails> {
-  const scope = scopeOf({ caller, ...request });
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+export async function getNamespace(ports: Ports, request: NamespaceRequest): Promise<NamespaceDetails> {
+  const scope = await authorizeFree(ports, request, { writes: false });
   const held = await heldLogOf(ports, scope);
   if (held === undefined) throw noSuchNamespace();
   const measured = await ports.log.measure(held);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };
-  const reads = { readFirst: READ_MANY, readMany: READ_MANY, readsMax: READS_MAX };
-  const walk = { logId: held.logId, last: held.last, what: "head", ...reads } as const;
+  const walk = { logId: held.logId, last: held.last, what: "head" } as const;
   return {
     ...measured,
     firstAtMs: await firstWrittenAt(oldest(ports, walk)),

@@ -1,9 +1,8 @@
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
-import { scopeOf } from "../requests/namespace.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
-import type { NamespaceRequest, ReadingPorts } from "./ports.js";
+import type { NamespaceRequest, Ports } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {
   readonly id: string;
@@ -14,10 +13,9 @@ export interface MemoryRequest extends NamespaceRequest {
  *
  * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
-export async function getMemory(ports: ReadingPorts, { caller, ...request }: MemoryRequest): Promise<Shown> {
-  const scope = scopeOf({ caller, ...request });
+export async function getMemory(ports: Ports, request: MemoryRequest): Promise<Shown> {
   const id = parseMemoryId(request.id);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const found = await findMemory(ports, scope, id);
   if (found === undefined) throw noSuchMemory();
   return found;

@@ -1,10 +1,11 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { followMoves, heldLogOf, measureNamespace, type NamedLogs } from "../log/living-log.js";
+import { followMoves, heldLogOf, measureNamespace } from "../log/living-log.js";
 import type { Measured } from "../ports/log.js";
-import type { NamespaceHead } from "../ports/names.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Named } from "../ports/names.js";
+import type { Caller } from "../ports/quota.js";
 import { parsePrefix } from "../requests/namespace.js";
-import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../requests/page.js";
+import { badToken, type Page, parsePageSize, parsePageToken, tokenOf } from "../requests/page.js";
+import type { Ports } from "./ports.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -14,9 +15,7 @@ const ROUNDS_MAX = 10;
 export interface ListNamespacesRequest {
   readonly caller: Caller;
   readonly pageSize?: number | undefined;
-  /** Empty means the first page. */
   readonly pageToken: string;
-  /** Beginning of the names; empty means all namespaces. */
   readonly prefix?: string | undefined;
 }
 
@@ -30,55 +29,41 @@ export interface Namespace extends Measured {
  * @throws MemoryError `invalid_argument` also for the token of another prefix.
  */
 export async function listNamespaces(
-  { quota, ...ports }: NamedLogs & { readonly quota: Quota },
+  ports: Ports,
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
   const prefix = parsePrefix(request.prefix ?? "");
-  let after = placeIn(prefix, request.pageToken);
-  await quota.verify(caller);
-  const { accountId } = caller;
-  if (caller.namespace !== undefined) {
-    const items = caller.namespace.startsWith(prefix) ? await only(ports, caller) : [];
-    return { items, nextPageToken: "" };
+  const words = prefix === "" ? [] : [prefix];
+  const token = parsePageToken(request.pageToken, "namespaces", 1 + words.length);
+  if (token !== undefined && token[1] !== words[0]) throw badToken();
+  await ports.quota.verify(caller);
+  const { accountId, namespace: own } = caller;
+  if (own !== undefined) {
+    const held = own.startsWith(prefix) && (await measureNamespace(ports, { accountId, namespace: own }));
+    return { items: held ? [{ namespace: own, ...held }] : [], nextPageToken: "" };
   }
+  let [after = ""] = token ?? [];
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
     // One more than the page holds, to know whether others follow.
     const heads = await ports.names.list({ accountId, after, prefix, limit: asked + 1 });
     const shown = heads.slice(0, asked);
-    items.push(...(await measureAll(ports, { accountId, heads: shown })));
+    const measured = await mapSome(shown, MEASURING_MAX, ({ namespace, logId }) =>
+      measureListed(ports, { scope: { accountId, namespace }, logId }),
+    );
+    items.push(...measured.filter((each) => each !== undefined));
     after = shown.at(-1)?.namespace ?? after;
     if (heads.length <= asked) return { items, nextPageToken: "" };
   }
-  return { items, nextPageToken: pageToken(["namespaces", after, ...(prefix === "" ? [] : [prefix])]) };
+  return { items, nextPageToken: tokenOf(["namespaces", after, ...words]) };
 }
 
-function placeIn(prefix: string, token: string): string {
-  const [after = "", asked = ""] = parsePageToken(token, ["namespaces", prefix === "" ? 1 : 2]) ?? [
-    "",
-    prefix,
-  ];
-  if (asked !== prefix) throw badToken();
-  return after;
-}
-
-/** Lists the one namespace that the caller's key is for. */
-async function only(ports: NamedLogs, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
-  const measured = await measureNamespace(ports, { accountId, namespace });
-  return measured === undefined ? [] : [{ namespace, ...measured }];
-}
-
-async function measureAll(
-  ports: NamedLogs,
-  { accountId, heads }: { accountId: string; heads: readonly NamespaceHead[] },
-): Promise<Namespace[]> {
-  const measured = await mapSome(heads, MEASURING_MAX, async ({ namespace, logId }) => {
-    const listed = await followMoves(ports.log, logId);
-    // After a drop, the name may belong to another log by now.
-    const held = listed.dropped ? await heldLogOf(ports, { accountId, namespace }) : listed;
-    return held && held.last > 0 ? { namespace, ...(await ports.log.measure(held)) } : undefined;
-  });
-  return measured.filter((each) => each !== undefined);
+async function measureListed(ports: Ports, { scope, logId }: Named): Promise<Namespace | undefined> {
+  const listed = await followMoves(ports.log, logId);
+  // After a drop, the name may belong to another log by now.
+  const held = listed.dropped ? await heldLogOf(ports, scope) : listed;
+  if (held === undefined || held.last === 0) return undefined;
+  return { namespace: scope.namespace, ...(await ports.log.measure(held)) };
 }

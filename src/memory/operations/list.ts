@@ -1,39 +1,29 @@
 import { heldLogOf } from "../log/living-log.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
-import type { Happened } from "../ports/index.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
-import { scopeOf } from "../requests/namespace.js";
 import {
   badToken,
   digestOf,
-  noPage,
   type Page,
-  pageToken,
   parsePageSize,
   parsePageToken,
   parsePlace,
   parseTimePlace,
+  tokenOf,
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
-import { type MatchingPorts, selectIn } from "./matching.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
-import type { SelectingRequest } from "./ports.js";
-
-/** Entries per read, and reads per page: there may be many deleted entries between two memories. */
-const READ_MANY = 128;
-const READS_MAX = 50;
+import type { Ports, SelectingRequest } from "./ports.js";
 
 /** Order of when memories were stored, or of when they happened; of equal times, of when they were stored. */
 export type Order = "newest" | "oldest" | "event-newest" | "event-oldest";
 
 interface ListRequest extends SelectingRequest {
   readonly pageSize?: number | undefined;
-  /** Empty means the first page. */
   readonly pageToken: string;
-  /** The newest first if left out. */
   readonly order?: Order | undefined;
 }
 
@@ -44,23 +34,24 @@ interface Listing {
   readonly includeSuperseded: boolean;
   readonly signal: AbortSignal | undefined;
   readonly size: number;
-  /** The place in a log at which the page begins, as its token has it; undefined for the first page. */
-  placeIn(logId: string): readonly string[] | undefined;
+  /** The numbers of the place in a log at which the page begins, as its token has them; none for the first page. */
+  placeIn(logId: string): readonly number[];
 }
 
-/** A log, and the way through what is listed of it. Places are the numbers that a page token has. */
+/** The numbers of a place in a list, as a page token has them. */
+type Place = number | readonly number[];
+
+/** A log, and the way through what is listed of it. */
 interface Listed {
   readonly logId: string;
-  readonly steps: AsyncIterable<Step<number | readonly number[]>>;
+  readonly steps: AsyncIterable<Step<Place>>;
 }
 
-/** Name of each order in page tokens, so that a token of one order is refused in another. */
-const NAMES = {
-  newest: "memories",
-  oldest: "oldest",
-  "event-newest": "event-newest",
-  "event-oldest": "event-oldest",
-} as const;
+interface Selected {
+  readonly sequences: Float64Array;
+  /** Returns the place behind so many of them; undefined if nothing is left. */
+  placeBehind(examined: number): Place | undefined;
+}
 
 /** Stands in page tokens and conditions for no filter. */
 const ALL: Filter = { condition: ALWAYS, key: "" };
@@ -72,95 +63,79 @@ const ALL: Filter = { condition: ALWAYS, key: "" };
  * @throws MemoryError `invalid_argument` also for a token of another namespace or order, or of a namespace
  * dropped since.
  */
-export async function listMemories(
-  ports: MatchingPorts,
-  { caller, signal, order = "newest", includeSuperseded = false, ...request }: ListRequest,
-): Promise<Page<Shown>> {
-  const filter = parseFilter(request.filter);
-  const isByEvent = order === "event-newest" || order === "event-oldest";
-  const list = isByEvent ? listByEventTime : filter === undefined ? listLog : listSelected;
-  const scope = scopeOf({ caller, ...request });
+export async function listMemories(ports: Ports, request: ListRequest): Promise<Page<Shown>> {
+  const { signal, order = "newest", includeSuperseded = false } = request;
+  const filter = parseFilter(request.filter) ?? ALL;
+  const isByEvent = order.startsWith("event");
+  const isOfLog = filter === ALL && !isByEvent;
   const size = parsePageSize(request.pageSize);
   // A token has the log, the place and, but for a list of the log itself, the filter.
-  const digest = list === listLog ? [] : [digestOf(filter?.key ?? "")];
-  const words = 1 + (isByEvent ? 2 : 1) + digest.length;
-  const token = parsePageToken(request.pageToken, [NAMES[order], words]);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const list = order === "newest" ? "memories" : order;
+  const digest = isOfLog ? [] : [digestOf(filter.key)];
+  const token = parsePageToken(request.pageToken, list, (isByEvent ? 3 : 2) + digest.length);
+  const scope = await authorizeFree(ports, request, { writes: false });
   const placeIn = (logId: string) => {
-    if (token === undefined) return undefined;
+    if (token === undefined) return [];
+    const [base, first, second] = token;
     // A copy in another model version has the same numbers.
-    const [base, ...rest] = token;
-    const place = rest.slice(0, rest.length - digest.length);
-    if (base !== baseOf(logId) || rest[place.length] !== digest[0]) throw badToken();
-    return place;
+    if (base !== baseOf(logId) || (!isOfLog && token.at(-1) !== digest[0])) throw badToken();
+    return isByEvent ? [parseTimePlace(first), parsePlace(second)] : [parsePlace(first)];
   };
-  const listing = { scope, order, filter: filter ?? ALL, includeSuperseded, signal, size, placeIn };
-  const listed = await list(ports, listing);
-  if (listed === undefined) return noPage(token);
+  const listing = { scope, order, filter, includeSuperseded, signal, size, placeIn };
+  const listed = await (isOfLog ? listLog(ports, listing) : listSelected(ports, listing));
+  if (listed === undefined) {
+    if (token !== undefined) throw badToken();
+    return { items: [], nextPageToken: "" };
+  }
   const { items, next } = await fillPage(listed.steps, size);
-  const nextPageToken =
-    next === undefined
-      ? ""
-      : pageToken([NAMES[order], baseOf(listed.logId), ...[next].flat().map(String), ...digest]);
-  return { items, nextPageToken };
+  if (next === undefined) return { items, nextPageToken: "" };
+  const place = [next].flat().map(String);
+  return { items, nextPageToken: tokenOf([list, baseOf(listed.logId), ...place, ...digest]) };
 }
 
 /** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */
 async function listLog(
-  ports: MatchingPorts,
+  ports: Ports,
   { scope, order, size, includeSuperseded, placeIn }: Listing,
 ): Promise<Listed | undefined> {
   const held = await heldLogOf(ports, scope);
   if (held === undefined) return undefined;
   const { logId, last } = held;
-  const [at] = placeIn(logId) ?? [];
-  const place = at === undefined ? undefined : Math.min(parsePlace(at), last + 1);
-  const reads = { readFirst: size, readMany: READ_MANY, readsMax: READS_MAX };
-  const walk = { logId, includeSuperseded, what: "text", last, place, ...reads } as const;
+  const [at] = placeIn(logId);
+  const place = at === undefined ? undefined : Math.min(at, last + 1);
+  const walk = { logId, includeSuperseded, what: "text", last, place, readFirst: size } as const;
   return { logId, steps: order === "newest" ? newest(ports, walk) : oldest(ports, walk) };
 }
 
-/** Lists what a filter selects by when it was stored; undefined without a namespace. */
-async function listSelected(
-  ports: MatchingPorts,
-  { scope, order, placeIn, size: _, ...selecting }: Listing,
-): Promise<Listed | undefined> {
-  const matching = await selectIn(ports, scope, selecting);
-  if (matching === undefined) return undefined;
-  const { logId, selection } = matching;
-  const [at] = placeIn(logId) ?? [];
-  const place = at === undefined ? undefined : parsePlace(at);
-  const sequences =
-    order === "newest"
-      ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
-      : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
-  return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, (behind) => sequences[behind]) };
-}
-
-/**
- * Lists memories by when they happened; undefined without a namespace. Each page looks at the times of all of them,
- * which the index of fields holds, and keeps only those that the page needs.
- */
-function listByEventTime(
-  ports: MatchingPorts,
+/** Lists what a filter selects by when it was stored, or by when it happened; undefined without a namespace. */
+function listSelected(
+  ports: Ports,
   { scope, order, size, placeIn, ...selecting }: Listing,
 ): Promise<Listed | undefined> {
   return ports.namespaces.reading(scope, async ({ replica }) => {
     const { logId } = replica;
-    const [atMs, at] = placeIn(logId) ?? [];
-    const behind = atMs === undefined ? undefined : { atMs: parseTimePlace(atMs), sequence: parsePlace(at) };
+    const [first, second = 0] = placeIn(logId);
     await replica.current();
-    const places = await replica.searching(async (search) => {
+    const { sequences, placeBehind } = await replica.searching(async (search): Promise<Selected> => {
       const selection = await search.select(selecting.filter, selecting);
-      // One more than the page, to know whether others follow.
+      if (order === "newest" || order === "oldest") {
+        const sequences =
+          order === "newest"
+            ? selection.between(1, first ?? Number.MAX_SAFE_INTEGER).toReversed()
+            : selection.between(first ?? 1, Number.MAX_SAFE_INTEGER);
+        return { sequences, placeBehind: (examined: number) => sequences[examined] };
+      }
+      const behind = first === undefined ? undefined : { atMs: first, sequence: second };
+      // One more than the page, to know whether others follow. Each page looks at the times of all, which the index of
+      // fields holds, and keeps only those that it needs.
       const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
-      return search.inEventOrder(selection, event, selecting);
+      const places = await search.inEventOrder(selection, event, selecting);
+      const placeBehind = (examined: number) => {
+        const last = places[examined - 1];
+        return last === undefined || examined === places.length ? undefined : [last.atMs, last.sequence];
+      };
+      return { sequences: Float64Array.from(places.slice(0, size), (each) => each.sequence), placeBehind };
     });
-    const sequences = Float64Array.from(places.slice(0, size), ({ sequence }) => sequence);
-    const placeBehind = (examined: number) => {
-      const last: Happened | undefined = places[examined - 1];
-      return last === undefined || examined === places.length ? undefined : [last.atMs, last.sequence];
-    };
     return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, placeBehind) };
   });
 }

@@ -1,28 +1,15 @@
 import { invalid } from "../../errors.js";
-import type { Namespaces } from "../log/namespaces.js";
 import type { Filter } from "../ports/condition.js";
-import type { Selection } from "../ports/index.js";
-import type { Sequenced } from "../ports/log.js";
+import type { Sequenced, Sequences } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { matches } from "../requests/matches.js";
-import { fetchAll, type Showing, type Shown, type ShowPorts, shownOf } from "../versions/fetch.js";
-import type { ChangingRequest, ReadingPorts } from "./ports.js";
+import { fetchShown, type Showing, type Shown } from "../versions/fetch.js";
+import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
-
-/** Memories that match a filter, and the log that has them. */
-export interface Matching {
-  readonly logId: string;
-  readonly selection: Selection;
-}
-
-/** Ports of the calls that read a namespace, with a filter or without. */
-export interface MatchingPorts extends ReadingPorts {
-  readonly namespaces: Namespaces;
-}
 
 interface Selecting {
   readonly filter: Filter;
@@ -30,22 +17,15 @@ interface Selecting {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Memories that a change is about: those with some ids, or those that match a filter. */
-export interface Targets {
-  /** None if there is a filter. */
-  readonly ids: readonly string[];
-  readonly filter?: Filter | undefined;
-}
-
 /** Parses which memories a change is about: by their ids or by a filter, and not by both. */
 export function parseTargets({
   ids,
   filter: given,
   dryRun = false,
-}: Pick<ChangingRequest, "ids" | "filter" | "dryRun">): Targets {
+}: Pick<ChangingRequest, "ids" | "filter" | "dryRun">) {
   if (given === undefined) {
     if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
-    return { ids: parseMemoryIds(ids) };
+    return { ids: parseMemoryIds(ids), filter: undefined };
   }
   if (ids.length > 0) throw invalid("filter", "cannot be used with ids");
   const filter = parseFilter(given);
@@ -62,25 +42,17 @@ export interface DryRun {
 }
 
 /** Finds what a filter matches, for a change that must not be made yet. */
-export async function dryRun(
-  ports: Pick<MatchingPorts, "log" | "secondaryIndexes" | "clock" | "namespaces">,
-  scope: Scope,
-  selecting: Selecting,
-): Promise<DryRun> {
+export async function dryRun(ports: Ports, scope: Scope, selecting: Selecting): Promise<DryRun> {
   const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { matched: 0, samples: [] };
   const { logId, selection } = matching;
-  const sequences = selection.sequences.subarray(0, SAMPLES_MAX);
+  const sequences = [...selection.sequences.subarray(0, SAMPLES_MAX)];
   const samples = await readMatching(ports, { ...selecting, logId, sequences });
   return { matched: selection.size, samples: samples.map(({ entry }) => entry) };
 }
 
 /** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
-export function selectIn(
-  { namespaces }: Pick<MatchingPorts, "namespaces">,
-  scope: Scope,
-  { filter, ...options }: Selecting,
-): Promise<Matching | undefined> {
+export function selectIn({ namespaces }: Ports, scope: Scope, { filter, ...options }: Selecting) {
   return namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
     const selection = await replica.searching((search) => search.select(filter, options));
@@ -88,20 +60,14 @@ export function selectIn(
   });
 }
 
-export interface Reading extends Showing {
-  readonly sequences: Iterable<number>;
-  readonly filter: Filter;
-}
-
 /** Reads those of some memories that are still shown and match, in the order of their numbers. */
 export async function readMatching(
-  ports: ShowPorts & Pick<ReadingPorts, "log">,
-  { logId, sequences, filter, includeSuperseded }: Reading,
+  ports: Ports,
+  { filter, ...showing }: Showing & Sequences & Pick<Selecting, "filter">,
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
-  for await (const some of fetchAll(ports.log, { logId, sequences: [...sequences], what: "text" })) {
-    const matching = some.filter(({ entry }) => matches(filter.condition, entry));
-    all.push(...(await shownOf(ports, { logId, includeSuperseded }, matching)));
+  for await (const some of fetchShown(ports, { ...showing, what: "text" })) {
+    all.push(...some.filter(({ entry }) => matches(filter.condition, entry)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);
 }

@@ -1,7 +1,8 @@
 import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Projected, type Projection, type Sequenced } from "../ports/log.js";
-import { type FindPorts, type Showing, type Shown, shownOf } from "../versions/fetch.js";
-import { type Reading, readMatching } from "./matching.js";
+import { type Showing, type Shown, shownOf } from "../versions/fetch.js";
+import { readMatching } from "./matching.js";
+import type { Ports } from "./ports.js";
 
 /** Memories of a selection read at a time: few, because the page may have no room for them. */
 const READ_SELECTED = 16;
@@ -33,6 +34,10 @@ export async function fillPage<Place>(
   return { items, next };
 }
 
+/** Entries per read, and reads per walk: there may be many deleted entries between two memories. */
+const READ_MANY = 128;
+const READS_MAX = 80;
+
 /** A walk along a log. */
 export interface Walk<W extends Projection> extends Showing {
   readonly what: W;
@@ -40,22 +45,20 @@ export interface Walk<W extends Projection> extends Showing {
   readonly last: number;
   /** Where the page before has ended: behind this number, or with it if the oldest come first; all if left out. */
   readonly place?: number | undefined;
-  /** Entries of the first read, and of others; reads at most: there may be many deleted entries between two memories. */
-  readonly readFirst: number;
-  readonly readMany: number;
-  readonly readsMax: number;
+  /** Entries of the first read. */
+  readonly readFirst?: number;
 }
 
 /** Walks through the memories that are shown, with numbers below `place`, the newest first. */
 export async function* newest<W extends "head" | "text">(
-  ports: FindPorts,
-  { what, last, place, readFirst, readMany, readsMax, ...showing }: Walk<W>,
+  ports: Ports,
+  { what, last, place, readFirst = READ_MANY, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
   const above1 = (number: number) => (number > 1 ? number : undefined);
   let before = place ?? last + 1;
-  for (let reads = 0; before > 1 && reads < readsMax; reads++) {
-    const from = Math.max(1, before - (reads === 0 ? readFirst : readMany));
+  for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
+    const from = Math.max(1, before - (reads === 0 ? readFirst : READ_MANY));
     const sequences = Array.from({ length: before - from }, (_, i) => from + i);
     const { found, rest } = await ports.log.fetch({ logId, sequences, what });
     const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, found);
@@ -67,14 +70,14 @@ export async function* newest<W extends "head" | "text">(
 
 /** Walks through the memories that are shown, from the number `place` on, the oldest first. */
 export async function* oldest<W extends "head" | "text">(
-  ports: FindPorts,
-  { what, last, place = 1, readFirst, readMany, readsMax, ...showing }: Walk<W>,
+  ports: Ports,
+  { what, last, place = 1, readFirst = READ_MANY, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
   const upToLast = (number: number) => (number <= last ? number : undefined);
   let from = place;
-  for (let reads = 0; from <= last && reads < readsMax; reads++) {
-    const limit = Math.min(last - from + 1, reads === 0 ? readFirst : readMany);
+  for (let reads = 0; from <= last && reads < READS_MAX; reads++) {
+    const limit = Math.min(last - from + 1, reads === 0 ? readFirst : READ_MANY);
     const { entries } = await ports.log.read({ logId, from, limit, what });
     const memories = entries.filter(isMemory) as Sequenced<Projected[W]>[];
     const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, memories);
@@ -87,13 +90,16 @@ export async function* oldest<W extends "head" | "text">(
 
 /** Goes through some memories in a given order. What was changed or deleted since they were found is passed over. */
 export async function* inOrder<Place>(
-  ports: FindPorts,
-  { sequences, ...reading }: Omit<Reading, "sequences"> & { readonly sequences: Float64Array },
+  ports: Ports,
+  {
+    sequences,
+    ...showing
+  }: Omit<Parameters<typeof readMatching>[1], "sequences"> & { readonly sequences: Float64Array },
   placeBehind: (examined: number) => Place | undefined,
 ): AsyncGenerator<Step<Place>> {
   for (let at = 0; at < sequences.length; at += READ_SELECTED) {
-    const some = sequences.subarray(at, at + READ_SELECTED);
-    const read = await readMatching(ports, { ...reading, sequences: some });
+    const some = [...sequences.subarray(at, at + READ_SELECTED)];
+    const read = await readMatching(ports, { ...showing, sequences: some });
     const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
     for (const [i, sequence] of some.entries()) {
       yield { entry: bySequence.get(sequence), next: placeBehind(at + i + 1) };

@@ -1,7 +1,5 @@
 import type { ErasurePorts } from "../erasure/erase.js";
 import type { Idempotency } from "../idempotency/idempotency.js";
-import type { Namespaces } from "../log/namespaces.js";
-import type { ModelVersions } from "../models/model-versions.js";
 import type { DomainPorts } from "../ports/ports.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
@@ -11,9 +9,8 @@ import type { JsonObject } from "../requests/metadata.js";
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
 
-export interface Ports extends Pick<DomainPorts, "quota" | "clock"> {
-  readonly modelVersions: ModelVersions;
-  readonly namespaces: Namespaces;
+/** Ports of the operations, and their settings. */
+export interface Ports extends ErasurePorts, Pick<DomainPorts, "quota"> {
   readonly idempotency: Idempotency;
   /** Order of a recall that asks for none; by meaning alone if left out. */
   readonly recallMode?: RecallMode | undefined;
@@ -23,12 +20,6 @@ export interface Ports extends Pick<DomainPorts, "quota" | "clock"> {
   readonly topKMax?: number | undefined;
 }
 
-/** Ports of the calls that read a namespace without its index. */
-export type ReadingPorts = Pick<DomainPorts, "quota" | "log" | "names" | "secondaryIndexes" | "clock">;
-
-/** Ports of the calls that delete or change memories and cost nothing. */
-export type ErasingPorts = ErasurePorts & Pick<DomainPorts, "quota">;
-
 /** Request about one namespace of the caller's account. */
 export interface NamespaceRequest {
   readonly caller: Caller;
@@ -37,18 +28,15 @@ export interface NamespaceRequest {
 
 /** Request about memories of a namespace, which a filter selects or not. */
 export interface SelectingRequest extends NamespaceRequest {
-  /** Filter of the memories; see docs/filters.md. All are meant if left out, and no ids are given. */
+  /** All memories are meant if left out, and no ids are given. */
   readonly filter?: JsonObject | undefined;
-  /** True if memories that others superseded are meant, too. */
   readonly includeSuperseded?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Request that changes memories: those with some ids, or those that a filter selects. */
 export interface ChangingRequest extends SelectingRequest {
-  /** Ids of the memories, or none if there is a filter. */
   readonly ids: readonly string[];
-  /** True if nothing must be changed yet: the answer tells what would be. */
   readonly dryRun?: boolean | undefined;
 }
 

@@ -12,97 +12,55 @@ import type { JsonObject } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
 import {
   parseFields,
+  parseLowestScore,
   parseMaxTokens,
   parseMinFit,
-  parseMinScore,
   parseRecency,
   parseTopK,
   type RecencyRequest,
-  type ResultField,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
 import type { Placed } from "../search/place.js";
 import { RECENCY_CANDIDATES } from "../search/recency.js";
 import { shownOf } from "../versions/fetch.js";
-import type { PaidRequest, Ports, ReadingPorts, RecallMode } from "./ports.js";
+import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
 import { bestOf, type Found } from "./recall/found.js";
 import { type NeighborsFields, parseNeighbors } from "./recall/neighbors.js";
 import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
-/** A memory that was left out of an answer because it fits the query too little. */
-interface Omitted {
-  readonly id: string;
-  readonly score: number;
-  readonly words: number;
-  readonly fit: number;
-}
-
-interface Candidate {
-  readonly entry: { readonly id: string };
-  readonly score: number;
-  /** Share of the query's words; undefined in an order by meaning alone. */
-  readonly words?: number | undefined;
-}
-
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
 
+/** A recall as the contract has it; times are milliseconds since 1970. */
 export interface RecallRequest extends PaidRequest, QuestionFields {
   readonly topK?: number | undefined;
-  /** Order of the results; the one that the service is set to if left out. */
+  /** The one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
-  /** Filter of the memories that may be found; see docs/filters.md. */
   readonly filter?: JsonObject | undefined;
-  /** Instants that the memories must have happened after and before, in milliseconds since 1970. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
-  /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
-  /** Lowest cosine that a result may have. */
   readonly minScore?: number | undefined;
-  /** Lowest fit that a result may have; only in the mode `hybrid`. */
   readonly minFit?: number | undefined;
-  /** How much the age of memories counts; not at all if left out. */
   readonly recency?: RecencyRequest | undefined;
-  /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
-  /** Names of the fields that results are answered with; all if left out. */
   readonly fields?: readonly string[] | undefined;
-  /** Tokens that the texts of the results may have together. */
   readonly maxTokens?: number | undefined;
-  /** Other namespaces to search as well. */
   readonly alsoIn?: readonly string[] | undefined;
-  /** Memories that are wanted with each result, because they were created just before or after it. */
   readonly neighbors?: NeighborsFields | undefined;
 }
 
-export interface Recalled {
-  /** Best first. */
-  readonly results: readonly Found[];
-  /** Tokens of the whole query, special tokens not counted. */
-  readonly queryTokens: number;
-  /** Fields of the results to answer with; all if undefined. */
-  readonly fields?: ReadonlySet<ResultField> | undefined;
-  /** Number of memories in the namespace; only if a floor or a filter has left all of them out, or none exists. */
-  readonly considered?: number | undefined;
-  /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
-  readonly omitted?: readonly Omitted[] | undefined;
-  /** True if the answer has no room for all that was found. */
-  readonly shortened?: boolean | undefined;
-}
-
-type RecallPorts = Ports & ReadingPorts;
-
 /**
- * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
- * embedding, catching up with the log and looking for words run beside each other.
+ * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words, best first.
+ * Charging, embedding, catching up with the log and looking for words run beside each other. The answer has the fields
+ * to answer with as well; all are meant if they are undefined.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`; `not_found`
  * if there is no memory `likeId`.
  */
-export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
+export async function recall(ports: Ports, request: RecallRequest) {
   const { caller, timer = NO_TIMINGS } = request;
   const asked = parse(ports, request);
   const { texts, scopes, likeId, topK, maxTokens, neighbors, includeSuperseded } = asked;
@@ -112,8 +70,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   }
 
   const calls = Math.max(1, texts.length);
-  const charging = { quota: ports.quota, caller, timer, signal: request.signal, calls };
-  return withinQuota(charging, async ({ paid, signal }) => {
+  return withinQuota(ports, request, { calls }, async ({ paid, signal }) => {
     const [{ namespace }] = scopes;
     const like = likeId === undefined ? undefined : await findLike(ports, scopes[0], likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>
@@ -129,7 +86,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const isStored = modelVersion === like.modelVersion;
       return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
     });
-    const { found, logs } = await searchAll(ports, asked, { timer, queriesIn, paid, signal });
+    const { found, logs } = await searchAll(ports, { asked, timer, queriesIn, paid, signal });
     const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
@@ -137,7 +94,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     // A plain answer always has room.
     const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
     const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
-    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit };
+    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit, shortened: undefined };
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
     const considered = fit.length > 0 ? undefined : await countConsidered(ports, asked, { logs, signal });
@@ -151,22 +108,22 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
 type Asked = ReturnType<typeof parse>;
 
 /** Parses all of a recall before anything is charged or read. */
-function parse(ports: RecallPorts, request: RecallRequest) {
+function parse(ports: Ports, request: RecallRequest) {
   const { texts, isList, likeId } = parseQuestion(request);
   const scopes = scopesOf(request);
   const topK = parseTopK(request.topK, ports.topKMax);
   const maxTokens = parseMaxTokens(request.maxTokens);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;
-  const minScore = parseMinScore(request.minScore);
+  const minScore = parseLowestScore("min_score", request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const recency = parseRecency(request.recency, ports.clock.wallMs());
   const fields = parseFields(request.fields);
   const neighbors = parseNeighbors(request.neighbors);
-  const given = narrowed(parseFilter(request.filter), request);
-  const filter = likeId === undefined ? given : without(given, likeId);
+  const given = narrowed(parseFilter(request.filter)?.condition, request);
+  const condition = likeId === undefined ? given : without(given, likeId);
   /** True if memories of the namespaces may be left out of the answer. */
   const isNarrowed = [given, minScore, minFit].some((each) => each !== undefined);
-  const question = { texts, isList, likeId, scopes, filter, isNarrowed, mode, recency, includeSuperseded };
+  const question = { texts, isList, likeId, scopes, condition, isNarrowed, mode, recency, includeSuperseded };
   return { topK, minScore, minFit, maxTokens, fields, neighbors, explain, ...question };
 }
 
@@ -192,6 +149,7 @@ function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
 
 /** Inputs of one call that are the same for the searches of all its namespaces. */
 interface Searching {
+  readonly asked: Asked;
   readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
   readonly paid: Promise<void>;
@@ -209,20 +167,20 @@ interface Searched {
 
 /** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
 async function searchAll(
-  ports: RecallPorts,
-  asked: Asked,
+  ports: Ports,
   searching: Searching,
 ): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
-  const { scopes, topK } = asked;
+  const { scopes, topK } = searching.asked;
   if (scopes.length === 1) {
-    const one = await searchIn(ports, scopes[0], asked, searching);
+    const one = await searchIn(ports, scopes[0], searching);
     return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
   }
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
-  const logs = await mapSome(scopes, atOnce, async ({ accountId, namespace }) => {
-    const one = await searchIn(ports, { accountId, namespace }, asked, searching);
+  const logs = await mapSome(scopes, atOnce, async (scope) => {
+    const one = await searchIn(ports, scope, searching);
     if (one === undefined) return [];
+    const { namespace } = scope;
     found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
     return [one.log];
   });
@@ -231,28 +189,28 @@ async function searchAll(
 
 /** Searches a namespace for each of the queries; undefined if it does not exist. */
 function searchIn(
-  ports: RecallPorts,
+  ports: Ports,
   scope: Scope,
-  { topK, mode, explain, minScore, recency, includeSuperseded, filter, isList }: Asked,
-  { timer, queriesIn, paid, signal }: Searching,
+  { asked, timer, queriesIn, paid, signal }: Searching,
 ): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
+  const { topK, mode, explain, minScore, recency, includeSuperseded, condition, isList } = asked;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
     const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const ordered = await replica.searching(async (search) => {
-      const among = filter && (await search.select(filter, { includeSuperseded, signal, timer }));
-      const asked = { among, includeSuperseded, timer };
+      const among = condition && (await search.select({ condition }, { includeSuperseded, signal, timer }));
+      const showing = { among, includeSuperseded, timer };
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches =
-          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...asked }) : undefined;
+          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...showing }) : undefined;
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...asked };
+        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...showing };
         const { weight, placed } = await search.best(query);
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
@@ -271,7 +229,7 @@ function searchIn(
  * it is 0, so that a typo is noticed.
  */
 async function countConsidered(
-  ports: RecallPorts,
+  ports: Ports,
   { isNarrowed, includeSuperseded }: Asked,
   { logs, signal }: { readonly logs: readonly Searched[]; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
@@ -295,11 +253,7 @@ function foundOf(
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
-async function withSuccessors(
-  ports: RecallPorts,
-  logId: string,
-  results: readonly Found[],
-): Promise<Found[]> {
+async function withSuccessors(ports: Ports, logId: string, results: readonly Found[]): Promise<Found[]> {
   const shown = await shownOf(ports, { logId, includeSuperseded: true }, results);
   const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
   return results
@@ -311,21 +265,16 @@ async function withSuccessors(
  * Fit of a memory to a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
  * memories, so one floor serves all namespaces.
  */
-export function fitOf({ score, words = 0 }: Pick<Candidate, "score" | "words">): number {
+export function fitOf({ score, words = 0 }: Pick<Found, "score" | "words">): number {
   return score + words / 2;
 }
 
-/** Leaves out the results that do not fit, and says which if reasons were asked for. */
-function fitting<F extends Candidate>(
-  results: readonly F[],
-  { minFit, explain }: Asked,
-): { results: readonly F[]; omitted?: readonly Omitted[] } {
-  if (minFit === undefined) return { results };
-  const fits = (each: F) => fitOf(each) >= minFit;
-  const omitted = results.filter((each) => !fits(each)).map(omit);
-  return { results: results.filter(fits), ...(explain && { omitted }) };
-}
-
-function omit({ entry, score, words = 0 }: Candidate): Omitted {
-  return { id: entry.id, score, words, fit: fitOf({ score, words }) };
+/** Leaves out the results that do not fit, and says which if reasons were asked for, best first. */
+function fitting(results: readonly Found[], { minFit, explain }: Asked) {
+  if (minFit === undefined) return { results, omitted: undefined };
+  const fits = (each: Found) => fitOf(each) >= minFit;
+  const omitted = results
+    .filter((each) => !fits(each))
+    .map(({ entry, score, words = 0 }) => ({ id: entry.id, score, words, fit: fitOf({ score, words }) }));
+  return { results: results.filter(fits), omitted: explain ? omitted : undefined };
 }

@@ -1,5 +1,5 @@
-import type { Similar } from "../idempotency/idempotency.js";
 import type { Replica } from "../log/replica.js";
+import type { Similar } from "../ports/claims.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
@@ -103,20 +103,20 @@ export class SimilarMemories {
     const query = { vectors, wanted, minScore: above, timer, signal };
     const { placed: near } = await this.replica.searching((search) => search.best(query));
     this.#isCut = near.length === wanted;
-    this.#found = near.map(({ sequence, entry: { id, text }, score }) => {
-      return { id, text, score, sequence, likeness: 0 };
-    });
-    if (!decides) return;
     this.#found = [];
-    await this.#compare(near.map(({ sequence }) => sequence));
-  }
-
-  /** Compares memories whose vectors the search has released. */
-  async #compare(sequences: readonly number[]): Promise<void> {
-    const { logId } = this.replica;
-    for await (const some of fetchAll(this.to.log, { logId, sequences, what: "all" })) {
-      for (const each of some) this.#take(each);
+    if (!decides) {
+      this.#found = near.map(({ sequence, entry: { id, text }, score }) => {
+        return { id, text, score, sequence, likeness: 0 };
+      });
+      return;
     }
+    // The search has released the vectors.
+    const fetching = {
+      logId: this.replica.logId,
+      sequences: near.map((each) => each.sequence),
+      what: "all",
+    } as const;
+    for await (const some of fetchAll(this.to.log, fetching)) for (const each of some) this.#take(each);
   }
 
   /** Compares the entries that were appended after the search. */

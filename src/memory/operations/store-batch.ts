@@ -1,13 +1,8 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { mapInTimeSlices } from "../../concurrency/time-slices.js";
-import { invalid, ofItem } from "../../errors.js";
-import {
-  type Answered,
-  type Attempt,
-  deletedSince,
-  UnfinishedBatchError,
-} from "../idempotency/idempotency.js";
-import type { Kept } from "../ports/claims.js";
+import { expectAtMost, invalid, ofItem } from "../../errors.js";
+import { type Attempt, deletedSince, UnfinishedBatchError } from "../idempotency/idempotency.js";
+import type { Answered, Kept } from "../ports/claims.js";
 import { entryAt } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
@@ -15,8 +10,7 @@ import { memoryIdsLike } from "../requests/id.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories } from "../versions/fetch.js";
-import type { PaidRequest } from "./ports.js";
-import type { StoreOutcome } from "./store.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import {
   answerByOptions,
   answerOf,
@@ -24,9 +18,10 @@ import {
   type MemoryRequest,
   type ParsedMemory,
   parseMemory,
+  type StoredMemory,
   storeItem,
 } from "./store-item.js";
-import { LOOKING_MAX, type Result, type WritePorts, write } from "./write.js";
+import { LOOKING_MAX, type Result, write } from "./write.js";
 
 export const BATCH_MAX = 256;
 
@@ -35,74 +30,75 @@ export type BatchMemory = Omit<MemoryRequest, "similarAbove">;
 
 export interface StoreBatchRequest extends PaidRequest {
   readonly memories: readonly BatchMemory[];
-  /** Calls with the same key store the same memories once. */
   readonly idempotencyKey?: string | undefined;
-}
-
-export type BatchResult = Result<Answered> & Partial<Pick<StoreOutcome, "unreadShare" | "redacted">>;
-
-export interface StoredBatch {
-  /** A result for each memory, in the order of the request. */
-  readonly results: readonly BatchResult[];
-  readonly replayed: boolean;
 }
 
 /**
  * Stores several memories in one namespace, as if one after the other. Everything is parsed before anything is
- * done. A memory that cannot be stored has an error in its place and costs nothing; if none can be stored, the
- * call has the error of the first.
+ * done. There is a result for each memory, in order: one that cannot be stored has an error and costs nothing; if none
+ * can be stored, the call has the error of the first.
  *
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
-export async function storeBatch(ports: WritePorts, request: StoreBatchRequest): Promise<StoredBatch> {
+export async function storeBatch(
+  ports: Ports,
+  request: StoreBatchRequest,
+): Promise<{ results: readonly Result<StoredMemory>[]; replayed: boolean }> {
   const scope = scopeOf(request);
   const memories = await parseMemories(request.memories, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const numbered = (id: string) =>
     memoryIdsLike(id, memories.length).map((id, i) => ({ ...(memories[i] as ParsedMemory), id }));
   const { results, replayed } = await write(ports, {
+    request,
     scope,
     creates: true,
-    content: () => contentOf(memories, ports),
     itemsFor: (id) => {
       const taken = new Set<string>();
       return numbered(id).map((memory) => {
-        const { look, ...item } = storeItem(ports, memory);
-        const { externalId } = memory.storeOptions?.conditions ?? {};
+        const { look, ...item } = storeItem(ports, memory.id, memory);
+        const { externalId } = memory.storeOptions ?? {};
         // An earlier memory of this batch has the same external id: what the log holds now does not decide.
         if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
         if (externalId !== undefined) taken.add(externalId);
         return { ...item, look };
       });
     },
-    findStored: (attempt) => findStored(ports, { scope, memories: numbered(attempt.memoryId), attempt }),
-    answerOf: (results, attempt) => claimAnswer(results, attempt),
-    replay: async ({ id, kept }) => {
-      const found = await findWritten(ports, { scope, memories: numbered(id), kept });
-      return numbered(id).map(({ id }) => found.get(id) ?? { error: deletedSince() });
+    findStored: async ({ memoryId, stored }) => {
+      const attempted = numbered(memoryId);
+      const found = await findWritten(ports, scope, attempted);
+      // What earlier attempts told of, and the log does not hold, was dropped since.
+      for (const { id } of stored.flatMap((place) => attempted[place] ?? [])) {
+        if (!found.has(id)) found.set(id, { error: deletedSince() });
+      }
+      return found;
     },
-    // Last: behind a spread, each property takes microseconds.
-    ...request,
+    keyed: {
+      content: () => contentOf(memories, ports),
+      answerOf: claimAnswer,
+      replay: async ({ id, kept }) => {
+        const found = await findWritten(ports, scope, numbered(id), kept);
+        return numbered(id).map(({ id }) => found.get(id) ?? { error: deletedSince() });
+      },
+    },
   });
-  const told = results.map((result, i): BatchResult => {
+  const told = results.map((result, i) => {
     const { unreadShare, redacted } = memories[i] as ParsedMemory;
-    return "stored" in result ? { ...result, unreadShare, redacted } : result;
+    return "error" in result ? result : { stored: { unreadShare, redacted, ...result.stored } };
   });
   return { results: told, replayed };
 }
 
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
-async function parseMemories(memories: readonly BatchMemory[], ports: WritePorts): Promise<ParsedMemory[]> {
+async function parseMemories(memories: readonly BatchMemory[], ports: Ports): Promise<ParsedMemory[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
-  if (memories.length > BATCH_MAX) {
-    throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
-  }
+  expectAtMost(BATCH_MAX, "memories", memories, "memories");
   return mapInTimeSlices(memories, ports.clock, (memory, i) =>
     ofItem(`memories[${i}]`, () => parseMemory(memory, ports)),
   );
 }
 
-async function contentOf(memories: readonly ParsedMemory[], { clock }: WritePorts): Promise<string[]> {
+async function contentOf(memories: readonly ParsedMemory[], { clock }: Ports): Promise<string[]> {
   const content = await mapInTimeSlices(memories, clock, ({ text, metadata }) => [
     text,
     canonicalMetadata(metadata),
@@ -118,13 +114,14 @@ async function contentOf(memories: readonly ParsedMemory[], { clock }: WritePort
 
 /** Makes what a claim keeps. What could not be stored is tried again by the next call with the key. */
 function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): Answered {
-  const stored = results.flatMap((result) => ("stored" in result ? [result.stored] : []));
-  const kept = stored.flatMap(({ id, tokens, createdAtMs, outcome, etag = "" }, place) =>
-    outcome === "KEPT" ? [{ place, id, tokens, createdAtMs, etag }] : [],
-  );
-  const [first] = stored;
-  if (first !== undefined && stored.length === results.length) {
-    const { tokens, createdAtMs } = first;
+  const kept = results.flatMap((result, place) => {
+    if ("error" in result || result.stored.outcome !== "KEPT") return [];
+    const { id, tokens, createdAtMs, etag = "" } = result.stored;
+    return [{ place, id, tokens, createdAtMs, etag }];
+  });
+  const [first] = results;
+  if (first !== undefined && "stored" in first && results.every((result) => "stored" in result)) {
+    const { tokens, createdAtMs } = first.stored;
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   }
   // A memory that was kept belongs to another store.
@@ -134,29 +131,15 @@ function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): An
   throw new UnfinishedBatchError([...new Set([...attempt.stored, ...places])]);
 }
 
-interface Attempted {
-  readonly scope: Scope;
-  readonly memories: readonly (ParsedMemory & { readonly id: string })[];
-  /** Memories that the batch found there. */
-  readonly kept?: readonly Kept[] | undefined;
-}
-
-/** Finds what earlier attempts have stored. What they told of, and the log does not hold, was dropped since. */
-async function findStored(
-  ports: WritePorts,
-  { attempt, ...of }: Attempted & { attempt: Attempt },
-): Promise<Map<string, Result<Answered>>> {
-  const found = await findWritten(ports, of);
-  for (const { id } of attempt.stored.flatMap((place) => of.memories[place] ?? [])) {
-    if (!found.has(id)) found.set(id, { error: deletedSince() });
-  }
-  return found;
-}
-
-/** Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. */
+/**
+ * Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. `kept` are the
+ * memories that the batch found there.
+ */
 async function findWritten(
-  ports: WritePorts,
-  { scope, memories, kept = [] }: Attempted,
+  ports: Ports,
+  scope: Scope,
+  memories: readonly (ParsedMemory & { readonly id: string })[],
+  kept: readonly Kept[] = [],
 ): Promise<Map<string, Result<Answered>>> {
   const logId = await ports.names.find(scope);
   if (logId === undefined) return new Map();
@@ -173,15 +156,17 @@ async function findWritten(
     // It may be the next version of another memory.
     const written = await entryAt(ports.log, logId, from);
     // The last version of a memory that it stored may be another operation's.
-    if (written !== undefined) answers.set(id, answerByOptions({ ...asMemory(written), opId: id }, { id }));
+    if (written !== undefined) answers.set(id, answerByOptions({ ...asMemory(written), opId: id }, id));
   });
-  const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
-  for (const { id } of kept) ids.add(id);
-  const found = await findMemories(ports, { logId, ids: [...ids], what: "head" });
-  const resultOf = (id: string): Result<Answered> => {
-    const answer = answers.get(id);
-    const memory = found.get(answer?.id ?? id);
-    return memory === undefined ? { error: deletedSince() } : { stored: answer ?? answerOf(memory) };
-  };
-  return new Map([...numbers.keys(), ...answers.keys()].map((id) => [id, resultOf(id)]));
+  const operations = [...new Set([...numbers.keys(), ...answers.keys()])];
+  const memoryIdOf = (operation: string) => answers.get(operation)?.id ?? operation;
+  const ids = [...new Set(operations.map(memoryIdOf))];
+  const found = await findMemories(ports, { logId, ids, what: "head" });
+  return new Map(
+    operations.map((id): [string, Result<Answered>] => {
+      const memory = found.get(memoryIdOf(id));
+      if (memory === undefined) return [id, { error: deletedSince() }];
+      return [id, { stored: answers.get(id) ?? answerOf(memory) }];
+    }),
+  );
 }

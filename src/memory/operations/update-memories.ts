@@ -5,18 +5,17 @@ import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
-import { IDS_MAX, newMemoryId } from "../requests/id.js";
+import { IDS_MAX } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { scopeOf } from "../requests/namespace.js";
-import { badToken, digestOf, pageToken, parsePageToken, parsePlace } from "../requests/page.js";
+import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
 import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
-import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
-import type { ChangingRequest, ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
+import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
+import type { ChangingRequest, Ports } from "./ports.js";
 import { BYTES_PER_TOKEN, updateItem } from "./update.js";
-import { writeItems } from "./write.js";
+import { write } from "./write.js";
 
 /** Memories that one call changes or fails to change at most. */
 const UPDATED_MAX = IDS_MAX;
@@ -25,12 +24,10 @@ const WRITING_MAX = 8;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
 
+/** An update of several memories as the contract has it. */
 export interface UpdateMemoriesRequest extends Omit<ChangingRequest, "includeSuperseded"> {
-  /** JSON merge patch of the metadata of each. */
   readonly metadata?: JsonObject | undefined;
-  /** Paths removed from the metadata of each, before the patch is applied. */
   readonly remove: readonly string[];
-  /** Empty begins. */
   readonly pageToken: string;
   /** Called before each version with about as many bytes as it writes. What it throws ends the writing. */
   readonly onFreeWrite?: ((bytes: number) => void) | undefined;
@@ -54,21 +51,6 @@ interface Failed {
   readonly error: MemoryError;
 }
 
-type Change = (old: JsonObject) => JsonObject;
-
-interface Wanted extends Targets {
-  readonly change: Change;
-  /** The request without its page token: a token continues no other one. */
-  readonly asked: string;
-}
-
-interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signal" | "onFreeWrite"> {
-  readonly scope: Scope;
-  readonly logId: string;
-  /** Number of the entry, or place among the ids, to begin with, from 1 on. */
-  readonly place: number;
-}
-
 /**
  * Changes the metadata of several memories, by their ids or by a filter, each like `updateMemory`; texts and
  * vectors stay. A memory whose metadata is so already is not written: to repeat a call that broke off changes
@@ -77,15 +59,12 @@ interface Updating extends Wanted, Pick<UpdateMemoriesRequest, "caller" | "signa
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `permission_denied`, `resource_exhausted` if the
  * key's rate allows not even the first change, or `unavailable`; after the latter, some may be changed already.
  */
-export async function updateMemories(
-  ports: ErasingPorts & Pick<Ports, "onSecret">,
-  { caller, signal, onFreeWrite, ...request }: UpdateMemoriesRequest,
-): Promise<UpdatedMemories> {
-  const scope = scopeOf({ caller, ...request });
+export async function updateMemories(ports: Ports, request: UpdateMemoriesRequest): Promise<UpdatedMemories> {
+  const { signal } = request;
   const wanted = parse(request, ports);
-  const token = parsePageToken(request.pageToken, ["updates", 3]);
-  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const { filter } = wanted;
+  const token = parsePageToken(request.pageToken, "updates", 3);
+  const scope = await authorizeFree(ports, request, { writes: true });
+  const { filter, asked } = wanted;
   if (request.dryRun === true && filter !== undefined) {
     const { matched, samples } = await dryRun(ports, scope, { filter, includeSuperseded: false, signal });
     const changed = samples.map((each) => ({ ...each, metadata: changedBy(wanted, each) }));
@@ -97,143 +76,128 @@ export async function updateMemories(
     const failed = wanted.ids.map((id) => ({ id, error: noSuchMemory() }));
     return { ...NOTHING, failed };
   }
-  const place = token === undefined ? 1 : placeIn(logId, wanted, token);
-  const updating = new Update(ports, { ...wanted, caller, scope, logId, place, signal, onFreeWrite });
-  return updating.run();
+  const [base, at, digest] = token ?? [baseOf(logId), "1", digestOf(asked)];
+  if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
+  const place = parsePlace(at);
+  const { next, ...done } = await updateFrom(place, ports, { request, wanted, scope, logId });
+  const nextPageToken =
+    next === undefined ? "" : tokenOf(["updates", baseOf(logId), String(next), digestOf(asked)]);
+  return { ...done, nextPageToken };
 }
 
-function parse(
-  request: Omit<UpdateMemoriesRequest, keyof NamespaceRequest>,
-  { onSecret = "store" }: Pick<Ports, "onSecret">,
-): Wanted {
+type Wanted = ReturnType<typeof parse>;
+
+function parse(request: UpdateMemoriesRequest, { onSecret = "store" }: Ports) {
   const { metadata = {}, remove } = request;
   // Alone it must keep the bounds, so that it is refused before anything is read.
   parseMetadata(metadata);
-  const patch = handleSecrets({ metadata }, onSecret).metadata ?? {};
+  const { metadata: patch } = handleSecrets({ metadata }, onSecret);
   const removed = parseRemoved(remove);
   if (Object.keys(patch).length === 0 && removed.length === 0) {
     throw invalid("metadata", "is missing, and so is remove: there is nothing to update");
   }
-  const change: Change = (old) => merged(without(old, removed), patch);
+  const change = (old: JsonObject) => merged(without(old, removed), patch);
   const targets = parseTargets(request);
   const parts = [canonicalMetadata(JSON.stringify(patch)), remove, targets.filter?.key ?? targets.ids];
-  return { ...targets, change, asked: JSON.stringify(parts) };
+  // Without its page token: a token continues no other request.
+  return { ...targets, metadata: change, asked: JSON.stringify(parts) };
 }
 
-function changedBy({ change }: Pick<Wanted, "change">, { metadata }: Shown): string {
-  return JSON.stringify(change(JSON.parse(metadata) as JsonObject));
+function changedBy(wanted: Pick<Wanted, "metadata">, { metadata }: Shown): string {
+  return JSON.stringify(wanted.metadata(JSON.parse(metadata) as JsonObject));
 }
 
-function placeIn(logId: string, { asked }: Wanted, [base, place, digest]: string[]): number {
-  if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
-  return parsePlace(place);
+interface Updating {
+  readonly request: UpdateMemoriesRequest;
+  readonly wanted: Wanted;
+  readonly scope: Scope;
+  readonly logId: string;
 }
 
-/** One call's work on the memories that are meant. */
-class Update {
-  #updated = 0;
-  #unchanged = 0;
-  readonly #failed: Failed[] = [];
+/**
+ * Updates the memories from a place on: the number of an entry, or a place among the ids, counted from 1. Returns the
+ * place of what is left, too.
+ */
+async function updateFrom(
+  place: number,
+  ports: Ports,
+  { request, wanted, scope, logId }: Updating,
+): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
+  const { caller, signal, onFreeWrite } = request;
+  const { ids, filter } = wanted;
+  const failed: Failed[] = [];
+  let [updated, unchanged] = [0, 0];
   /** True if another has changed a memory meanwhile: its new version comes later in the log. */
-  #missed = false;
+  let missed = false;
   /** What the key's rate refused. */
-  #refused: unknown;
+  let refused: unknown;
 
-  constructor(
-    private readonly ports: ErasingPorts,
-    private readonly request: Updating,
-  ) {}
-
-  async run(): Promise<UpdatedMemories> {
-    const { logId, asked } = this.request;
-    const next = await (this.request.filter === undefined
-      ? this.#runIds()
-      : this.#runFilter(this.request.filter));
-    if (this.#refused !== undefined && this.#updated === 0) throw this.#refused;
-    const nextPageToken =
-      next === undefined ? "" : pageToken(["updates", baseOf(logId), String(next), digestOf(asked)]);
-    return {
-      updated: this.#updated,
-      unchanged: this.#unchanged,
-      failed: this.#failed,
-      nextPageToken,
-    };
-  }
-
-  /** Returns the place of the first id that is left, counted from 1. */
-  async #runIds(): Promise<number | undefined> {
-    const { ids, place, logId } = this.request;
-    const read = async (some: readonly string[]) => {
-      const found = await findMemories(this.ports, { logId, ids: some, what: "text" });
-      for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
-      return [...found.values()];
-    };
-    const left = await this.#updateAll(ids.slice(place - 1), read);
-    return left === 0 ? undefined : ids.length - left + 1;
-  }
-
-  /** Returns the number of the first match that is left. */
-  async #runFilter(filter: Filter): Promise<number | undefined> {
-    const { scope, signal, place } = this.request;
-    const matching = await selectIn(this.ports, scope, { filter, includeSuperseded: false, signal });
-    if (matching === undefined) return undefined;
-    const { logId, selection } = matching;
-    const sequences = selection.between(place, Number.MAX_SAFE_INTEGER);
-    const read = async (some: readonly number[]) => {
-      const found = await readMatching(this.ports, { logId, sequences: some, filter });
-      // Since the search, another may have made a version of it that matches, too.
-      if (found.length < some.length) this.#missed = true;
-      return found.map(({ entry }) => entry);
-    };
-    const left = await this.#updateAll([...sequences], read);
-    if (left > 0) return sequences[sequences.length - left];
-    return this.#missed ? (sequences.at(-1) ?? 0) + 1 : undefined;
-  }
-
-  /** Returns how many are left. Those of them that were changed are found unchanged by the next call. */
-  #updateAll<T>(targets: readonly T[], read: (some: readonly T[]) => Promise<Shown[]>): Promise<number> {
-    return changeSome(this.ports.clock, {
-      targets,
-      atOnce: WRITING_MAX,
-      signal: this.request.signal,
-      read,
-      change: async (memory) => {
-        await this.#update(memory);
-        return this.#refused === undefined;
-      },
-      room: () => UPDATED_MAX - this.#updated - this.#failed.length,
-    });
-  }
-
-  async #update(memory: Shown): Promise<void> {
-    const { caller, scope, change, asked, filter, onFreeWrite } = this.request;
+  const update = async (memory: Shown) => {
     const { id } = memory;
-    const before = canonicalMetadata(memory.metadata);
-    const after = changedBy({ change }, memory);
-    if (canonicalMetadata(after) === before) {
-      this.#unchanged += 1;
+    if (canonicalMetadata(changedBy(wanted, memory)) === canonicalMetadata(memory.metadata)) {
+      unchanged++;
       return;
     }
     try {
       onFreeWrite?.(memory.tokens * BYTES_PER_TOKEN);
     } catch (error) {
-      this.#refused ??= error;
+      refused ??= error;
       return;
     }
     // Another version may not match the filter any more.
-    const etag = filter === undefined ? undefined : etagOf(memory);
-    const wanted = { text: undefined, expiresAtMs: undefined, metadata: change, asked };
+    const target = { id, etag: filter && etagOf(memory) };
     try {
-      const item = updateItem(this.ports, { opId: newMemoryId(), scope, id, etag, wanted });
-      await writeItems(this.ports, { caller, scope, items: [item], creates: false });
-      this.#updated += 1;
+      await write(ports, {
+        request: { caller },
+        scope,
+        creates: false,
+        itemsFor: (opId) => [updateItem(ports, { opId, scope, memory: target, wanted })],
+      });
+      updated++;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;
-      if (filter !== undefined && error.code !== "invalid_argument") {
-        if (error.code === "aborted") this.#missed = true;
-        else if (!OWN_CODES.includes(error.code)) throw error;
-      } else if (OWN_CODES.includes(error.code)) this.#failed.push({ id, error });
-      else throw error;
+      if (filter !== undefined && error.code === "aborted") missed = true;
+      else if (!OWN_CODES.includes(error.code)) throw error;
+      // One that a filter has found may be gone by now.
+      else if (filter === undefined || error.code === "invalid_argument") failed.push({ id, error });
     }
-  }
+  };
+  /** Returns how many are left. Those of them that were changed are found unchanged by the next call. */
+  const updateAll = <T>(targets: readonly T[], read: (some: readonly T[]) => Promise<readonly Shown[]>) =>
+    changeSome(ports.clock, {
+      targets,
+      atOnce: WRITING_MAX,
+      signal,
+      read,
+      change: async (memory) => {
+        await update(memory);
+        return refused === undefined;
+      },
+      room: () => UPDATED_MAX - updated - failed.length,
+    });
+  const updateIds = async () => {
+    const left = await updateAll(ids.slice(place - 1), async (some) => {
+      const found = await findMemories(ports, { logId, ids: some, what: "text" });
+      for (const id of some) if (!found.has(id)) failed.push({ id, error: noSuchMemory() });
+      return [...found.values()];
+    });
+    return left === 0 ? undefined : ids.length - left + 1;
+  };
+  const updateMatches = async (filter: Filter) => {
+    const matching = await selectIn(ports, scope, { filter, includeSuperseded: false, signal });
+    if (matching === undefined) return undefined;
+    const { logId, selection } = matching;
+    const sequences = [...selection.between(place, Number.MAX_SAFE_INTEGER)];
+    const left = await updateAll(sequences, async (some) => {
+      const found = await readMatching(ports, { logId, sequences: some, filter });
+      // Since the search, another may have made a version of it that matches, too.
+      if (found.length < some.length) missed = true;
+      return found.map(({ entry }) => entry);
+    });
+    if (left > 0) return sequences[sequences.length - left];
+    return missed ? (sequences.at(-1) ?? 0) + 1 : undefined;
+  };
+  const next = await (filter === undefined ? updateIds() : updateMatches(filter));
+  if (refused !== undefined && updated === 0) throw refused;
+  return { updated, unchanged, failed, next };
 }

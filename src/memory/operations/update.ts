@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
+import { eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
 import type { Stored } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
@@ -14,26 +14,23 @@ import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.
 import type { LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemory, type Shown } from "../versions/fetch.js";
-import { type Changes, decideUpdate, updatable } from "./deciding.js";
-import type { PaidRequest } from "./ports.js";
-import { type Item, onlyOf, type WritePorts, write } from "./write.js";
+import { type Changed, type Changes, decideUpdate, updatable } from "./deciding.js";
+import type { PaidRequest, Ports } from "./ports.js";
+import { type Item, onlyOf, write } from "./write.js";
 
+/** An update as the contract has it; times are milliseconds since 1970. */
 export interface UpdateRequest extends PaidRequest {
   readonly id: string;
   readonly text?: string | undefined;
   readonly metadata?: JsonObject | undefined;
   readonly expiry?: Expiry | undefined;
-  /** Time at which what it tells of happened, in milliseconds since 1970. */
   readonly eventAtMs?: number | undefined;
   /** Paths of what is updated; if left out, all that is given. */
   readonly mask?: readonly string[] | undefined;
   /** True if `metadata` is a JSON merge patch. */
   readonly merges?: boolean | undefined;
-  /** How to handle secrets in the new text or metadata; the server's setting if left out. */
   readonly onSecret?: OnSecret | undefined;
-  /** Etag that the memory must have; empty means any. */
   readonly etag?: string | undefined;
-  /** Calls with the same key update once. */
   readonly idempotencyKey?: string | undefined;
   /**
    * Called before a change that costs no call of the plan, with about as many bytes as it writes. What it throws
@@ -45,60 +42,54 @@ export interface UpdateRequest extends PaidRequest {
 /** Bytes that a memory's text and vectors take in the log for each of its tokens, at most. */
 export const BYTES_PER_TOKEN = 80;
 
-/** Outcome of an update, and whether it repeats an earlier one. */
-export interface Updated {
-  readonly memory: Shown;
-  readonly replayed: boolean;
-  /** Absent if nothing was redacted. */
-  readonly redacted?: Redacted | undefined;
-}
-
 /**
  * Updates one memory. Once this resolves, every later recall finds the new text, and the old one is erased.
- * A new text costs one call, because it is embedded; other updates cost nothing.
+ * A new text costs one call, because it is embedded; other updates cost nothing. It answers the memory, whether an
+ * earlier call with the key has updated it, and what was redacted.
  *
  * @throws MemoryError `not_found`, `aborted` if the etag is another, `failed_precondition` if the memory was
  * superseded, and as `store`.
  */
-export async function updateMemory(ports: WritePorts, request: UpdateRequest): Promise<Updated> {
-  const { onFreeWrite, etag } = request;
+export async function updateMemory(ports: Ports, request: UpdateRequest) {
+  const { onFreeWrite } = request;
   const scope = scopeOf(request);
   const id = parseMemoryId(request.id);
+  const memory = { id, etag: request.etag || undefined };
   const { redacted, ...wanted } = parseChanges(request, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
   const { results, replayed } = await write<Shown>(ports, {
+    request,
     scope,
     creates: false,
-    content: () => ["UpdateMemory", id, wanted.asked, "", ""],
     itemsFor: (opId) => {
       const look = async (view: LogView) => {
-        const { entry } = await updatable(view, { id, etag: etag || undefined });
+        const { entry } = await updatable(view, memory);
         if (wanted.text === undefined) onFreeWrite?.(entry.tokens * BYTES_PER_TOKEN);
         return undefined;
       };
-      return [{ ...updateItem(ports, { opId, scope, id, etag, wanted }), look }];
+      return [{ ...updateItem(ports, { opId, scope, memory, wanted }), look }];
     },
-    answerOf: (results) => {
-      const { tokens, createdAtMs } = onlyOf(results);
-      return { id, tokens, createdAtMs };
+    keyed: {
+      content: () => ["UpdateMemory", id, wanted.asked, "", ""],
+      answerOf: (results) => {
+        const { tokens, createdAtMs } = onlyOf(results);
+        return { id, tokens, createdAtMs };
+      },
+      replay: async () => [{ stored: await expectMemory(ports, scope, id) }],
     },
-    replay: async () => [{ stored: await expectMemory(ports, scope, id) }],
-    // Last: behind a spread, each property takes microseconds.
-    ...request,
   });
   return { memory: onlyOf(results), replayed, redacted };
 }
 
-interface Wanted extends Omit<Changes, "text"> {
-  readonly text: string | undefined;
+interface Wanted extends Changes {
   /** The changes as they were asked for, by which two requests are compared. */
   readonly asked: string;
 }
 
 function parseChanges(
   request: UpdateRequest,
-  { clock, onSecret = "store" }: Pick<WritePorts, "clock" | "onSecret">,
-): Wanted & Pick<Updated, "redacted"> {
+  { clock, onSecret = "store" }: Ports,
+): Wanted & { readonly redacted: Redacted | undefined } {
   const { expiry, eventAtMs, merges = false, etag = "", onSecret: how = onSecret } = request;
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
   const { text: changesText, expiry: changesExpiry, eventTime: changesEvent } = mask;
@@ -125,19 +116,18 @@ function parseChanges(
 }
 
 function impliedMask({ text, metadata, expiry, eventAtMs }: UpdateRequest): Mask {
-  const given = {
+  return {
     text: text !== undefined,
     expiry: expiry !== undefined,
     eventTime: eventAtMs !== undefined,
+    metadata: metadata === undefined ? [] : "all",
   };
-  return { ...given, metadata: metadata === undefined ? [] : "all" };
 }
 
 function metadataChange(
-  mask: Mask,
+  { metadata: keys }: Mask,
   { given, merges }: { given: JsonObject; merges: boolean },
 ): Changes["metadata"] {
-  const keys = mask.metadata;
   if (keys === "all") return merges ? (old) => merged(old, given) : () => given;
   return keys.length === 0 ? undefined : (old) => withKeys(old, given, keys);
 }
@@ -148,39 +138,30 @@ function metadataChange(
  * @throws MemoryError as `decideUpdate`
  */
 export function updateItem(
-  ports: ErasurePorts,
-  {
-    opId,
-    scope,
-    id,
-    etag,
-    wanted,
-  }: { opId: string; scope: Scope; id: string; etag: string | undefined; wanted: Wanted },
+  ports: Ports,
+  { opId, scope, memory, wanted }: { opId: string; scope: Scope; memory: Changed; wanted: Wanted },
 ): Item<Shown> {
+  const { text, asked } = wanted;
   return {
     id: opId,
-    text: wanted.text,
+    text,
     isPaid: () => true,
-    entryIn: ({ embedding, nowMs }) => {
-      const text = embedding && { ...embedding, text: wanted.text ?? "" };
-      const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };
-      return {
-        opId,
-        bytes: text === undefined ? wanted.asked.length : weightOf({ op: "store", ...text } as Stored),
-        decide: (view) => decideUpdate({ ...view, nowMs }, update),
-      };
-    },
-    answer: async ({ logId, existing }, made) => {
+    entryIn: ({ embedding, nowMs }) => ({
+      opId,
+      bytes: embedding === undefined ? asked.length : weightOf({ op: "store", text, ...embedding } as Stored),
+      decide: (view) => decideUpdate({ ...view, nowMs }, { ...memory, opId, changes: wanted, embedding }),
+    }),
+    answer: async ({ logId, existing }) => {
       if ("replaces" in existing && existing.replaces !== undefined) {
         await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
       }
-      // Another attempt with the same key may have written it.
-      return made?.opId === existing.opId ? made : expectMemory(ports, scope, id);
+      // Of an entry that another attempt with the same key has written, only the head was read.
+      return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id);
     },
   };
 }
 
-async function expectMemory(ports: ErasurePorts, scope: Scope, id: string): Promise<Shown> {
+async function expectMemory(ports: Ports, scope: Scope, id: string): Promise<Shown> {
   const memory = await findMemory(ports, scope, id);
   if (memory === undefined) throw noSuchMemory();
   return memory;

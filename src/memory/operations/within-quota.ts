@@ -1,17 +1,12 @@
 import { setMaxListeners } from "node:events";
-import type { Caller, Quota } from "../ports/quota.js";
-import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
+import { NO_TIMINGS } from "../ports/step-timer.js";
+import type { PaidRequest, Ports } from "./ports.js";
 
-export interface ChargeOptions {
-  readonly quota: Quota;
-  readonly caller: Caller;
-  readonly timer?: StepTimer<CallStep> | undefined;
-  /** Aborted when the caller stops waiting. */
-  readonly signal?: AbortSignal | undefined;
-  /** Number of calls that the work costs, one by default. */
-  readonly calls?: number | undefined;
-  /** Number of these calls that the caller must pay although the work fails; none by default. */
-  readonly kept?: (() => number) | undefined;
+interface Charge {
+  /** Number of calls that the work costs. */
+  readonly calls: number;
+  /** Number of these calls that the caller must pay although the work fails; none if left out. */
+  readonly kept?: () => number;
 }
 
 /**
@@ -24,7 +19,9 @@ export interface ChargeOptions {
  * anything, and stops when `signal` is aborted: the charge was refused, or the caller stopped waiting.
  */
 export async function withinQuota<T>(
-  { quota, caller, timer = NO_TIMINGS, signal, calls = 1, kept = () => 0 }: ChargeOptions,
+  { quota }: Ports,
+  { caller, timer = NO_TIMINGS, signal }: Omit<PaidRequest, "namespace">,
+  { calls, kept = () => 0 }: Charge,
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const either = new AbortController();

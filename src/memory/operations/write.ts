@@ -1,15 +1,9 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
-import type { ErasurePorts } from "../erasure/erase.js";
-import {
-  type Answered,
-  type Attempt,
-  type IdempotentRequest,
-  parseIdempotencyKey,
-  UnfinishedBatchError,
-} from "../idempotency/idempotency.js";
+import { type Attempt, parseIdempotencyKey, UnfinishedBatchError } from "../idempotency/idempotency.js";
 import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
+import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
@@ -18,7 +12,7 @@ import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.j
 import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import type { ErasingPorts, PaidRequest, Ports } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
@@ -34,8 +28,6 @@ const EMBED_SHARE = 0.9;
 /** Codes of errors that are about one memory, and not about the call. */
 const OWN_CODES = ["unavailable", "resource_exhausted", "already_exists", "not_found", "failed_precondition"];
 
-export type WritePorts = Ports & ErasurePorts;
-
 /** A memory to write: a new one, or the next version of one. `A` is its answer. */
 export interface Item<A> {
   /** Id of the operation, and of the memory if it is a new one. */
@@ -48,11 +40,11 @@ export interface Item<A> {
    *
    * @throws MemoryError if the namespace's memories do not allow the write.
    */
-  look?(view: LogView): Promise<A | undefined>;
+  readonly look?: ((view: LogView) => Promise<A | undefined>) | undefined;
   /** Makes the entry, or the condition under which it is appended; called again for another log. */
   entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
-  /** Makes the answer from the entry that the log has; `made` is the last one that this attempt made. */
-  answer(changed: Changed, made: Stored | undefined): Promise<A>;
+  /** Makes the answer from the entry that the log has. */
+  answer(changed: Changed): Promise<A>;
   /** True if the answer costs the call that the text was charged for. */
   isPaid(answer: A): boolean;
 }
@@ -68,21 +60,30 @@ interface EntryContext {
 
 export type Result<A> = { readonly stored: A } | { readonly error: MemoryError };
 
-interface Writing<A> extends Omit<PaidRequest, "namespace"> {
+interface Write<A> {
+  readonly request: Omit<PaidRequest, "namespace"> & { readonly idempotencyKey?: string | undefined };
   readonly scope: Scope;
   /** True if the namespace is created; false if only what is there can be changed. */
   readonly creates: boolean;
+  /** Makes the items of an attempt, the first of them with this id. */
+  itemsFor(id: string): readonly Item<A>[];
   /**
    * Only of a batch: finds what earlier attempts have stored, by the items' ids. Each memory of a batch has an
    * error of its own, and is paid for by the attempt that has stored it.
    */
   findStored?(attempt: Attempt): Promise<ReadonlyMap<string, Result<A>>>;
+  /** Absent if the request has no key. */
+  readonly keyed?: Keyed<A>;
 }
 
-interface Items<A> extends Writing<A> {
-  readonly items: readonly Item<A>[];
-  /** Absent if no other attempt can write the same. */
-  readonly attempt?: Attempt | undefined;
+/** What makes calls with the same key write once. */
+interface Keyed<A> {
+  /** Makes the content by which two requests with one key are compared. */
+  content(): readonly string[] | Promise<readonly string[]>;
+  /** Makes what the key keeps of the results. @throws UnfinishedBatchError */
+  answerOf(results: readonly Result<A>[], attempt: Attempt): Answered;
+  /** Makes the results again from what the key kept. */
+  replay(answered: Answered): Promise<readonly Result<A>[]>;
 }
 
 interface Written<A> {
@@ -92,19 +93,6 @@ interface Written<A> {
   readonly paid: readonly A[];
 }
 
-interface Write<A> extends Writing<A> {
-  /** Calls with the same key write once. */
-  readonly idempotencyKey?: string | undefined;
-  /** Makes the content by which two requests with one key are compared. */
-  content(): readonly string[] | Promise<readonly string[]>;
-  /** Makes the items of an attempt, the first of them with this id. */
-  itemsFor(id: string): readonly Item<A>[];
-  /** Makes what the key keeps of the results. @throws UnfinishedBatchError */
-  answerOf(results: readonly Result<A>[], attempt: Attempt): Answered;
-  /** Makes the results again from what the key kept. */
-  replay(answered: Answered): Promise<readonly Result<A>[]>;
-}
-
 /** The answer to a write of one memory, which is a batch of one. @throws MemoryError that of the memory */
 export function onlyOf<A>([result]: readonly Result<A>[]): A {
   if (result === undefined || "error" in result) throw result?.error;
@@ -112,24 +100,26 @@ export function onlyOf<A>([result]: readonly Result<A>[]): A {
 }
 
 /**
- * Writes memories: claims the key, charges, embeds, appends, and keeps the answer for calls with the same key.
+ * Writes memories: claims the key, charges, embeds, appends what is not there yet, and keeps the answer for calls with
+ * the same key. What cannot be written has an error in its place and costs nothing; if nothing can be written, the call
+ * has the error of the first.
  *
- * @throws MemoryError as `writeItems`, and as `Idempotency.run` if there is a key.
+ * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written; and as
+ * `Idempotency.run` if there is a key.
  */
 export async function write<A extends { readonly tokens: number }>(
-  ports: WritePorts,
-  request: Write<A>,
+  ports: Ports,
+  batch: Write<A>,
 ): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
-  const { caller, scope, findStored } = request;
+  const { request, scope, findStored, keyed } = batch;
+  const { caller } = request;
   const { quota, idempotency } = ports;
   const count = ({ paid }: Written<A>) => {
     const call = { namespace: scope.namespace, call: "store" } as const;
     for (const { tokens } of paid) quota.count(caller, { ...call, tokens });
   };
-  const attempted = async (attempt?: Attempt) =>
-    writeItems(ports, { ...request, items: request.itemsFor(attempt?.memoryId ?? newMemoryId()), attempt });
-  if (request.idempotencyKey === undefined) {
-    const written = await attempted();
+  if (request.idempotencyKey === undefined || keyed === undefined) {
+    const written = await new Writer(ports, batch).run();
     count(written);
     return { results: written.results, replayed: false };
   }
@@ -137,13 +127,13 @@ export async function write<A extends { readonly tokens: number }>(
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const isBatch = findStored !== undefined;
-  const asked: IdempotentRequest = { scope, idempotencyKey, content: await request.content(), isBatch };
+  const asked = { scope, idempotencyKey, content: await keyed.content(), isBatch };
   let written: Written<A> | undefined;
   const work = {
     write: async (attempt: Attempt) => {
-      written = await attempted(attempt);
+      written = await new Writer(ports, batch, attempt).run();
       if (isBatch) count(written);
-      return request.answerOf(written.results, attempt);
+      return keyed.answerOf(written.results, attempt);
     },
     // The memories that an attempt at a batch has stored stay paid, even if its answer cannot be kept: the next
     // attempt finds them and pays nothing for them.
@@ -154,28 +144,12 @@ export async function write<A extends { readonly tokens: number }>(
   };
   try {
     const { answered, replayed } = await idempotency.run(asked, work);
-    if (replayed || written === undefined) return { results: await request.replay(answered), replayed: true };
+    if (replayed || written === undefined) return { results: await keyed.replay(answered), replayed: true };
     if (!isBatch) count(written);
   } catch (error) {
     if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
   }
   return { results: written.results, replayed: false };
-}
-
-/**
- * Charges, embeds and appends what is not there yet. What cannot be written has an error in its place and costs
- * nothing; if nothing can be written, the call has the error of the first.
- *
- * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written.
- */
-export function writeItems<A>(ports: ErasingPorts, batch: Items<A>): Promise<Written<A>> {
-  return new Writer(ports, batch).run();
-}
-
-/** Charges the caller beside the work, as `withinQuota` does; nothing is charged if the work costs nothing. */
-interface Charge {
-  readonly paid?: Promise<void>;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
@@ -184,13 +158,12 @@ interface Embedded {
   readonly embeddings: readonly (Embedding | undefined)[];
 }
 
-/** Writes the items of one attempt. */
+/** Writes the items of one attempt, which is undefined if no other one can write the same. */
 class Writer<A> {
+  readonly #items: readonly Item<A>[];
   /** Answers that this attempt has to pay for. */
   readonly #paid: A[] = [];
   readonly #results = new Map<string, Result<A>>();
-  /** Entries that this attempt has written or tried to write, by their items' ids. */
-  readonly #made = new Map<string, Stored>();
   readonly #timer: StepTimer<CallStep>;
   #signal: AbortSignal | undefined;
   /** Times by `Clock.nowMs` at which the last text may begin, and must be done. */
@@ -198,23 +171,27 @@ class Writer<A> {
   #embedUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(
-    private readonly ports: ErasingPorts,
-    private readonly batch: Items<A>,
+    private readonly ports: Ports,
+    private readonly batch: Write<A>,
+    private readonly attempt?: Attempt,
   ) {
-    this.#timer = batch.timer ?? NO_TIMINGS;
+    this.#items = batch.itemsFor(attempt?.memoryId ?? newMemoryId());
+    this.#timer = batch.request.timer ?? NO_TIMINGS;
   }
 
   async run(): Promise<Written<A>> {
-    const { caller, items, attempt, signal, findStored } = this.batch;
+    const { request, findStored } = this.batch;
+    const { caller, signal } = request;
     const { quota } = this.ports;
-    const timer = this.#timer;
-    const stored = attempt?.isFirst === false ? await findStored?.(attempt) : undefined;
+    const [timer, items] = [this.#timer, this.#items];
+    const stored = this.attempt?.isFirst === false ? await findStored?.(this.attempt) : undefined;
     for (const [id, result] of stored ?? []) this.#results.set(id, result);
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
     const results = () => items.map(({ id }) => this.#results.get(id) as Result<A>);
-    const work = async (charge: Charge) => {
-      await this.#write(left, charge);
+    const work = async ({ paid, signal }: { paid?: Promise<void>; signal: AbortSignal | undefined }) => {
+      this.#signal = signal;
+      await this.#write(left, paid);
       const [first, ...others] = results();
       if (stored?.size || first === undefined || !("error" in first)) return;
       if (others.some((other) => "stored" in other)) return;
@@ -223,7 +200,7 @@ class Writer<A> {
     const calls = left.filter(({ text }) => text !== undefined).length;
     if (calls === 0) await work({ signal });
     else {
-      await withinQuota({ quota, caller, timer, signal, calls, kept: () => this.#paid.length }, work);
+      await withinQuota(this.ports, request, { calls, kept: () => this.#paid.length }, work);
       const unpaid = calls - this.#paid.length;
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
     }
@@ -233,18 +210,18 @@ class Writer<A> {
   /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
   async #lookUp(): Promise<void> {
     const { quota, log, names, secondaryIndexes, clock } = this.ports;
-    const { caller, scope, items, attempt, creates } = this.batch;
-    const looking = items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
+    const { request, scope, creates } = this.batch;
+    const looking = this.#items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
     if (looking.length === 0) return;
     const logId = await names.find(scope);
     if (logId === undefined && creates) return;
     // No charge has proved that the key lives.
-    await quota.verify(caller);
+    await quota.verify(request.caller);
     if (logId === undefined) throw noSuchMemory();
     const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
     // Asked after a look: an entry that it has found is written by then.
     const isOurs = async (id: string) =>
-      attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
+      this.attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
     await mapSome(looking, LOOKING_MAX, async ({ id, look }) => {
       try {
         const stored = await look?.(view);
@@ -259,9 +236,8 @@ class Writer<A> {
    * Embeds items group by group; each group is appended while the next one is embedded. An error is that of the items
    * it leaves out, or is thrown if none was stored before it.
    */
-  async #write(items: readonly Item<A>[], { paid, signal }: Charge): Promise<void> {
-    this.#signal = signal;
-    const { deadlineMs = Number.POSITIVE_INFINITY } = this.batch;
+  async #write(items: readonly Item<A>[], paid: Promise<void> | undefined): Promise<void> {
+    const { deadlineMs = Number.POSITIVE_INFINITY } = this.batch.request;
     const nowMs = this.ports.clock.nowMs();
     const untilMs = (share: number) => (items.length > 1 ? nowMs + (deadlineMs - nowMs) * share : deadlineMs);
     this.#beginUntilMs = untilMs(BEGIN_SHARE);
@@ -299,7 +275,7 @@ class Writer<A> {
   /** Embeds the texts of a group. */
   async #embed(group: readonly Item<A>[], modelVersion: ModelVersion): Promise<Embedded> {
     if (group.every(({ text }) => text === undefined)) return { modelVersion, embeddings: [] };
-    const { caller, deadlineMs } = this.batch;
+    const { caller, deadlineMs } = this.batch.request;
     const signal = this.#signal;
     const asked = {
       field: "text",
@@ -323,60 +299,53 @@ class Writer<A> {
   }
 
   async #append(group: readonly Item<A>[], guessed: Embedded): Promise<void> {
-    const { caller, scope, attempt, creates } = this.batch;
+    const { request, scope, creates } = this.batch;
     const { namespaces, quota, clock } = this.ports;
     const isReady = ({ text }: Item<A>, embedding: Embedding | undefined) =>
       text === undefined || embedding !== undefined;
     // A namespace comes into being with a memory only.
     if (!group.some((item, i) => isReady(item, guessed.embeddings[i]))) return;
     const settled = new Map<string, PromiseSettledResult<Changed>>();
+    /** The last entry that this attempt has tried to write for each item. */
+    const made = new Map<string, Stored>();
     const nowMs = clock.wallMs();
     const entriesIn = async (replica: Replica) => {
       const modelVersion = modelVersionOf(replica.logId);
       // The namespace may have moved to another model meanwhile.
       const { embeddings } =
         modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion);
-      await attempt?.confirm();
+      await this.attempt?.confirm();
       const entries: (Stored | Conditional)[] = [];
       for (const [i, item] of group.entries()) {
         const embedding = embeddings[i];
         if (!isReady(item, embedding)) continue;
         const context = { replica, embedding, nowMs, timer: this.#timer, signal: this.#signal };
-        entries.push(this.#noting(item, await item.entryIn(context)));
+        entries.push(noting(await item.entryIn(context), (entry) => made.set(item.id, entry)));
       }
       return entries;
     };
-    const authenticate = creates ? () => quota.verify(caller) : undefined;
-    const appending = { entriesIn, authenticate, idempotent: attempt !== undefined, settled };
+    const authenticate = creates ? () => quota.verify(request.caller) : undefined;
+    const appending = { entriesIn, authenticate, idempotent: this.attempt !== undefined, settled };
     try {
       const isThere = await this.#timer.time("append", () => namespaces.append(scope, appending));
       if (!isThere) throw noSuchMemory();
     } finally {
-      for (const item of group) await this.#note(item, settled.get(item.id));
+      for (const item of group) {
+        const outcome = settled.get(item.id);
+        if (outcome !== undefined) await this.#note(item, outcome, made.get(item.id));
+      }
     }
   }
 
-  /** Notes what is made of an item, now or when its condition is decided. */
-  #noting({ id }: Item<A>, entry: Stored | Conditional): Stored | Conditional {
-    if (!("decide" in entry)) {
-      this.#made.set(id, entry);
-      return entry;
-    }
-    const decide: Conditional["decide"] = async (view) => {
-      const decision = await entry.decide(view);
-      if ("entry" in decision) this.#made.set(id, decision.entry as Stored);
-      return decision;
-    };
-    return { ...entry, decide };
-  }
-
-  async #note(item: Item<A>, outcome: PromiseSettledResult<Changed> | undefined): Promise<void> {
-    if (outcome === undefined) return;
+  async #note(
+    item: Item<A>,
+    outcome: PromiseSettledResult<Changed>,
+    made: Stored | undefined,
+  ): Promise<void> {
     const { id, text } = item;
     try {
       if (outcome.status === "rejected") throw outcome.reason;
-      const made = this.#made.get(id);
-      const stored = await item.answer(outcome.value, made);
+      const stored = await item.answer(outcome.value);
       this.#results.set(id, { stored });
       const isBatch = this.batch.findStored !== undefined;
       if (text === undefined || !item.isPaid(stored)) return;
@@ -385,6 +354,20 @@ class Writer<A> {
       this.#results.set(id, { error: itemError(error) });
     }
   }
+}
+
+/** Notes the entry that is written, now or when its condition is decided. */
+function noting(entry: Stored | Conditional, note: (entry: Stored) => void): Stored | Conditional {
+  if (!("decide" in entry)) {
+    note(entry);
+    return entry;
+  }
+  const decide: Conditional["decide"] = async (view) => {
+    const decision = await entry.decide(view);
+    if ("entry" in decision) note(decision.entry as Stored);
+    return decision;
+  };
+  return { ...entry, decide };
 }
 
 /** True if the log has what this attempt made. Another one, which slept, has paid for an entry with another time. */

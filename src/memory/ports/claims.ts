@@ -1,3 +1,5 @@
+import type { Stored } from "./log.js";
+
 /** A caller's idempotency key, bound to the one memory that its store makes. */
 export interface Claim {
   /** Hash of the account and the key. */
@@ -17,17 +19,27 @@ export interface Claim {
   readonly stored?: readonly number[];
 }
 
-export interface ClaimAnswer {
-  readonly tokens: number;
-  readonly createdAtMs: number;
-  /** Id of the memory, if it is not the claim's: an older one was replaced or kept. */
-  readonly id?: string;
+/** Answer of a store or an update; all but the first three only if the store asked for more. */
+export interface Answered extends Pick<Stored, "id" | "tokens" | "createdAtMs"> {
   readonly outcome?: StoreOutcome;
   readonly etag?: string;
-  /** Similar memories; their texts are read again when the answer is repeated. */
-  readonly similar?: readonly { readonly id: string; readonly score: number }[];
+  readonly similar?: readonly Similar[];
   /** Memories of a batch that were kept, of which the log says nothing. */
   readonly kept?: readonly Kept[];
+}
+
+/** A memory that was there before a text like it was stored. */
+export interface Similar {
+  readonly id: string;
+  readonly text: string;
+  readonly score: number;
+}
+
+/** What a claim keeps of an answer: no texts, which may be erased before the claim. */
+export interface ClaimAnswer extends Omit<Answered, "id" | "similar"> {
+  /** Id of the memory, if it is not the claim's: an older one was replaced or kept. */
+  readonly id?: string;
+  readonly similar?: readonly Omit<Similar, "text">[];
 }
 
 export interface TakeOver extends Pick<Claim, "id" | "claimedAtMs" | "stored"> {
@@ -36,12 +48,9 @@ export interface TakeOver extends Pick<Claim, "id" | "claimedAtMs" | "stored"> {
 }
 
 /** A memory that a store of a batch kept. */
-export interface Kept {
+export interface Kept extends Pick<Stored, "id" | "tokens" | "createdAtMs"> {
   /** The store's place in the batch. */
   readonly place: number;
-  readonly id: string;
-  readonly tokens: number;
-  readonly createdAtMs: number;
   readonly etag: string;
 }
 

@@ -1,9 +1,3 @@
-/** Instants in milliseconds since 1970; what happened at one of them is out. */
-interface Between {
-  readonly after?: number | undefined;
-  readonly before?: number | undefined;
-}
-
 /** A value that filters compare. */
 export type Scalar = string | number | boolean | null;
 
@@ -47,14 +41,15 @@ export function* testsOf(condition: Condition): Generator<Extract<Condition, { k
   else for (const each of condition.operands) yield* testsOf(each);
 }
 
-/** Narrows a filter to memories of what happened between two instants. */
-export function narrowed(filter: Filter | undefined, { after, before }: Between): Filter | undefined {
-  const tests: Condition[] = [];
-  if (after !== undefined) tests.push(happened({ op: "gt", than: after }));
-  if (before !== undefined) tests.push(happened({ op: "lt", than: before }));
-  if (tests.length === 0) return filter;
-  const operands = filter === undefined ? tests : [...tests, filter.condition];
-  return { condition: { kind: "all", operands }, key: JSON.stringify([filter?.key, after, before]) };
+/** Narrows a condition to memories of what happened between two instants in milliseconds since 1970, which are out. */
+export function narrowed(
+  condition: Condition | undefined,
+  { after, before }: { readonly after?: number | undefined; readonly before?: number | undefined },
+): Condition | undefined {
+  const operands = condition === undefined ? [] : [condition];
+  if (before !== undefined) operands.unshift(happened({ op: "lt", than: before }));
+  if (after !== undefined) operands.unshift(happened({ op: "gt", than: after }));
+  return operands.length > 1 ? { kind: "all", operands } : operands[0];
 }
 
 function happened(test: { op: "gt" | "lt"; than: number }): Condition {

@@ -1,4 +1,3 @@
-import type { Among } from "./among.js";
 import type { Condition } from "./condition.js";
 import type { Projected } from "./log.js";
 
@@ -154,6 +153,16 @@ export interface Selecting {
   readonly condition: Condition;
   /** Log numbers of the memories that the condition names by id. */
   readonly ids: ReadonlyMap<unknown, number>;
+}
+
+/** Some memories by their log numbers. */
+export interface Among {
+  readonly size: number;
+  has(sequence: number): boolean;
+  /** Counts those whose numbers are from `first` to `last`. */
+  countBetween(first: number, last: number): number;
+  /** Lists those whose numbers are from `first` to `last`, in order. */
+  between(first: number, last: number): Float64Array;
 }
 
 /** The memories that match a filter. It does not change any more. */

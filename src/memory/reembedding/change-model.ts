@@ -132,19 +132,15 @@ export async function follow(
 ): Promise<ModelStatus> {
   for (;;) {
     const beganMs = performance.now();
-    const status = await look().catch(showTrouble(show));
+    // An outage is shown: a service that restarts takes the change up again.
+    const status = await look().catch((error) => {
+      if (!isUnavailable(error)) throw error;
+      show(error.message);
+      return undefined;
+    });
     if (status !== undefined && (status.left === 0 || status.pinned?.modelVersion !== modelVersion))
       return status;
     if (status !== undefined) show(progressOf(status));
     await sleep(Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - beganMs)));
   }
-}
-
-/** Shows an outage and goes on: a service that restarts takes the change up again. */
-function showTrouble(show: (line: string) => void): (error: unknown) => undefined {
-  return (error) => {
-    if (!isUnavailable(error)) throw error;
-    show(error.message);
-    return undefined;
-  };
 }

@@ -1,5 +1,7 @@
 import { MemoryError, type Reason } from "../../errors.js";
+import type { Scope } from "../ports/names.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { scopeOf } from "./namespace.js";
 
 /** Access that a call needs. */
 export interface Action {
@@ -25,17 +27,23 @@ export async function authorize(quota: Quota, caller: Caller, action: Action): P
 }
 
 /**
- * Authorizes a call that costs nothing, whose key no charge will prove.
+ * Parses the namespace of a call that costs nothing, whose key no charge will prove, and authorizes the call.
  *
- * @throws MemoryError `unauthenticated`, or `permission_denied`.
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, or `permission_denied`.
  */
-export async function authorizeFree(quota: Quota, caller: Caller, action: Action): Promise<void> {
-  await quota.verify(caller);
-  expectPermitted(caller, action);
+export async function authorizeFree(
+  { quota }: { readonly quota: Quota },
+  request: { readonly caller: Caller; readonly namespace: string },
+  { writes }: Pick<Action, "writes">,
+): Promise<Scope> {
+  const scope = scopeOf(request);
+  await quota.verify(request.caller);
+  expectPermitted(request.caller, { writes, namespace: scope.namespace });
+  return scope;
 }
 
 /** @throws MemoryError `permission_denied` */
-function expectPermitted({ access, namespace }: Caller, action: Action): void {
+export function expectPermitted({ access, namespace }: Caller, action: Action): void {
   if (action.writes && access !== "full") {
     throw denied("KEY_READ_ONLY", "this key may only read: it cannot store or delete");
   }

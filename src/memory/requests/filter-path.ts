@@ -1,4 +1,4 @@
-import { invalid } from "../../errors.js";
+import { expectAtMost, invalid } from "../../errors.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
 import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "./metadata.js";
 
@@ -9,7 +9,7 @@ export const FILTER_PATH_BYTES_MAX = 512;
  * Splits a path at its dots into keys; undefined if a backslash precedes anything but a dot, a dollar sign or
  * a backslash. A key with such a character is written with a backslash before it.
  */
-export function keysOf(path: string): string[] | undefined {
+function keysOf(path: string): string[] | undefined {
   const keys: string[] = [];
   let key = "";
   for (let i = 0; i < path.length; i++) {
@@ -27,14 +27,16 @@ export function keysOf(path: string): string[] | undefined {
 }
 
 /** Parses a path of metadata into its keys. @throws MemoryError `invalid_argument` naming `at` */
-export function parsePath(at: string, path: string): string[] {
+export function parsePath(
+  at: string,
+  path: string,
+  oddBackslash = "has a backslash that is not followed by a dot, a dollar sign or a backslash",
+): string[] {
   if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
     throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
   }
   const keys = keysOf(path);
-  if (keys === undefined) {
-    throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
-  }
+  if (keys === undefined) throw invalid(at, oddBackslash);
   if (keys.length > METADATA_DEPTH_MAX) {
     throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
   }
@@ -88,9 +90,7 @@ type Path = readonly string[];
  * @throws MemoryError `invalid_argument` naming `remove[3]`
  */
 export function parseRemoved(paths: readonly string[]): readonly Path[] {
-  if (paths.length > REMOVED_MAX) {
-    throw invalid("remove", `has ${paths.length} paths; the limit is ${REMOVED_MAX}`);
-  }
+  expectAtMost(REMOVED_MAX, "remove", paths, "paths");
   return paths.map((path, i) => {
     const at = `remove[${i}]`;
     if (path === "") throw invalid(at, "is empty; it must be a path of metadata, such as a.b");

@@ -3,6 +3,7 @@ import { suggestion } from "../../suggest.js";
 import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from "../ports/condition.js";
 import { parsePath } from "./filter-path.js";
 import { canonicalMetadata, isObject, type Json, type JsonObject } from "./metadata.js";
+import { checkString } from "./text.js";
 import { parseInstant } from "./times.js";
 
 export const FILTER_BYTES_MAX = 65_536;
@@ -17,8 +18,13 @@ export const FILTER_STRING_BYTES_MAX = 4_096;
 
 type FieldKind = "id" | "time" | "text" | "any";
 
-const TIMES: readonly unknown[] = ["$created_at", "$updated_at", "$event_time"];
-const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$event_time", "$external_id"];
+const SYSTEM_FIELDS: Readonly<Record<SystemField, FieldKind>> = {
+  $id: "id",
+  $created_at: "time",
+  $updated_at: "time",
+  $event_time: "time",
+  $external_id: "text",
+};
 const GROUPS: readonly string[] = ["$and", "$or", "$not"];
 /** Operators of each kind of field. An id has no order that a caller should rely on. */
 const EQUALITY: readonly string[] = ["$eq", "$ne", "$in", "$nin", "$exists", "$not"];
@@ -73,9 +79,10 @@ class Parser {
 
   #member(key: string, value: Json, { at: outer, depth }: Spot): Condition {
     const at = `${outer}.${shown(key)}`;
-    if (key === "$not") return { kind: "not", operand: this.filter(value, { at, depth: depth + 1 }) };
-    if (key === "$and") return { kind: "all", operands: this.#filters(value, { at, depth: depth + 1 }) };
-    if (key === "$or") return { kind: "any", operands: this.#filters(value, { at, depth: depth + 1 }) };
+    const inner = { at, depth: depth + 1 };
+    if (key === "$not") return { kind: "not", operand: this.filter(value, inner) };
+    if (key === "$and") return { kind: "all", operands: this.#filters(value, inner) };
+    if (key === "$or") return { kind: "any", operands: this.#filters(value, inner) };
     return this.#tests(value, { field: fieldOf(key, at), at, depth });
   }
 
@@ -116,29 +123,9 @@ class Parser {
     if (++this.#clauses > FILTER_CLAUSES_MAX) {
       throw invalid(at, `is one too many: a filter has at most ${FILTER_CLAUSES_MAX} tests`);
     }
-    const test = (test: Test): Condition => ({ kind: "test", field, test });
-    const not = (operand: Condition): Condition => ({ kind: "not", operand });
-    switch (operator) {
-      case "$eq":
-        return test({ op: "in", values: new Set([parseScalar(operand, kind, at)]) });
-      case "$ne":
-        return not(test({ op: "in", values: new Set([parseScalar(operand, kind, at)]) }));
-      case "$in":
-        return test({ op: "in", values: parseList(operand, kind, at) });
-      case "$nin":
-        return not(test({ op: "in", values: parseList(operand, kind, at) }));
-      case "$prefix":
-        return test({ op: "prefix", text: parseString(operand, at) });
-      case "$contains":
-        return test({ op: "contains", value: parseScalar(operand, kind, at) });
-      case "$exists":
-        if (typeof operand !== "boolean") throw invalid(at, "must be true or false");
-        return operand ? test({ op: "exists" }) : not(test({ op: "exists" }));
-      default: {
-        const op = operator.slice(1) as Order;
-        return test({ op, than: parseOrdered(operand, kind, at) });
-      }
-    }
+    const test: Condition = { kind: "test", field, test: parseTest(operator, operand, { kind, at }) };
+    const isNegated = ["$ne", "$nin"].includes(operator) || (operator === "$exists" && operand === false);
+    return isNegated ? { kind: "not", operand: test } : test;
   }
 }
 
@@ -148,9 +135,9 @@ function checkDepth({ at, depth }: Spot): void {
 }
 
 function fieldOf(key: string, at: string): Field {
-  if (SYSTEM_FIELDS.includes(key)) return key as SystemField;
+  if (Object.hasOwn(SYSTEM_FIELDS, key)) return key as SystemField;
   if (key.startsWith("$")) {
-    const known = [...GROUPS, ...SYSTEM_FIELDS];
+    const known = [...GROUPS, ...Object.keys(SYSTEM_FIELDS)];
     const meant = suggestion(key, known);
     throw invalid(
       at,
@@ -179,9 +166,28 @@ function shown(key: string): string {
 }
 
 function kindOf(field: Field): FieldKind {
-  if (field === "$id") return "id";
-  if (field === "$external_id") return "text";
-  return TIMES.includes(field) ? "time" : "any";
+  return typeof field === "string" ? SYSTEM_FIELDS[field] : "any";
+}
+
+/** Parses what a field is compared with. The negations of two operators have the same. */
+function parseTest(operator: string, operand: Json, { kind, at }: { kind: FieldKind; at: string }): Test {
+  switch (operator) {
+    case "$eq":
+    case "$ne":
+      return { op: "in", values: new Set([parseScalar(operand, kind, at)]) };
+    case "$in":
+    case "$nin":
+      return { op: "in", values: parseList(operand, kind, at) };
+    case "$prefix":
+      return { op: "prefix", text: parseString(operand, at) };
+    case "$contains":
+      return { op: "contains", value: parseScalar(operand, kind, at) };
+    case "$exists":
+      if (typeof operand !== "boolean") throw invalid(at, "must be true or false");
+      return { op: "exists" };
+    default:
+      return { op: operator.slice(1) as Order, than: parseOrdered(operand, kind, at) };
+  }
 }
 
 /** Parses a value that a field of this kind can be equal to. `at` is where the filter has it. */
@@ -204,10 +210,8 @@ function parseOrdered(value: Json | undefined, kind: FieldKind, at: string): str
 
 function parseString(value: Json | undefined, at: string): string {
   if (typeof value !== "string") throw invalid(at, "must be a string");
-  if (!value.isWellFormed()) throw invalid(at, "is not well-formed Unicode (a lone surrogate)");
-  const bytes = Buffer.byteLength(value);
-  if (bytes <= FILTER_STRING_BYTES_MAX) return value;
-  throw invalid(at, `is ${count(bytes)} bytes; the limit is ${count(FILTER_STRING_BYTES_MAX)}`);
+  checkString(at, value, FILTER_STRING_BYTES_MAX);
+  return value;
 }
 
 function parseList(value: Json | undefined, kind: FieldKind, at: string): Set<Scalar> {

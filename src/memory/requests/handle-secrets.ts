@@ -1,7 +1,6 @@
 import { MemoryError } from "../../errors.js";
 import { findSecrets, type SecretSpan } from "./find-secrets.js";
-import { isObject, type Json, type JsonObject, parseMetadata } from "./metadata.js";
-import { parseText } from "./text.js";
+import { isObject, type Json, type JsonObject } from "./metadata.js";
 
 /** Action if a text or its metadata has what looks like a secret. */
 export type OnSecret = "store" | "redact" | "refuse";
@@ -12,19 +11,16 @@ export const REDACTED = "[REDACTED]";
 const LISTED_MAX = 8;
 const PATH_CHARS_MAX = 100;
 
-/** Kind and place of a secret. */
+/** Kind and place of a secret, as the contract has them. */
 interface FoundSecret {
   readonly kind: string;
-  /** `text`, or a path in the metadata such as `metadata.a[0].b`; a long one is cut. */
   readonly field: string;
-  /** Place of its first character, and behind its last one, in Unicode code points of what was sent. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What was redacted in a request. */
+/** What was redacted in a request: the first secrets, and the number of all. */
 export interface Redacted {
-  /** The first ones. */
   readonly secrets: readonly FoundSecret[];
   readonly count: number;
 }
@@ -35,23 +31,24 @@ interface Contents {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** Text and metadata to store, and what was redacted in them; undefined if nothing was. */
-interface Handled extends Contents {
-  readonly redacted: Redacted | undefined;
-}
-
 /**
  * Looks for secrets in a text and in the metadata's strings, and redacts them, unless they may be stored.
  *
  * @throws MemoryError `invalid_argument` (SECRET_FOUND) if there is one to refuse, or one in a key of the
  * metadata: without its name a value could not be found again. The error names kinds and places only.
  */
-export function handleSecrets({ text, metadata }: Contents, how: OnSecret): Handled {
+export function handleSecrets<C extends Contents>(
+  given: C,
+  how: OnSecret,
+): Pick<C, "text" | "metadata"> & { readonly redacted: Redacted | undefined } {
+  const { text, metadata } = given;
   if (how === "store") return { text, metadata, redacted: undefined };
-  const places = new Places();
-  if (text !== undefined) places.add(text, ["text"]);
-  if (metadata !== undefined) places.add(metadata, ["metadata"]);
-  const found = places.find();
+  const places: Place[] = [];
+  const withoutSecrets = {
+    text: text === undefined ? undefined : add(places, text, ["text"]),
+    metadata: metadata === undefined ? undefined : add(places, metadata, ["metadata"]),
+  };
+  const found = search(places);
   if (found.length === 0) return { text, metadata, redacted: undefined };
   const count = found.reduce((sum, { spans }) => sum + spans.length, 0);
   const redacted = { secrets: listed(found), count };
@@ -59,8 +56,8 @@ export function handleSecrets({ text, metadata }: Contents, how: OnSecret): Hand
   if (how === "refuse") throw refused(redacted, { isKey: false });
   if (keys.length > 0) throw refused({ ...redacted, secrets: listed(keys) }, { isKey: true });
   return {
-    text: text && (places.redact(text) as string),
-    metadata: metadata && (places.redact(metadata) as JsonObject),
+    text: withoutSecrets.text?.() as C["text"],
+    metadata: withoutSecrets.metadata?.() as C["metadata"],
     redacted,
   };
 }
@@ -78,56 +75,51 @@ interface Place {
 /** Stands between strings that are searched together. No secret has it. */
 const SEPARATOR = "\0";
 
-/** Strings of one request, which are searched together: a search for each of hundreds would take much longer. */
-class Places {
-  readonly #places: Place[] = [];
-  #rebuilt = 0;
-
-  /** Adds a string, or all strings of a value, in their order. */
-  add(value: Json, path: Place["path"]): void {
-    if (typeof value === "string") this.#addText(value, path);
-    else if (Array.isArray(value)) for (const [i, each] of value.entries()) this.add(each, [...path, i]);
-    else if (isObject(value)) {
-      for (const [key, each] of Object.entries(value)) {
-        this.add(each, [...path, this.#addText(key, path, { isKey: true })]);
-      }
-    }
+/**
+ * Adds a string, or all strings of a value, in their order. Returns what makes the value again without the secrets that
+ * are found in them.
+ */
+function add(places: Place[], value: Json, path: Place["path"]): () => Json {
+  if (typeof value === "string") {
+    const place = addText(places, value, path);
+    return () => redacted(place);
   }
-
-  #addText(text: string, path: Place["path"], { isKey = false } = {}): Place {
-    const place: Place = { text, path, isKey, spans: [] };
-    this.#places.push(place);
-    return place;
+  if (Array.isArray(value)) {
+    const items = value.map((each, i) => add(places, each, [...path, i]));
+    return () => items.map((item) => item());
   }
+  if (!isObject(value)) return () => value;
+  const entries = Object.entries(value).map(([key, each]) => {
+    const place = addText(places, key, path, { isKey: true });
+    return [key, add(places, each, [...path, place])] as const;
+  });
+  // Entries that are defined, not assigned: a key may be __proto__.
+  return () => Object.fromEntries(entries.map(([key, inner]) => [key, inner()]));
+}
 
-  /** Finds the secrets of all that was added, and answers where they are. */
-  find(): Place[] {
-    const spans = findSecrets(this.#places.map(({ text }) => text).join(SEPARATOR));
-    let [at, next] = [0, 0];
-    for (const place of this.#places) {
-      const from = next;
-      const end = at + place.text.length;
-      for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) next++;
-      place.spans = spans
-        .slice(from, next)
-        .map(({ kind, start, end: last }) => ({ kind, start: start - at, end: last - at }));
-      at = end + SEPARATOR.length;
-    }
-    return this.#places.filter(({ spans }) => spans.length > 0);
-  }
+function addText(places: Place[], text: string, path: Place["path"], { isKey = false } = {}): Place {
+  const place: Place = { text, path, isKey, spans: [] };
+  places.push(place);
+  return place;
+}
 
-  /** Makes a value that was added without its secrets; values are made in the order in which they were added. */
-  redact(value: Json): Json {
-    if (typeof value === "string") return redacted(this.#places[this.#rebuilt++] as Place);
-    if (Array.isArray(value)) return value.map((each) => this.redact(each));
-    if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([key, each]): [string, Json] => {
-      this.#rebuilt++;
-      return [key, this.redact(each)];
-    });
-    // Entries that are defined, not assigned: a key may be __proto__.
-    return Object.fromEntries(entries);
+/**
+ * Finds the secrets of all places, and returns those that have some. They are searched together: a search for each of
+ * hundreds would take much longer.
+ */
+function search(places: readonly Place[]): Place[] {
+  const spans = findSecrets(places.map(({ text }) => text).join(SEPARATOR));
+  let [at, next] = [0, 0];
+  for (const place of places) {
+    const from = next;
+    const end = at + place.text.length;
+    for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) next++;
+    place.spans = spans
+      .slice(from, next)
+      .map(({ kind, start, end: last }) => ({ kind, start: start - at, end: last - at }));
+    at = end + SEPARATOR.length;
   }
+  return places.filter(({ spans }) => spans.length > 0);
 }
 
 /** Names the first secrets of some places. */
@@ -189,41 +181,4 @@ function refused({ secrets, count }: Redacted, { isKey }: { isKey: boolean }): M
     recorded: `${field} ${what}: ${kind}${others}`,
     metadata: { secrets: JSON.stringify(secrets), count: String(count) },
   });
-}
-
-/** Text and metadata to store as a request has them, and what to do with secrets in them. */
-export interface ContentsRequest {
-  readonly text: string;
-  readonly metadata?: JsonObject | undefined;
-  /** The server's way if left out. */
-  readonly onSecret?: OnSecret | undefined;
-}
-
-/** Text and metadata to store. */
-export interface ParsedContents {
-  readonly text: string;
-  /** JSON of an object. */
-  readonly metadata: string;
-  /** Absent if nothing was redacted. */
-  readonly redacted?: Redacted;
-}
-
-/**
- * Parses a text and its metadata, and handles the secrets in them.
- *
- * @throws MemoryError `invalid_argument`
- */
-export function parseContents(
-  request: ContentsRequest,
-  { onSecret = "store" }: { readonly onSecret?: OnSecret | undefined },
-): ParsedContents {
-  const text = parseText("text", request.text);
-  const metadata = parseMetadata(request.metadata);
-  const handled = handleSecrets({ text, metadata: request.metadata }, request.onSecret ?? onSecret);
-  if (handled.redacted === undefined) return { text, metadata };
-  return {
-    text: handled.text ?? text,
-    metadata: parseMetadata(handled.metadata),
-    redacted: handled.redacted,
-  };
 }

@@ -1,5 +1,5 @@
 import { TypeID, typeid } from "typeid-js";
-import { count, invalid } from "../../errors.js";
+import { count, expectAtMost, invalid } from "../../errors.js";
 
 /** Maximum number of memories that one store supersedes. */
 export const SUPERSEDES_MAX = 16;
@@ -44,9 +44,7 @@ export function parseMemoryIds(values: readonly string[]): string[] {
 
 /** Parses the ids of the memories that a store supersedes: at most 16, each once. */
 export function parseSupersedes(ids: readonly string[]): readonly string[] {
-  if (ids.length > SUPERSEDES_MAX) {
-    throw invalid("supersedes", `has ${ids.length} ids; the limit is ${SUPERSEDES_MAX}`);
-  }
+  expectAtMost(SUPERSEDES_MAX, "supersedes", ids, "ids");
   for (const [i, id] of ids.entries()) {
     parseMemoryId(id, `supersedes[${i}]`);
     if (ids.indexOf(id) < i) throw invalid(`supersedes[${i}]`, "is given twice");

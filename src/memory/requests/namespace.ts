@@ -1,6 +1,7 @@
-import { count, invalid } from "../../errors.js";
+import { expectAtMost, invalid } from "../../errors.js";
 import type { Scope } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
+import { checkString } from "./text.js";
 
 export const NAMESPACE_BYTES_MAX = 256;
 
@@ -23,9 +24,7 @@ export function scopesOf({
   alsoIn?: readonly string[] | undefined;
 }): [Scope, ...Scope[]] {
   const scope = scopeOf({ caller, namespace });
-  if (alsoIn.length > ALSO_IN_MAX) {
-    throw invalid("also_in", `has ${alsoIn.length} namespaces; the limit is ${ALSO_IN_MAX}`);
-  }
+  expectAtMost(ALSO_IN_MAX, "also_in", alsoIn, "namespaces");
   const others = alsoIn.map((name, i): Scope => {
     const field = `also_in[${i}]`;
     if (name === namespace || alsoIn.indexOf(name) < i) throw invalid(field, "is given twice");
@@ -50,9 +49,7 @@ export function parseNamespace(value: string, field = "namespace"): string {
 }
 
 function checkCharacters(field: string, value: string, bytesMax = NAMESPACE_BYTES_MAX): void {
-  const bytes = Buffer.byteLength(value);
-  if (bytes > bytesMax) throw invalid(field, `is ${count(bytes)} bytes; the limit is ${bytesMax}`);
-  if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  checkString(field, value, bytesMax);
   if (/\p{Cc}/u.test(value)) throw invalid(field, "has a control character");
 }
 

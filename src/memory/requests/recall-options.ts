@@ -26,9 +26,10 @@ const FIT_MAX = 1.5;
 /** Score that any text has at least for itself: 1 but for the rounding of vectors, whose numbers are float32. */
 const SAME_TEXT = 1 - 1e-6;
 
-/** Parses the lowest score of results: 0–1; undefined leaves none out. 1 leaves the same text. */
-export function parseMinScore(value: number | undefined): number | undefined {
-  return atLeastOfScores("min_score", value);
+/** Parses the lowest score of memories: 0–1; undefined if any will do. 1 leaves the same text. */
+export function parseLowestScore(field: string, value: number | undefined): number | undefined {
+  const floor = atLeast(field, value, 1);
+  return floor === undefined ? undefined : Math.min(floor, SAME_TEXT);
 }
 
 /** Parses the lowest fit of results: 0–1.5; undefined leaves none out. Only an order by words has a fit. */
@@ -42,16 +43,6 @@ export function parseMinFit(value: number | undefined, mode: "cosine" | "hybrid"
 function atLeast(field: string, value: number | undefined, max: number): number | undefined {
   if (value === undefined || (value >= 0 && value <= max)) return value;
   throw invalid(field, `is ${value}; it must be a number from 0 to ${max}`);
-}
-
-/** Parses the lowest score of similar memories: 0–1; undefined if they are not wanted. */
-export function parseSimilarAbove(value: number | undefined): number | undefined {
-  return atLeastOfScores("similar_above", value);
-}
-
-function atLeastOfScores(field: string, value: number | undefined): number | undefined {
-  const floor = atLeast(field, value, 1);
-  return floor === undefined ? undefined : Math.min(floor, SAME_TEXT);
 }
 
 /** Fields of a recalled memory, as the contract names them. */
@@ -68,26 +59,17 @@ export type ResultField = (typeof RESULT_FIELDS)[number];
 export function parseFields(paths: readonly string[] | undefined): ReadonlySet<ResultField> | undefined {
   if (paths === undefined) return undefined;
   if (paths.length === 0) throw invalid("fields", "names no field; leave it out for all");
-  return new Set(["id", ...paths.map(parseField)]);
-}
-
-function parseField(path: string): ResultField {
-  const field = RESULT_FIELDS.find((each) => each === path);
-  if (field !== undefined) return field;
-  const meant = suggestion(path, RESULT_FIELDS);
-  throw invalid("fields", `has a path that is none of ${RESULT_FIELDS.join(", ")}${meant}`);
+  const fields = paths.map((path) => {
+    const field = RESULT_FIELDS.find((each) => each === path);
+    if (field !== undefined) return field;
+    const meant = suggestion(path, RESULT_FIELDS);
+    throw invalid("fields", `has a path that is none of ${RESULT_FIELDS.join(", ")}${meant}`);
+  });
+  return new Set(["id", ...fields]);
 }
 
 /** Highest weight: half of what the nearest memory can have by its meaning. */
 const WEIGHT_MAX = 0.5;
-
-/** How much the age of memories counts, as a caller asks for it. */
-export interface RecencyRequest {
-  readonly halfLifeMs: number | undefined;
-  readonly weight: number | undefined;
-  /** Time at which the age is 0, in milliseconds since 1970; now if left out. */
-  readonly referenceAtMs: number | undefined;
-}
 
 /** How much the age of memories counts. */
 export interface Recency {
@@ -98,6 +80,9 @@ export interface Recency {
   /** Time at which the age is 0, in milliseconds since 1970. */
   readonly referenceAtMs: number;
 }
+
+/** The same as a caller asks for it. The time is now if left out. */
+export type RecencyRequest = { readonly [F in keyof Recency]: Recency[F] | undefined };
 
 /** Parses how much the age of memories counts; undefined if it does not. */
 export function parseRecency(asked: RecencyRequest | undefined, nowMs: number): Recency | undefined {

@@ -5,11 +5,14 @@ export const TEXT_BYTES_MAX = 65_536;
 /** Parses a text or a query: not blank, at most 65,536 bytes of UTF-8, well-formed Unicode. */
 export function parseText(field: string, value: string): string {
   if (value === "") throw invalid(field, "is missing");
-  const bytes = Buffer.byteLength(value);
-  if (bytes > TEXT_BYTES_MAX) {
-    throw invalid(field, `is ${count(bytes)} bytes; the limit is ${count(TEXT_BYTES_MAX)}`);
-  }
-  if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  checkString(field, value, TEXT_BYTES_MAX);
   if (value.trim() === "") throw invalid(field, "is blank");
   return value;
+}
+
+/** Expects well-formed Unicode, and at most so many bytes of UTF-8. @throws MemoryError `invalid_argument` */
+export function checkString(field: string, value: string, bytesMax: number): void {
+  const bytes = Buffer.byteLength(value);
+  if (bytes > bytesMax) throw invalid(field, `is ${count(bytes)} bytes; the limit is ${count(bytesMax)}`);
+  if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
 }

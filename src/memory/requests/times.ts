@@ -19,14 +19,10 @@ export function parseInstant(text: string): number | undefined {
     return undefined;
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -1 : 1);
   const seconds = (hour * 60 + minute - offset) * 60 + second;
-  return wholeMs + seconds * 1000 + millisecondsIn(fraction.padEnd(9, "0"));
+  return wholeMs + seconds * 1000 + instantOf({ seconds: 0, nanos: Number(fraction.padEnd(9, "0")) });
 }
 
 type Six = [number, number, number, number, number, number];
-
-function millisecondsIn(nanoseconds: string): number {
-  return instantOf({ seconds: 0, nanos: Number(nanoseconds) });
-}
 
 export function instantOf({ seconds, nanos }: { seconds: number; nanos: number }): number {
   const rest = nanos % 1_000_000;

@@ -1,4 +1,4 @@
-import { invalid } from "../../errors.js";
+import { expectAtMost, invalid } from "../../errors.js";
 import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
@@ -19,9 +19,7 @@ export interface Mask {
  * follows `metadata.` is one key, whatever characters it has.
  */
 export function parseMask(paths: readonly string[]): Mask {
-  if (paths.length > MASK_PATHS_MAX) {
-    throw invalid("update_mask", `has ${paths.length} paths; the limit is ${MASK_PATHS_MAX}`);
-  }
+  expectAtMost(MASK_PATHS_MAX, "update_mask", paths, "paths");
   for (const path of paths) {
     if (!/^(text|metadata|metadata\..+|expire_time|ttl|event_time)$/su.test(path)) {
       const served = "text, metadata, metadata.KEY, expire_time, ttl and event_time";

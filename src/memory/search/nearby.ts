@@ -1,6 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import type { Among } from "../ports/among.js";
-import { type Hit, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
+import { type Among, type Hit, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
 import type { Projected } from "../ports/log.js";
 import type { Pair } from "./score.js";
 

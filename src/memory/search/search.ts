@@ -137,7 +137,7 @@ export class Search {
   }
 
   /** Selects the memories that match a filter; it sees all that `current` has seen. */
-  select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
+  select({ condition }: Pick<Filter, "condition">, options: SelectOptions = {}): Promise<Selection> {
     const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
     this.#condition = condition;
     return timer.time("filter", async () => {

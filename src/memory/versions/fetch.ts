@@ -1,18 +1,11 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { isExpired, lastOf } from "./current-version.js";
 
-export interface ShowPorts {
-  readonly secondaryIndexes: Pick<SecondaryIndexes, "findReplacements">;
-  readonly clock: Pick<Clock, "wallMs">;
-}
-
-export type FindPorts = ShowPorts & Pick<DomainPorts, "log" | "secondaryIndexes">;
+export type FindPorts = Pick<DomainPorts, "log" | "secondaryIndexes" | "clock">;
 
 /** Which memories of a log are shown. */
 export interface Showing {
@@ -33,7 +26,7 @@ export type Shown = Projected["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
 export async function shownOf<E extends Projected["head"]>(
-  { secondaryIndexes, clock }: ShowPorts,
+  { secondaryIndexes, clock }: FindPorts,
   { logId, includeSuperseded = false, upto = Number.POSITIVE_INFINITY }: Showing,
   numbered: readonly Sequenced<E>[],
 ): Promise<Sequenced<E & Marked>[]> {
@@ -68,7 +61,7 @@ export async function* fetchAll<W extends Projection>(
 
 /** Fetches those of some memories that are shown, slice by slice, from the highest number down. */
 export async function* fetchShown<W extends Projection>(
-  ports: ShowPorts & { readonly log: Pick<Log, "fetch"> },
+  ports: FindPorts,
   { logId, sequences, what, ...showing }: Showing & Sequences & { readonly what: W },
 ): AsyncGenerator<Sequenced<Projected[W] & Marked>[]> {
   for await (const some of fetchAll(ports.log, { logId, sequences, what })) {

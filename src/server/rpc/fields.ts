@@ -20,10 +20,9 @@ import type { NamespaceDetails } from "../../memory/operations/get-namespace.js"
 import type { Order } from "../../memory/operations/list.js";
 import type { RecallMode } from "../../memory/operations/ports.js";
 import type { Found } from "../../memory/operations/recall/found.js";
-import type { Recalled } from "../../memory/operations/recall.js";
-import type { Answered, StoreOutcome } from "../../memory/operations/store.js";
-import type { BatchMemory, BatchResult } from "../../memory/operations/store-batch.js";
-import type { MemoryRequest } from "../../memory/operations/store-item.js";
+import type { BatchMemory } from "../../memory/operations/store-batch.js";
+import type { MemoryRequest, StoredMemory } from "../../memory/operations/store-item.js";
+import type { Result } from "../../memory/operations/write.js";
 import type { Measured, Projected } from "../../memory/ports/log.js";
 import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
 import type { JsonObject } from "../../memory/requests/metadata.js";
@@ -106,18 +105,17 @@ export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds
   return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
 }
 
-export function storedOf({ answered, ...told }: Omit<StoreOutcome, "replayed">) {
-  const { similar } = answered;
-  return { ...storedItem(answered, told), similar: similar && { memories: [...similar] } };
-}
-
-function storedItem(
-  { id, tokens, createdAtMs, outcome, etag }: Answered,
-  { unreadShare, redacted }: Pick<StoreOutcome, "unreadShare" | "redacted">,
-) {
-  const createdAt = timestampFromMs(createdAtMs);
-  const chosenOutcome = outcome && StoreResponse_Outcome[outcome];
-  return { id, tokens, createdAt, outcome: chosenOutcome, etag, unreadShare, redacted: redactedOf(redacted) };
+export function storedOf(stored: StoredMemory) {
+  const { id, tokens, createdAtMs, outcome, etag, unreadShare, redacted } = stored;
+  return {
+    id,
+    tokens,
+    createdAt: timestampFromMs(createdAtMs),
+    outcome: outcome && StoreResponse_Outcome[outcome],
+    etag,
+    unreadShare,
+    redacted: redactedOf(redacted),
+  };
 }
 
 /** Translates what was redacted: a field of an answer that is absent if nothing was. */
@@ -129,16 +127,11 @@ export function problemOf({ code, message, reason }: MemoryError) {
   return { code, message, reason: reason ?? "" };
 }
 
-export function batchResult(result: BatchResult) {
+export function batchResult(result: Result<StoredMemory>) {
   if ("error" in result) {
     return { result: { case: "error", value: problemOf(result.error) } } as const;
   }
-  return { result: { case: "stored", value: storedItem(result.stored, result) } } as const;
-}
-
-export function similarTextsOf({ answered }: { answered: Answered }): string[] {
-  const { similar = [] } = answered;
-  return similar.map(({ text }) => text);
+  return { result: { case: "stored", value: storedOf(result.stored) } } as const;
 }
 
 /** First and last second of a Timestamp, since 1970. */
@@ -217,7 +210,7 @@ function versionOf(entry: Shown) {
 /** Translates a recalled memory: all of it, or the fields that were asked for. */
 export function foundOf(
   { entry, score, match, words, explanation, supersededBy, namespace, queryIndex, before, after }: Found,
-  { fields, isFull }: Pick<Recalled, "fields"> & { readonly isFull: boolean },
+  { fields, isFull }: { readonly fields: ReadonlySet<ResultField> | undefined; readonly isFull: boolean },
 ) {
   const all = {
     score,

@@ -1,7 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { MemoryService, WatchNamespaceResponseSchema } from "../../../gen/recalld/v1/memory_pb.js";
 import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
-import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import { countMemories } from "../../memory/operations/count.js";
 import { deleteMemories } from "../../memory/operations/delete-memories.js";
 import { deleteMemory } from "../../memory/operations/delete-memory.js";
@@ -12,12 +11,12 @@ import { getMemories } from "../../memory/operations/get-memories.js";
 import { getNamespace } from "../../memory/operations/get-namespace.js";
 import { listMemories } from "../../memory/operations/list.js";
 import { listNamespaces } from "../../memory/operations/list-namespaces.js";
-import type { Ports } from "../../memory/operations/ports.js";
 import { recall } from "../../memory/operations/recall.js";
 import { store } from "../../memory/operations/store.js";
 import { storeBatch } from "../../memory/operations/store-batch.js";
-import { type ExportPorts, exportMemories } from "../../memory/operations/stream/export.js";
-import { type WatchEvent, type WatchPorts, watch } from "../../memory/operations/stream/watch.js";
+import { exportMemories } from "../../memory/operations/stream/export.js";
+import type { StreamPorts } from "../../memory/operations/stream/open-streams.js";
+import { type WatchEvent, watch } from "../../memory/operations/stream/watch.js";
 import { updateMemory } from "../../memory/operations/update.js";
 import { updateMemories } from "../../memory/operations/update-memories.js";
 import { TOP_K_MAX } from "../../memory/requests/recall-options.js";
@@ -39,15 +38,12 @@ import {
   problemOf,
   recencyOf,
   redactedOf,
-  similarTextsOf,
   storedOf,
   stringsOf,
   textsOf,
   timeOf,
 } from "./fields.js";
 import type { Service } from "./service.js";
-
-export type MemoryPorts = Ports & ErasurePorts & WatchPorts & ExportPorts;
 
 /** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
 const COPIES = 4;
@@ -62,7 +58,7 @@ const PAGE_BYTES = 4_194_304;
  * when streams must end.
  */
 export function memoryService(
-  ports: MemoryPorts,
+  ports: StreamPorts,
   { ending, calls }: { ending: AbortSignal; calls: Pick<Calls, "spendOnWrite"> },
 ): Service<typeof MemoryService> {
   return {
@@ -81,10 +77,11 @@ export function memoryService(
         ...common(call),
         ...memoryToStore(asked),
       };
-      const { replayed, ...answer } = await store(ports, request);
-      await hold(call, similarTextsOf(answer));
+      const { stored, replayed } = await store(ports, request);
+      const similar = stored.similar && [...stored.similar];
+      await hold(call, similar?.map(({ text }) => text) ?? []);
       tellReplayed(call, replayed);
-      return { namespace, ...storedOf(answer) };
+      return { namespace, similar: similar && { memories: similar }, ...storedOf(stored) };
     },
     async storeBatch({ namespace, memories }, call) {
       const asked = { namespace, memories: batchMemories(memories), idempotencyKey: idempotencyKey(call) };

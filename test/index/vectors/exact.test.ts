@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Selection } from "../../../src/index/fields/selection.js";
 import { EXACT_ERROR } from "../../../src/index/vectors/nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "../../../src/index/vectors/part.js";
-import type { Among } from "../../../src/memory/ports/among.js";
+import type { Among } from "../../../src/memory/ports/index.js";
 import { seeded } from "../../simulation/time.js";
 import { openVectors, type VectorsOptions } from "./built.js";
 import { cloud, pointOf } from "./clouds.js";

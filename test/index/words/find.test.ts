@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findWords } from "../../../src/index/words/find.js";
 import { scoreWords } from "../../../src/index/words/score.js";
-import type { Among } from "../../../src/memory/ports/among.js";
-import { shareOf, type WordsFound } from "../../../src/memory/ports/index.js";
+import { type Among, shareOf, type WordsFound } from "../../../src/memory/ports/index.js";
 import { type Chance, chanceOf } from "../../support/chance.js";
 import { QUICK, quickly } from "../../support/quick.js";
 import { HOSTILE_QUERIES } from "./hostile.js";

@@ -11,27 +11,6 @@ import { findNeighbors, type Neighbors } from "./neighbors.js";
 /** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
 export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
 
-/** What an answer still has room for, in tokens of texts and in bytes of texts and metadata. */
-class AnswerBudget {
-  #tokens = 0;
-  #bytes = 0;
-  /** True once a memory did not fit: the answer ends before it, even if a later one is shorter. */
-  isFull = false;
-
-  /** @param tokensMax undefined for any number */
-  constructor(private readonly tokensMax = Number.POSITIVE_INFINITY) {}
-
-  /** Takes a memory in; true if it fits. The first one always does. */
-  take(memory: Projected["text"]): boolean {
-    if (this.isFull) return false;
-    const [tokens, bytes] = [this.#tokens + memory.tokens, this.#bytes + byteLengthOf(memory)];
-    this.isFull = this.#bytes > 0 && (tokens > this.tokensMax || bytes > RECALL_BYTES_MAX);
-    if (this.isFull) return false;
-    [this.#tokens, this.#bytes] = [tokens, bytes];
-    return true;
-  }
-}
-
 /** Results whose neighbors are looked for at a time. */
 const RESULTS_AT_ONCE = 4;
 
@@ -53,14 +32,25 @@ export interface Filling {
 export async function fill(
   ports: FindPorts,
   results: readonly Found[],
-  { maxTokens, neighbors, logs, includeSuperseded, signal }: Filling,
+  { maxTokens = Number.POSITIVE_INFINITY, neighbors, logs, includeSuperseded, signal }: Filling,
 ): Promise<{ results: readonly Found[]; shortened?: true }> {
-  const budget = new AnswerBudget(maxTokens);
+  let [tokens, bytes] = [0, 0];
+  /** True once a memory did not fit: the answer ends before it, even if a later one is shorter. */
+  let isFull = false as boolean;
+  /** Takes a memory in; true if it fits. The first one always does. */
+  const take = (memory: Projected["text"]) => {
+    if (isFull) return false;
+    const isFirst = bytes === 0;
+    tokens += memory.tokens;
+    bytes += byteLengthOf(memory);
+    isFull = !isFirst && (tokens > maxTokens || bytes > RECALL_BYTES_MAX);
+    return !isFull;
+  };
   const logOf = ({ namespace }: Found) =>
     logs.find((log) => namespace === undefined || log.namespace === namespace)?.logId as string;
   const filled: Found[] = [];
   const atOnce = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
-  for (let at = 0; at < results.length && !budget.isFull; at += atOnce) {
+  for (let at = 0; at < results.length && !isFull; at += atOnce) {
     signal.throwIfAborted();
     const some = results.slice(at, at + atOnce);
     const beside =
@@ -69,9 +59,9 @@ export async function fill(
         findNeighbors({ ...ports, logId: logOf(found), includeSuperseded }, found, neighbors),
       ));
     for (const [i, found] of some.entries()) {
-      if (!budget.take(found.entry)) break;
+      if (!take(found.entry)) break;
       const { before = [], after = [] } = beside?.[i] ?? {};
-      const kept = new Set(nearestFirst(before, after).filter((each) => budget.take(each)));
+      const kept = new Set(nearestFirst(before, after).filter((each) => take(each)));
       filled.push({
         ...found,
         ...(neighbors && neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
@@ -79,7 +69,7 @@ export async function fill(
       });
     }
   }
-  return { results: filled, ...(budget.isFull && { shortened: true }) };
+  return { results: filled, ...(isFull && { shortened: true }) };
 }
 
 function nearestFirst(before: readonly Shown[], after: readonly Shown[]): Shown[] {

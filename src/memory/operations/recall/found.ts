@@ -17,17 +17,12 @@ export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
   readonly after?: readonly Shown[] | undefined;
 }
 
-/** Reasons for a result's place. */
+/** Reasons for a result's place, as the contract has them. */
 export interface Explanation {
-  /** Number that results are ordered by, the highest first. */
   readonly rank: number;
-  /** Weight of words in this recall, 0 to 1. */
   readonly weight: number;
-  /** Words of the query that the text has, in lower case. */
   readonly matched: readonly string[];
-  /** Number that says how well the memory fits the query by itself; undefined in an order by meaning alone. */
   readonly fit?: number | undefined;
-  /** What the age of the memory adds to the rank; undefined if ages do not count. */
   readonly recency?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { invalid, parseWhole } from "../../../errors.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
-import { FILTER_PATH_BYTES_MAX, keysOf } from "../../requests/filter-path.js";
-import { canonicalMetadata, isObject, type Json, METADATA_DEPTH_MAX } from "../../requests/metadata.js";
+import { parsePath } from "../../requests/filter-path.js";
+import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
 import { byCreation } from "./found.js";
 
@@ -15,9 +15,7 @@ export interface NeighborsFields {
   readonly same: string;
 }
 
-export interface Neighbors {
-  readonly before: number;
-  readonly after: number;
+export interface Neighbors extends Omit<NeighborsFields, "same"> {
   /** Keys that lead to the place in the metadata that must be the same; undefined if any memory will do. */
   readonly same: readonly string[] | undefined;
 }
@@ -29,25 +27,17 @@ export function parseNeighbors(given: NeighborsFields | undefined): Neighbors | 
   const before = parseWhole("neighbors.before", given.before, limits);
   const after = parseWhole("neighbors.after", given.after, limits);
   if (before + after === 0) throw invalid("neighbors", "asks for none; before or after must be 1 or more");
-  return { before, after, same: given.same === "" ? undefined : parsePath(given.same) };
+  return { before, after, same: given.same === "" ? undefined : parseSame(given.same) };
 }
 
-function parsePath(path: string): readonly string[] {
+function parseSame(path: string): readonly string[] {
   const field = "neighbors.same";
-  if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
-    throw invalid(field, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
-  }
   if (!path.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
   // In filters such a name is of the memory itself: its id, or when it was stored.
   if (path.startsWith("$")) {
     throw invalid(field, "is no path of metadata; write a backslash before the dollar sign of a key");
   }
-  const keys = keysOf(path);
-  if (keys === undefined) throw invalid(field, "has a backslash before a character that needs none");
-  if (keys.length > METADATA_DEPTH_MAX) {
-    throw invalid(field, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
-  }
-  return keys;
+  return parsePath(field, path, "has a backslash before a character that needs none");
 }
 
 /**
@@ -64,33 +54,25 @@ const PROBE_ENTRIES = 64;
 const LOOK_UP_MANY = 8;
 
 /** Ports and place of a look for neighbors. */
-export interface NeighborsOf extends FindPorts {
+interface NeighborsOf extends FindPorts {
   readonly logId: string;
   readonly includeSuperseded: boolean;
 }
 
-/** Memories created before and after another, each the oldest first. */
-interface Beside {
-  readonly before: readonly Shown[];
-  readonly after: readonly Shown[];
-}
-
-/** Finds the memories created just before and after another one of a log. */
+/** Finds the memories created just before and after another one of a log, each the oldest first. */
 export async function findNeighbors(
   context: NeighborsOf,
   memory: Sequenced<Projected["text"]>,
   wanted: Neighbors,
-): Promise<Beside> {
+) {
   const { log, logId } = context;
   const { sequence, entry } = memory;
   const place =
     entry.replaces === undefined ? sequence : await placeAt({ log, logId }, sequence, entry.createdAtMs);
   for (const entries of [ENTRIES_FEW, ENTRIES_MANY]) {
     const { created, isAll } = await createdAround({ log, logId }, place, entries);
-    const [before, after] = [
-      created.filter((each) => byCreation(each, entry) < 0).reverse(),
-      created.filter((each) => byCreation(each, entry) > 0),
-    ];
+    const before = created.filter((each) => byCreation(each, entry) < 0).reverse();
+    const after = created.filter((each) => byCreation(each, entry) > 0);
     const isLike = likeness(entry, wanted.same);
     const found = {
       before: (await shownOf(context, before, { count: wanted.before, isLike })).reverse(),

@@ -1,15 +1,15 @@
-import { invalid } from "../../../errors.js";
-import type { Condition, Filter } from "../../ports/condition.js";
+import { expectAtMost, invalid } from "../../../errors.js";
+import type { Condition } from "../../ports/condition.js";
 import { type Embedding, QUERY_WINDOWS_MAX, type Window } from "../../ports/embedder.js";
 import type { Stored } from "../../ports/log.js";
-import { type ModelVersion, modelVersionOf } from "../../ports/model-version.js";
+import { modelVersionOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { parseMemoryId } from "../../requests/id.js";
 import { parseText } from "../../requests/text.js";
 import { noSuchMemory } from "../../versions/current-version.js";
 import { findMemories } from "../../versions/fetch.js";
-import type { ReadingPorts } from "../ports.js";
+import type { Ports } from "../ports.js";
 
 /** Maximum number of queries of one recall. */
 export const QUERIES_MAX = 8;
@@ -21,52 +21,34 @@ export interface QuestionFields {
   readonly likeId?: string | undefined;
 }
 
-/** What a recall looks for: the meaning of texts, or what is like a stored memory. */
-export interface Question {
-  /** Queries; none if there is a memory. */
-  readonly texts: readonly string[];
-  /** True if the queries came as a list, even of one. */
-  readonly isList: boolean;
-  /** Id of the memory. */
-  readonly likeId: string | undefined;
-}
-
-/** @throws MemoryError `invalid_argument` if none of the fields is given, or more than one. */
-export function parseQuestion({ query = "", queries = [], likeId = "" }: QuestionFields): Question {
+/**
+ * Parses what a recall looks for: the meaning of texts, which came as a list or not, or what is like a stored memory.
+ *
+ * @throws MemoryError `invalid_argument` if none of the fields is given, or more than one.
+ */
+export function parseQuestion({ query = "", queries = [], likeId = "" }: QuestionFields) {
   if (query === "" && queries.length === 0 && likeId === "") {
     throw invalid("query", "is missing; a recall has one of query, queries and like_id");
   }
   if (queries.length > 0) {
     if (query !== "") throw invalid("queries", "is given beside query; a recall has one of them");
     if (likeId !== "") throw invalid("queries", "is given beside like_id; a recall has one of them");
-    if (queries.length > QUERIES_MAX) {
-      throw invalid("queries", `has ${queries.length} queries; the limit is ${QUERIES_MAX}`);
-    }
-    return {
-      texts: queries.map((text, i) => parseText(`queries[${i}]`, text)),
-      isList: true,
-      likeId: undefined,
-    };
+    expectAtMost(QUERIES_MAX, "queries", queries, "queries");
+    const texts = queries.map((text, i) => parseText(`queries[${i}]`, text));
+    return { texts, isList: true, likeId: undefined };
   }
   if (likeId === "") return { texts: [parseText("query", query)], isList: false, likeId: undefined };
   if (query !== "") throw invalid("like_id", "is given beside query; a recall has one of them");
   return { texts: [], isList: false, likeId: parseMemoryId(likeId, "like_id") };
 }
 
-/** A stored memory in place of a query. */
-export interface Like {
-  readonly text: string;
-  /** Its stored vectors, of the model of its log. It has no tokens, because none are read. */
-  readonly embedding: Embedding;
-  readonly modelVersion: ModelVersion;
-}
-
 /**
- * Finds a memory that others are compared with, also a superseded one.
+ * Finds a memory that others are compared with in place of a query, also a superseded one: its text, and its stored
+ * vectors, which are of the model of its log. They have no tokens, because none are read.
  *
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
-export async function findLike(ports: ReadingPorts, scope: Scope, id: string): Promise<Like> {
+export async function findLike(ports: Ports, scope: Scope, id: string) {
   const logId = await ports.names.find(scope);
   const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
   if (!found) throw noSuchMemory();
@@ -74,14 +56,11 @@ export async function findLike(ports: ReadingPorts, scope: Scope, id: string): P
   return { text: found.text, embedding: { ...asQuery(found), tokens: 0 }, modelVersion };
 }
 
-/** Narrows a filter to all memories but one. */
-export function without(filter: Filter | undefined, id: string): Filter {
-  const other: Condition = {
-    kind: "not",
-    operand: { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } },
-  };
-  const operands = filter === undefined ? [other] : [other, filter.condition];
-  return { condition: { kind: "all", operands }, key: JSON.stringify([id, filter?.key]) };
+/** Narrows a condition to all memories but one. */
+export function without(condition: Condition | undefined, id: string): Condition {
+  const own: Condition = { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } };
+  const other: Condition = { kind: "not", operand: own };
+  return condition === undefined ? other : { kind: "all", operands: [other, condition] };
 }
 
 /** Takes a memory's vectors as a query's: of a long text, windows at equal distances, as many as a query may have. */

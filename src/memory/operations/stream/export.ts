@@ -1,25 +1,19 @@
 import { createHash } from "node:crypto";
-import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { MemoryError, unavailable } from "../../../errors.js";
 import { type LivingLog, livingLogOf } from "../../log/living-log.js";
-import type { ModelVersions } from "../../models/model-versions.js";
 import type { Filter } from "../../ports/condition.js";
 import { isMemory, type Projected, type Stored } from "../../ports/log.js";
 import { baseOf, modelVersionOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
-import type { Caller } from "../../ports/quota.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { parseFilter } from "../../requests/filter.js";
 import { matches } from "../../requests/matches.js";
 import type { JsonObject } from "../../requests/metadata.js";
-import { scopeOf } from "../../requests/namespace.js";
 import { shownOf } from "../../versions/fetch.js";
-import type { ReadingPorts } from "../ports.js";
 import { LogReader } from "./log-reader.js";
-import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
+import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, type Position, positionToken } from "./position.js";
-import { FRESH_MS } from "./watch.js";
 
 const EXPORT_FORMAT = "recalld-export";
 const EXPORT_VERSION = 1;
@@ -28,20 +22,9 @@ export const EXPORT_MS_MAX = 3_600_000;
 /** Entries read at a time. */
 const READ_MANY = 128;
 
-export interface ExportPorts extends ReadingPorts {
-  readonly modelVersions: ModelVersions;
-  readonly streams: OpenStreams;
-}
-
-interface ExportRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface ExportRequest extends StreamRequest {
   readonly includeVectors: boolean;
-  /** Filter of the memories; see docs/filters.md. All are exported when left out. */
   readonly filter?: JsonObject | undefined;
-  /** Aborted when nobody takes the lines any more, and when the process stops. */
-  readonly signal: AbortSignal;
-  readonly ending: AbortSignal;
 }
 
 /**
@@ -55,11 +38,10 @@ interface ExportRequest {
  *
  * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile; else as `watch`.
  */
-export async function* exportMemories(ports: ExportPorts, request: ExportRequest): AsyncGenerator<string> {
+export async function* exportMemories(ports: StreamPorts, request: ExportRequest): AsyncGenerator<string> {
   const { caller, signal } = request;
-  const scope = scopeOf(request);
   const filter = parseFilter(request.filter);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const stream = ports.streams.open("export", caller, signal);
   const hash = createHash("sha256");
   const hashed = (line: string) => {
@@ -82,7 +64,7 @@ export async function* exportMemories(ports: ExportPorts, request: ExportRequest
 }
 
 function headerOf(
-  { modelVersions, clock }: ExportPorts,
+  { modelVersions, clock }: StreamPorts,
   { namespace }: Scope,
   living: LivingLog | undefined,
 ) {
@@ -106,22 +88,21 @@ interface Exported extends Pick<LivingLog, "logId" | "last"> {
 
 /** Reads the memories that a log shows, and that match, as of its last entry. */
 async function* memoriesOf(
-  ports: ExportPorts,
+  ports: StreamPorts,
   { caller, includeVectors, signal, ending }: ExportRequest,
   { logId, last, filter, stream }: Exported,
 ): AsyncGenerator<Projected["text"] | Stored> {
   const { clock } = ports;
   const untilMs = clock.nowMs() + EXPORT_MS_MAX;
-  const proof = new Proof(ports, caller);
+  const prove = prover(ports, caller);
   const reader = new LogReader(ports.log, { logId, after: 0, what: includeVectors ? "all" : "text" });
   while (reader.after < last) {
     signal.throwIfAborted();
     if (ending.aborted) throw unavailable("the server is shutting down");
     if (clock.nowMs() > untilMs) throw unavailable("the export took longer than an hour");
-    await proof.renew();
-    let timeSlice = new TimeSlice();
+    await prove();
     const limit = Math.min(READ_MANY, last - reader.after);
-    const { entries, dropped } = await stream.read(reader, { limit, signal });
+    const { entries, dropped } = await stream.read(reader, limit);
     if (dropped) {
       throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
         reason: "POSITION_GONE",
@@ -134,18 +115,13 @@ async function* memoriesOf(
     // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
     const shown = await shownOf(ports, { logId: reader.logId, upto: last }, entries.filter(isMemory));
     const matching = shown.filter(({ entry }) => filter === undefined || matches(filter.condition, entry));
-    let isOld = false;
-    for (const [i, { sequence, entry }] of matching.entries()) {
-      // It is read anew: what was deleted since has lost its text.
-      isOld = i > 0 && clock.nowMs() - readMs > FRESH_MS;
-      if (isOld) break;
+    let passed = 0;
+    for await (const { sequence, entry } of fresh(clock, matching, readMs)) {
       reader.after = sequence;
       yield entry;
-      if (!timeSlice.isOver) continue;
-      await clock.yield();
-      timeSlice = new TimeSlice();
+      passed++;
     }
-    if (!isOld) reader.after = end;
+    if (passed === matching.length) reader.after = end;
   }
 }
 

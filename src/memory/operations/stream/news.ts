@@ -20,20 +20,10 @@ export interface Awaited {
   look(): Promise<boolean>;
 }
 
-export interface Patience {
-  readonly ms: number;
-  /** The wait ends when one of them is aborted. */
-  readonly signals: readonly AbortSignal[];
-}
-
-interface Question {
+interface Waiting {
   readonly awaited: Awaited;
-  readonly waiters: Set<Waiter>;
-}
-
-interface Waiter {
-  wake(): void;
-  fail(error: unknown): void;
+  /** Ends each wait, with an error or without. */
+  readonly ends: Set<(error?: unknown) => void>;
 }
 
 /**
@@ -41,7 +31,7 @@ interface Waiter {
  * quarter of a second if another has, because then somebody has to look.
  */
 export class News {
-  readonly #waiting = new Map<string, Question>();
+  readonly #waiting = new Map<string, Waiting>();
   #looking = false;
 
   constructor(private readonly clock: Clock) {}
@@ -53,28 +43,32 @@ export class News {
 
   /** Called when this process has changed something. */
   note(topic: string): void {
-    for (const { awaited, waiters } of this.#waiting.values()) {
-      if (awaited.topic === topic) for (const waiter of waiters) waiter.wake();
+    for (const { awaited, ends } of this.#waiting.values()) {
+      if (awaited.topic === topic) for (const end of ends) end();
     }
   }
 
-  /** Resolves when it may have happened, or patience is at its end. @throws what the look threw */
-  wait(awaited: Awaited, { ms, signals }: Patience): Promise<void> {
+  /** Resolves when it may have happened, the time is over, or a signal is aborted. @throws what the look threw */
+  wait(
+    awaited: Awaited,
+    { ms, signals }: { readonly ms: number; readonly signals: readonly AbortSignal[] },
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting = this.#waiting.get(awaited.key) ?? { awaited, waiters: new Set() };
-      const end = (settle: () => void) => {
+      const waiting = this.#waiting.get(awaited.key) ?? { awaited, ends: new Set() };
+      const end = (error?: unknown) => {
         clearTimeout(timer);
-        for (const signal of signals) signal.removeEventListener("abort", waiter.wake);
-        waiting.waiters.delete(waiter);
-        if (waiting.waiters.size === 0) this.#waiting.delete(awaited.key);
-        settle();
+        for (const signal of signals) signal.removeEventListener("abort", wake);
+        waiting.ends.delete(end);
+        if (waiting.ends.size === 0) this.#waiting.delete(awaited.key);
+        if (error === undefined) resolve();
+        else reject(error);
       };
-      const waiter = { wake: () => end(resolve), fail: (error: unknown) => end(() => reject(error)) };
-      const timer = setTimeout(waiter.wake, ms);
-      waiting.waiters.add(waiter);
+      const wake = () => end();
+      const timer = setTimeout(wake, ms);
+      waiting.ends.add(end);
       this.#waiting.set(awaited.key, waiting);
-      for (const signal of signals) signal.addEventListener("abort", waiter.wake);
-      if (signals.some(({ aborted }) => aborted)) waiter.wake();
+      for (const signal of signals) signal.addEventListener("abort", wake);
+      if (signals.some(({ aborted }) => aborted)) wake();
       else void this.#poll();
     });
   }
@@ -90,12 +84,12 @@ export class News {
   }
 }
 
-async function look({ awaited, waiters }: Question): Promise<void> {
-  if (waiters.size === 0) return;
+async function look({ awaited, ends }: Waiting): Promise<void> {
+  if (ends.size === 0) return;
   try {
-    if (await awaited.look()) for (const waiter of waiters) waiter.wake();
+    if (await awaited.look()) for (const end of ends) end();
   } catch (error) {
-    for (const waiter of waiters) waiter.fail(error);
+    for (const end of ends) end(error);
   }
 }
 

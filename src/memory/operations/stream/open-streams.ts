@@ -1,12 +1,14 @@
 import { Budget } from "../../../concurrency/budget.js";
 import type { Clock } from "../../../concurrency/clock.js";
 import { Share } from "../../../concurrency/share.js";
+import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { unavailable } from "../../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../../ports/bounds.js";
 import type { Projection } from "../../ports/log.js";
-import type { DomainPorts } from "../../ports/ports.js";
 import type { Caller } from "../../ports/quota.js";
+import type { NamespaceRequest, Ports } from "../ports.js";
 import type { LogReader, Slice } from "./log-reader.js";
+import type { News } from "./news.js";
 
 type StreamKind = "watch" | "export";
 
@@ -23,6 +25,19 @@ const READING_MAX = 4;
 /** Time that a stream waits for its account to pass on other slices, and the pause between two looks. */
 const MEMORY_TIMEOUT_MS = 60_000;
 const MEMORY_PAUSE_MS = 50;
+
+export interface StreamRequest extends NamespaceRequest {
+  /** Aborted when nobody takes the answer any more. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process stops. */
+  readonly ending: AbortSignal;
+}
+
+/** Ports of the operations that answer with a stream. */
+export interface StreamPorts extends Ports {
+  readonly news: News;
+  readonly streams: OpenStreams;
+}
 
 const reason = "STREAMS_LIMITED";
 
@@ -67,37 +82,29 @@ export class OpenStream {
   }
 
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
-  async read<W extends Projection>(
-    reader: LogReader<W>,
-    { limit, signal }: { limit: number; signal: AbortSignal },
-  ): Promise<Slice<W>> {
+  async read<W extends Projection>(reader: LogReader<W>, limit: number): Promise<Slice<W>> {
     this.#shrinkTo(0);
-    const { clock, reading } = this.streams;
+    const { clock, reading, shares } = this.streams;
+    const readIfFits = async () => {
+      // The bytes of the largest slice; what this one does not need of them is given back.
+      if (this.#closed || !shares.bytes.tryTake(this.accountId, SLICE_BYTES_MAX)) return undefined;
+      this.#held = SLICE_BYTES_MAX;
+      let bytes = 0;
+      try {
+        const slice = await reader.read(limit);
+        bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
+        return slice;
+      } finally {
+        this.#shrinkTo(bytes);
+      }
+    };
     const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
     for (;;) {
-      signal.throwIfAborted();
-      const slice = await reading.run(1, () => this.#readIfFits(reader, limit));
+      this.signal?.throwIfAborted();
+      const slice = await reading.run(1, readIfFits);
       if (slice !== undefined) return slice;
       if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
       await clock.sleep(MEMORY_PAUSE_MS);
-    }
-  }
-
-  /** Reads, if the bytes of the largest slice are free; what the slice does not need of them is given back. */
-  async #readIfFits<W extends Projection>(
-    reader: LogReader<W>,
-    limit: number,
-  ): Promise<Slice<W> | undefined> {
-    const share = this.streams.shares.bytes;
-    if (this.#closed || !share.tryTake(this.accountId, SLICE_BYTES_MAX)) return undefined;
-    this.#held = SLICE_BYTES_MAX;
-    let bytes = 0;
-    try {
-      const slice = await reader.read(limit);
-      bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
-      return slice;
-    } finally {
-      this.#shrinkTo(bytes);
     }
   }
 
@@ -120,23 +127,35 @@ export class OpenStream {
 /** Age after which a stream proves its caller's key again before it passes anything on. */
 const PROVED_FOR_MS = 1_000;
 
-/** Proves again and again that the key of a long call still lives. */
-export class Proof {
-  #provedMs: number;
+/**
+ * Returns a function that proves again and again that the key of a long call still lives. Made right after the key was
+ * proved; it throws MemoryError `unauthenticated` if the key was revoked, or its account closed.
+ */
+export function prover({ quota, clock }: Ports, caller: Caller): () => Promise<void> {
+  let provedMs = clock.nowMs();
+  return async () => {
+    const nowMs = clock.nowMs();
+    if (nowMs - provedMs < PROVED_FOR_MS) return;
+    await quota.verify(caller);
+    provedMs = nowMs;
+  };
+}
 
-  /** Made right after the key was proved. */
-  constructor(
-    private readonly ports: Pick<DomainPorts, "quota" | "clock">,
-    private readonly caller: Caller,
-  ) {
-    this.#provedMs = ports.clock.nowMs();
-  }
+/** Age after which a slice is read again: what was deleted since has lost its text. */
+export const FRESH_MS = 1_000;
 
-  /** @throws MemoryError `unauthenticated` if the key was revoked, or its account closed. */
-  async renew(): Promise<void> {
-    const nowMs = this.ports.clock.nowMs();
-    if (nowMs - this.#provedMs < PROVED_FOR_MS) return;
-    await this.ports.quota.verify(this.caller);
-    this.#provedMs = nowMs;
+/** Passes on what was just read, at least one, as long as it is fresh, with pauses for other calls. */
+export async function* fresh<T>(
+  clock: Clock,
+  entries: readonly T[],
+  readMs = clock.nowMs(),
+): AsyncGenerator<T> {
+  let timeSlice = new TimeSlice();
+  for (const [i, each] of entries.entries()) {
+    if (i > 0 && clock.nowMs() - readMs > FRESH_MS) return;
+    yield each;
+    if (!timeSlice.isOver) continue;
+    await clock.yield();
+    timeSlice = new TimeSlice();
   }
 }

@@ -30,10 +30,12 @@ export function positionToken({ base, after }: Position): string {
 export function parsePosition(token: string, field = "position"): Position | undefined {
   if (token === "") return undefined;
   const [base, after, ...more] = listIn(token) ?? [];
-  if (typeof base !== "string" || !isPlace(base, after) || more.length > 0) {
+  const isNumber = Number.isSafeInteger(after) && Number(after) >= 0;
+  const isBase = typeof base === "string" && (BASE.test(base) || (base === "" && after === "end"));
+  if (!isBase || (after !== "end" && !isNumber) || more.length > 0) {
     throw invalid(field, "is none that a watch or an export gave; leave it out to begin now");
   }
-  return { base, after };
+  return { base, after: after as Position["after"] };
 }
 
 /** Makes the refusal of a position whose log is not the namespace's. */
@@ -42,9 +44,4 @@ export function positionGone(): MemoryError {
     "the position is of another namespace, of one that was dropped since, or ahead of a restored backup; " +
     "leave it out to begin now";
   return new MemoryError("failed_precondition", message, { reason: "POSITION_GONE" });
-}
-
-function isPlace(base: string, after: unknown): after is Position["after"] {
-  if (after === "end") return base === "" || BASE.test(base);
-  return BASE.test(base) && Number.isSafeInteger(after) && (after as number) >= 0;
 }

@@ -1,41 +1,23 @@
-import { TimeSlice } from "../../../concurrency/time-slices.js";
-import { type LivingLog, livingLogOf } from "../../log/living-log.js";
+import { livingLogOf } from "../../log/living-log.js";
 import { type Entry, entryAt, type Projected, type Sequenced } from "../../ports/log.js";
 import { baseOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
-import type { Caller } from "../../ports/quota.js";
 import { authorizeFree } from "../../requests/authorize.js";
-import { scopeOf } from "../../requests/namespace.js";
 import { isExpired } from "../../versions/current-version.js";
-import type { ReadingPorts } from "../ports.js";
 import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
-import { type OpenStream, type OpenStreams, Proof } from "./open-streams.js";
+import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
 
 /** Longest time without an event. */
 export const HEARTBEAT_MS = 15_000;
 /** Entries read at a time. */
 const READ_MANY = 64;
-/** Age after which a slice is read again: what was deleted since has lost its text. */
-export const FRESH_MS = 1_000;
-
-export interface WatchPorts extends ReadingPorts {
-  readonly news: News;
-  readonly streams: OpenStreams;
-}
-
-interface WatchRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface WatchRequest extends StreamRequest {
   /** Token of the last event that was seen; empty means the present. */
   readonly position: string;
   /** Name by which the caller gave the position, for a refusal; `position` if left out. */
   readonly positionName?: string | undefined;
-  /** Aborted when nobody takes the events any more. */
-  readonly signal: AbortSignal;
-  /** Aborted when the process stops. */
-  readonly ending: AbortSignal;
 }
 
 /** A change, or a sign of life, and the token of the position behind it. */
@@ -54,15 +36,13 @@ export interface WatchEvent {
  * the namespace's; `unauthenticated` as soon as the key is revoked; `unavailable` if the database cannot
  * answer; `resource_exhausted` or `unavailable` (STREAMS_LIMITED) if too many are open.
  */
-export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
+export async function* watch(ports: StreamPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
   const { caller, signal } = request;
-  const scope = scopeOf(request);
   const from = parsePosition(request.position, request.positionName);
-  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const scope = await authorizeFree(ports, request, { writes: false });
   const stream = ports.streams.open("watch", caller, signal);
   try {
-    const begin = await startOf(ports, { scope, from });
-    yield* new Watching(ports, { ...request, scope, stream }, begin).events();
+    yield* new Watching(ports, { ...request, scope, stream }).events(from);
   } finally {
     stream.close();
   }
@@ -76,28 +56,26 @@ interface Watched extends Pick<WatchRequest, "caller" | "signal" | "ending"> {
 class Watching {
   /** The log that is read; undefined while the namespace has none behind `#at`. */
   #reader: LogReader<"text"> | undefined;
-  #at: Position;
-  #toldMs: number;
-  readonly #proof: Proof;
+  #at = BEFORE_ALL;
+  #toldMs = 0;
+  readonly #prove: () => Promise<void>;
 
   constructor(
-    private readonly ports: WatchPorts,
+    private readonly ports: StreamPorts,
     private readonly watched: Watched,
-    begin: Begin,
   ) {
-    this.#at = begin.at;
-    this.#open(begin.logId);
-    this.#toldMs = ports.clock.nowMs();
-    this.#proof = new Proof(ports, watched.caller);
+    this.#prove = prover(ports, watched.caller);
   }
 
-  async *events(): AsyncGenerator<WatchEvent> {
+  /** Tells every change from a position on, or from the present on. */
+  async *events(from: Position | undefined): AsyncGenerator<WatchEvent> {
+    await this.#begin(from);
     yield this.#told({ kind: "heartbeat" });
     while (!this.#isOver) {
       if (this.#reader === undefined) await this.#findNext();
       else yield* this.#changes(this.#reader);
       if (this.#patienceMs > 0 || this.#isOver) continue;
-      await this.#proof.renew();
+      await this.#prove();
       yield this.#told({ kind: "heartbeat" });
     }
     if (!this.watched.signal.aborted) yield this.#told({ kind: "heartbeat" });
@@ -112,43 +90,44 @@ class Watching {
     return this.#toldMs + HEARTBEAT_MS - this.ports.clock.nowMs();
   }
 
-  async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
-    const { stream, signal } = this.watched;
-    let timeSlice = new TimeSlice();
-    const { entries, complete, dropped } = await stream.read(reader, { limit: READ_MANY, signal });
-    if (dropped) {
-      this.#endReader();
-      yield this.#told({ kind: "dropped" });
-      return;
+  async #begin(from: Position | undefined): Promise<void> {
+    const living = await livingLogOf(this.ports, this.watched.scope);
+    if (from !== undefined) this.#at = from;
+    else if (living !== undefined) {
+      this.#at = { base: baseOf(living.logId), after: living.dropped ? "end" : living.last };
     }
-    const readMs = this.ports.clock.nowMs();
-    for (const [i, entry] of entries.entries()) {
-      const isOld = i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS;
-      if (isOld || this.#isOver) return;
-      yield* this.#changed(reader, entry);
-      if (!timeSlice.isOver) continue;
-      await this.ports.clock.yield();
-      timeSlice = new TimeSlice();
-    }
-    if (complete) await this.#waitForEntry(reader);
-    else await this.ports.clock.yield();
+    const { base, after } = this.#at;
+    // The log behind the end of another is found when the watch looks for its next log.
+    if (after === "end") return;
+    if (living === undefined || baseOf(living.logId) !== base || after > living.last) throw positionGone();
+    this.#open(living.logId, after);
   }
 
-  async *#changed(
-    reader: LogReader<"text">,
-    { sequence, entry }: Sequenced<Entry<"text">>,
-  ): AsyncGenerator<WatchEvent> {
-    const { logId } = reader;
-    const change = await changeOf(entry, {
-      nowMs: this.ports.clock.wallMs(),
-      idOf: (target) => idAt(this.ports, { logId, sequence: target, tombstone: sequence }),
-    });
-    reader.after = sequence;
-    this.#at = reader.position;
-    if (change === undefined) return;
-    await this.#proof.renew();
-    if (change.kind === "dropped") this.#endReader();
-    yield this.#told(change);
+  #open(logId: string, after: number): void {
+    this.#reader = new LogReader(this.ports.log, { logId, after, what: "text" });
+    this.#at = this.#reader.position;
+  }
+
+  async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
+    const { clock } = this.ports;
+    const { entries, complete, dropped } = await this.watched.stream.read(reader, READ_MANY);
+    if (dropped) {
+      yield this.#ended();
+      return;
+    }
+    const last = entries.at(-1)?.sequence ?? reader.after;
+    for await (const each of fresh(clock, entries)) {
+      if (this.#isOver) return;
+      const change = await changeOf(this.ports, reader.logId, each);
+      reader.after = each.sequence;
+      this.#at = reader.position;
+      if (change === undefined) continue;
+      await this.#prove();
+      yield change.kind === "dropped" ? this.#ended() : this.#told(change);
+    }
+    if (reader.after < last) return;
+    if (complete && this.#reader !== undefined) await this.#waitForEntry(reader);
+    else await clock.yield();
   }
 
   #told(event: WatchEvent["event"]): WatchEvent {
@@ -156,17 +135,11 @@ class Watching {
     return { position: positionToken(this.#at), event };
   }
 
-  /** Ends the reader of a log that has ended. */
-  #endReader(): void {
+  /** Tells that the log has ended. */
+  #ended(): WatchEvent {
     this.#reader = undefined;
     this.#at = { base: this.#at.base, after: "end" };
-  }
-
-  #open(logId: string | undefined): void {
-    const { after } = this.#at;
-    if (logId !== undefined && after !== "end") {
-      this.#reader = new LogReader(this.ports.log, { logId, after, what: "text" });
-    }
+    return this.#told({ kind: "dropped" });
   }
 
   /** Waits until the log has another entry, or a sign of life is due. */
@@ -179,18 +152,16 @@ class Watching {
   /** Begins with the namespace's next log, or waits for it. */
   async #findNext(): Promise<void> {
     const { scope } = this.watched;
-    const next = async () => nextAfter(await livingLogOf(this.ports, scope), this.#at);
+    const { base } = this.#at;
+    const next = async () => {
+      const living = await livingLogOf(this.ports, scope);
+      // The name may still point to the log that has ended.
+      return living === undefined || living.dropped || baseOf(living.logId) === base ? undefined : living;
+    };
     const found = await next();
-    if (found === undefined) {
-      const topic = nameTopic(scope);
-      return this.#wait({
-        key: `${this.#at.base} ${topic}`,
-        topic,
-        look: async () => (await next()) !== undefined,
-      });
-    }
-    this.#at = { base: baseOf(found.logId), after: 0 };
-    this.#open(found.logId);
+    if (found !== undefined) return this.#open(found.logId, 0);
+    const topic = nameTopic(scope);
+    await this.#wait({ key: `${base} ${topic}`, topic, look: async () => (await next()) !== undefined });
   }
 
   async #wait(awaited: Parameters<News["wait"]>[0]): Promise<void> {
@@ -199,88 +170,35 @@ class Watching {
   }
 }
 
-/** Where a watch begins. */
-interface Begin {
-  readonly at: Position;
-  /** The log to read; absent while there is none. */
-  readonly logId?: string;
-}
-
-async function startOf(
-  ports: WatchPorts,
-  { scope, from }: { scope: Scope; from: Position | undefined },
-): Promise<Begin> {
-  const living = await livingLogOf(ports, scope);
-  if (from === undefined) return presentOf(living);
-  // It is found when the watch looks for its next log.
-  if (from.after === "end") return { at: from };
-  if (living === undefined || baseOf(living.logId) !== from.base || from.after > living.last) {
-    throw positionGone();
-  }
-  return { at: from, logId: living.logId };
-}
-
-function presentOf(living: LivingLog | undefined): Begin {
-  if (living === undefined) return { at: BEFORE_ALL };
-  const { logId, last, dropped } = living;
-  const base = baseOf(logId);
-  return dropped ? { at: { base, after: "end" } } : { at: { base, after: last }, logId };
-}
-
-/** The log behind the end of another one; undefined if the name has none, or still that one. */
-function nextAfter(living: LivingLog | undefined, { base }: Position): LivingLog | undefined {
-  if (living === undefined || living.dropped || baseOf(living.logId) === base) return undefined;
-  return living;
-}
-
 /** Change of a namespace, as its users see an entry of its log. */
 type Change =
   | { readonly kind: "stored"; readonly memory: Projected["text"] }
   | { readonly kind: "deleted"; readonly id: string }
   | { readonly kind: "dropped" };
 
-interface ChangeOptions {
-  /** Time by which memories have expired. */
-  readonly nowMs: number;
-  /** Returns the id of the memory whose present version has a number, whether it was erased or not. */
-  idOf(sequence: number): Promise<string | undefined>;
-}
-
 /**
  * Translates an entry; undefined if it changes nothing that a user sees. A memory that was erased is none:
  * its tombstone or its next version follows. One that has expired is none, and its tombstone follows, too. A
  * move is none either: the copy has the same entries under the same numbers.
  */
-async function changeOf(entry: Entry<"text">, { nowMs, idOf }: ChangeOptions): Promise<Change | undefined> {
-  switch (entry.op) {
-    case "store":
-      return isExpired(entry, nowMs) ? undefined : { kind: "stored", memory: entry };
-    case "delete": {
-      const id = await idOf(entry.target);
-      return id === undefined ? undefined : { kind: "deleted", id };
-    }
-    case "drop":
-      return { kind: "dropped" };
-    case "erased":
-    case "moved":
-    case "lost":
-      return undefined;
+async function changeOf(
+  { log, secondaryIndexes, clock }: StreamPorts,
+  logId: string,
+  { sequence, entry }: Sequenced<Entry<"text">>,
+): Promise<Change | undefined> {
+  if (entry.op === "store") {
+    return isExpired(entry, clock.wallMs()) ? undefined : { kind: "stored", memory: entry };
   }
-}
-
-/**
- * Finds the id of the memory that a tombstone deletes; undefined if nothing tells it, or if another version had
- * taken the place of the deleted one before.
- */
-async function idAt(
-  { log, secondaryIndexes }: WatchPorts,
-  { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
-): Promise<string | undefined> {
-  const entry = await entryAt(log, logId, sequence);
-  if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
-  const { id } = entry;
+  if (entry.op === "drop") return { kind: "dropped" };
+  if (entry.op !== "delete") return undefined;
+  const { target } = entry;
+  const deleted = await entryAt(log, logId, target);
+  if (deleted?.op !== "store" && deleted?.op !== "erased") return undefined;
+  const { id } = deleted;
   // What replaced a lost entry in a copy has no id.
   if (id === "") return undefined;
   const present = await secondaryIndexes.locate({ logId, id });
-  return present !== undefined && present > sequence && present < tombstone ? undefined : id;
+  // Another version had taken the place of the deleted one before.
+  if (present !== undefined && present > target && present < sequence) return undefined;
+  return { kind: "deleted", id };
 }
