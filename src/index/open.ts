@@ -244,7 +244,7 @@ class SegmentIndexes implements Indexes {
         if (segment === undefined) throw new Error("an index file is damaged");
         const overwriting = { ranges: [], rows: [] };
         for (const sequence of sequences) segment.remove(sequence, overwriting);
-        return overwriting.ranges.length > 0 ? await segment.file.overwrite(overwriting) : undefined;
+        return overwriting.rows.length > 0 ? await segment.file.overwrite(overwriting) : undefined;
       } catch (error) {
         this.options.onTrouble(error);
       }

@@ -168,6 +168,13 @@ describe("a process that dies while it wipes", () => {
     await expectWhole([1, 2, 20, 2000]);
   });
 
+  it("before the vectors are overwritten is finished by whoever wipes them again, also if nobody opens the index", async () => {
+    copyFileSync(path(".usearch", before), path(".usearch"));
+    expect(isStored(vectorOf(1))).toBe(true);
+    await open().wipe("i1", [1, 2, 2000]);
+    for (const vector of [vectorOf(1), vectorOf(2), ...long.vectors]) expect(isStored(vector)).toBe(false);
+  });
+
   it.each([1, 500, 4_095])(
     "behind %d bytes of the segment's file leaves nothing that is trusted",
     async (count) => {
