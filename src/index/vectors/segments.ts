@@ -116,11 +116,13 @@ export class Segments {
     return this.#upto;
   }
 
+  /** Empties the index, the tail at once as well: none of it is sealed any more. */
   async reset(): Promise<void> {
     // A segment that was published afterwards would hold what is about to be read again.
     while (this.#sealing !== undefined) await this.#sealing;
     const all = this.#all;
     this.#all = [];
+    this.tail.clear();
     await this.#close(all);
   }
 
