@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import type { VectorPart } from "../../src/index/vectors/part.js";
+import { Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Index } from "../../src/memory/ports/index.js";
 import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
@@ -191,12 +192,27 @@ describe("a replica", () => {
     expect([...index.rows.keys()]).toEqual([3]);
   });
 
+  it("takes in nothing before it is restored wholly, and nothing twice, though a store comes in between", async () => {
+    const restore = async () => ({ upto: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] });
+    const { log, index, replica } = setUp({}, { restore });
+    log.add(aMemory(), aMemory({ opId: "last" }));
+    log.onList = () => Promise.reject(unavailable("the database does not answer"));
+    await expect(replica.current()).rejects.toThrow("does not answer");
+    log.onList = async () => {};
+    await new Appender(replica, { ...log.ports, clock: new HandClock() }).append(aMemory());
+    await replica.current();
+    expect([...index.rows.keys()]).toEqual([3]);
+    expect(replica.broken).toBe(false);
+  });
+
   describe("whose index's files lack memories", () => {
+    let onReset = async () => {};
     const begun = (removed: number[]) => {
       let whole = false;
       const restore = async () => ({ upto: 3, marks: [{ sequence: 3, opId: "last" }], removed });
       const reset = async () => {
         whole = true;
+        await onReset();
         set.index.rows.clear();
       };
       const set: ReturnType<typeof setUp> = setUp({ reset }, { restore });
@@ -228,6 +244,23 @@ describe("a replica", () => {
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();
       expect([...set.index.rows.keys()]).toEqual([2, 3]);
+    });
+
+    it("takes in once what is stored while it is emptied", async () => {
+      const { log, replica, index, isReset } = begun([1]);
+      let storing: Promise<unknown> | undefined;
+      onReset = async () => {
+        await nextIteration();
+        storing = new Appender(replica, { ...log.ports, clock: new HandClock() }).append(aMemory());
+        for (let i = 0; i < 3; i++) await nextIteration();
+      };
+      await replica.current();
+      await storing;
+      expect(isReset()).toBe(true);
+      expect([...index.rows.keys()]).toEqual([1, 2, 3, 4]);
+      expect(replica.size).toBe(4);
+      replica.forget(2);
+      expect(replica.size).toBe(3);
     });
 
     it("is built from the log when one has none: the database is an older copy of itself", async () => {

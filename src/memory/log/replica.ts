@@ -261,23 +261,29 @@ export class Replica {
     this.#remove(expired);
   }
 
-  /** Begins where the indexes' files end, if they were made of this log. */
+  /**
+   * Begins where the indexes' files end, if they were made of this log. Until then it has applied nothing: a store that
+   * was applied behind an unfinished restoration would be read and added again.
+   */
   async #restore(): Promise<void> {
-    this.#applied = await this.#restoration.begin();
-    for await (const some of supersedingAndExpiring(this.options, this.logId, this.applied)) {
+    const upto = await this.#restoration.begin();
+    for await (const some of supersedingAndExpiring(this.options, this.logId, upto)) {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
       // A process that died may not have taken them out of its files. No delete waits for that.
       this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
     }
+    this.#applied = upto;
     this.#isRestored = true;
   }
 
   /** Returns whether the log confirmed the index's files; if not, it is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     if (await this.#restoration.end()) return true;
+    // First: what is stored while the index is emptied is read from the log, too.
     this.#applied = 0;
+    await this.#guard(this.#index.reset());
     return false;
   }
 

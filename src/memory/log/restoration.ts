@@ -48,17 +48,16 @@ export class Restoration {
 
   /**
    * Returns, at the end of the log, whether what was removed from the files is not shown by the log either: otherwise
-   * the database is an older copy of itself. The index is emptied then, and must be filled from the log.
+   * the database is an older copy of itself. The index must be emptied then, and filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, index } = this.options;
+    const { logId } = this.options;
     const sequences = [...this.#unconfirmed];
     let isOlder = false;
     for await (const shown of fetchShown(this.options, { logId, sequences, what: "head" })) {
       isOlder = shown.length > 0;
       if (isOlder) break;
     }
-    if (isOlder) await index.reset();
     this.#unconfirmed.clear();
     return !isOlder;
   }
