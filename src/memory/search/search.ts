@@ -277,7 +277,8 @@ export class Search {
     const { replacements, superseded } = this.changes;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
-    const news = [...replacements.values()].filter(
+    // One memory may supersede several.
+    const news = [...new Set(replacements.values())].filter(
       (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
