@@ -239,6 +239,8 @@ export class Namespaces {
     if (open === undefined) return undefined;
     if (!open.replica.broken) return open;
     this.#open.letGo(open);
+    // Calls that still use it end soon, and it may write its files until then.
+    this.#maintenance.expectClosed(open.replica);
     return undefined;
   }
 
