@@ -192,6 +192,13 @@ describe("a replica", () => {
     expect([...index.rows.keys()]).toEqual([3]);
   });
 
+  it("is replaced when its files cannot be read: it has some of them by then", async () => {
+    const restore = () => Promise.reject(new Error("EIO: i/o error, read"));
+    const { replica } = setUp({}, { restore });
+    await expect(replica.current()).rejects.toMatchObject({ code: "unavailable" });
+    expect(replica.broken).toBe(true);
+  });
+
   it("takes in nothing before it is restored wholly, and nothing twice, though a store comes in between", async () => {
     const restore = async () => ({ upto: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] });
     const { log, index, replica } = setUp({}, { restore });

@@ -117,6 +117,7 @@ export class Replica {
         this.#checkBuilding();
         options.onCaughtUp?.(entries);
       },
+      guard: (work) => this.#guard(work),
     });
     this.#superseded = new SupersededIndex({
       logId,

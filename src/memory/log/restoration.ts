@@ -14,6 +14,8 @@ interface RestorationOptions extends Pick<DomainPorts, "log" | "secondaryIndexes
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Called with the number of entries of a gap before they are added; it throws if no more may be. */
   onRead(entries: number): void;
+  /** Awaits the work of the index; if that fails, another one must replace it. */
+  guard<T>(work: Promise<T>): Promise<T>;
 }
 
 /** Fills the index of a log from its files, and trusts those only as far as the log confirms them. */
@@ -63,8 +65,8 @@ export class Restoration {
   }
 
   async #restore(): Promise<number> {
-    const { log, logId, index, timer = NO_TIMINGS } = this.options;
-    this.#restored ??= { stored: await timer.time("restore", () => index.restore()) };
+    const { log, logId, index, guard, timer = NO_TIMINGS } = this.options;
+    this.#restored ??= { stored: await timer.time("restore", () => guard(index.restore())) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
     for (const { sequence, opId } of stored.marks) {
