@@ -125,8 +125,9 @@ function findValues(path: readonly Uint8Array[], test: Test): Find {
     const values = childrenAt(arrays, path);
     if (values === undefined) return;
     let [kind, ofKind] = [0, values];
-    for (const [i, range] of ranges.entries()) {
-      if (i % SLICE_RANGES === SLICE_RANGES - 1) yield;
+    for (const range of ranges) {
+      // To find one passes over dead nodes, of which there may be many.
+      yield;
       // Most paths have values of few kinds, so that most of a long list need not be looked for.
       if (range.to === undefined && range.from[0] !== kind) {
         kind = range.from[0] as number;

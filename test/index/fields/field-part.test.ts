@@ -133,6 +133,25 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     }
   });
 
+  test("let other work run between the values of a list: each may be behind many that were removed", () => {
+    const segments = new Segments();
+    const given = { id: "mem_1", createdAtMs: 1 };
+    const many = Array.from({ length: 2_000 }, (_, i) => `value${i}`);
+    segments.add(
+      new Map([
+        [1, { ...given, metadata: JSON.stringify({ tags: many }) }],
+        [2, { ...given, metadata: JSON.stringify({ tags: ["zebra"] }) }],
+      ]),
+    );
+    segments.remove(1);
+    const values = new Set([...many.slice(0, 200), "zebra"]);
+    let turns = 0;
+    const condition = { kind: "test", field: ["tags"], test: { op: "in", values } } as const;
+    const selection = segments.select(condition, () => turns++);
+    expect([...selection.sequences]).toEqual([2]);
+    expect(turns).toBeGreaterThanOrEqual(200);
+  });
+
   test("lose no row when lists of many rows shift meanwhile", () => {
     const chance = chanceOf(4);
     const segments = new Segments();
