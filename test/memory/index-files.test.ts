@@ -171,6 +171,30 @@ describe("the files of a log's index", () => {
     expect(await idsIn(roomOf().domain)).not.toContain(idOf(77));
   });
 
+  it("lose what another process deletes as soon when they are closed as when they were open, however old they are", async () => {
+    const { logId } = await indexed();
+    const { log: of } = service.storage;
+    const begun: number[] = [];
+    const read: Log["read"] = (range) => {
+      if (range.what === "head") begun.push(range.from);
+      return of.read(range);
+    };
+    const { domain, indexes } = roomOf({ log: withChanges(of, { read }) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    const many = Array.from({ length: 300 }, (_, i) => memoryOf(`later memory ${i}`, MEMORIES + i));
+    for (const each of many) await other.append("a", each);
+    await recallBoth(domain, "number77");
+    const files = new StoredFiles(domain.ports);
+    await files.catchUp();
+    await domain.namespaces.close();
+    expect(Math.min(...(await indexes.marksOf(logId)).map(({ sequence }) => sequence))).toBe(MEMORIES);
+    await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    begun.length = 0;
+    await files.catchUp();
+    expect(begun).toEqual([MEMORIES + many.length + 1]);
+    expect(await indexes.holds(logId, [78])).toEqual([]);
+  });
+
   it("are used after a crash amid deletes, without what was deleted", async () => {
     const { logId } = await indexed();
     const { domain, indexes } = roomOf({ quietMs: HOUR_MS });

@@ -188,7 +188,7 @@ type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "c
  * uses here.
  */
 export class StoredFiles {
-  /** Numbers up to which the removals of logs that are not open were applied. */
+  /** Numbers up to which the removals of logs were applied: to the files, or by an open index, which goes on from there. */
   readonly #applied = new Map<string, number>();
 
   constructor(private readonly ports: StoredFilesPorts) {}
@@ -199,14 +199,15 @@ export class StoredFiles {
     const stored = new Set(await indexes.stored());
     for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
     for (const logId of stored) {
-      const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
-        replica.current().catch((error) => {
+      const isOpen = await namespaces.ifLogIsOpen(logId, async (replica) => {
+        await replica.current().catch((error) => {
           // Whoever uses the namespace next leaves the log that has ended.
           if (!(error instanceof LogEndedError)) throw error;
-        }),
-      );
+        });
+        // Marks of files that have lost nothing for long are far behind.
+        this.#applied.set(logId, replica.applied);
+      });
       if (!isOpen) await this.#catchUpWith(logId);
-      else this.#applied.delete(logId);
     }
   }
 
