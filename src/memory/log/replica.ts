@@ -21,7 +21,7 @@ import { SupersededIndex } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
 import { supersedingAndExpiring } from "../versions/superseding.js";
 import { Expiries } from "./expiries.js";
-import { Restoration } from "./restoration.js";
+import { noteEnd, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
@@ -361,6 +361,7 @@ export class Replica {
         what: "all",
       });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
+      if (!complete) await noteEnd(this.options.log, this.logId, this.#index);
       // Reading many of them has held the main thread for some time already.
       if (entries.length > READ_FEW) await this.options.clock.yield();
       await this.apply(entries);

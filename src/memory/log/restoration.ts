@@ -1,5 +1,5 @@
 import type { Gap, Index, IndexRow, RestoredIndex } from "../ports/index.js";
-import { entryAt, isMemory } from "../ports/log.js";
+import { entryAt, isMemory, type Log } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
@@ -94,8 +94,15 @@ export class Restoration {
   }
 
   async #read<W extends "text" | "vectors">(range: { from: number; limit: number }, what: W) {
-    const { logId, log } = this.options;
+    const { logId, log, index } = this.options;
     const { entries } = await log.read({ logId, ...range, what });
+    await noteEnd(log, logId, index);
     return { entries, living: await shownOf(this.options, { logId }, entries.filter(isMemory)) };
   }
+}
+
+/** Notes the end of a log, some entries of which were read: what is behind them may have erased some of them before. */
+export async function noteEnd(log: Pick<Log, "last">, logId: string, index: Index): Promise<void> {
+  const last = await log.last(logId);
+  if (last !== undefined) index.noteEnd({ sequence: last.sequence, opId: last.entry.opId });
 }
