@@ -18,6 +18,7 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
   const lost: Sequenced<Lost>[] = [];
   const indexes = indexesWith(index);
   let opened: Index | undefined;
+  const clock = new HandClock();
   const replica = new Replica("i", {
     ...log.ports,
     indexes: {
@@ -28,10 +29,10 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
       },
     },
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
-    clock: new HandClock(),
+    clock,
     onLost: (_, what) => lost.push(what),
   });
-  return { log, index, lost, replica, opened: () => opened };
+  return { log, index, lost, replica, clock, opened: () => opened };
 }
 
 const damaged: Entry = { op: "lost", opId: "", reason: "it is missing" };
@@ -309,6 +310,29 @@ describe("a replica", () => {
     };
     await expect(replica.current()).rejects.toBeInstanceOf(LogEndedError);
     expect(log.reads).toBe(2);
+  });
+
+  it("takes out some at a time of many that expire at once, and all searches wait until none is left", async () => {
+    const taken: number[] = [];
+    const { log, index, replica, clock } = setUp({
+      remove: async (sequences) => {
+        taken.push(sequences.length);
+        for (const sequence of sequences) index.rows.delete(sequence);
+      },
+    });
+    log.add(aMemory());
+    const expiresAtMs = clock.wallMs() + 1_000;
+    log.add(...memories(2_000).map((memory) => ({ ...memory, expiresAtMs })));
+    await replica.current();
+    taken.length = 0;
+    clock.atMs += 2_000;
+    const query = { vectors: [new Float32Array(8)], wanted: 10 };
+    const search = () => replica.searching((each) => each.best(query));
+    for (const { placed } of await Promise.all([search(), search()])) {
+      expect(placed.map(({ sequence }) => sequence)).toEqual([1]);
+    }
+    expect(Math.max(...taken)).toBeLessThanOrEqual(256);
+    expect(taken.reduce((sum, each) => sum + each, 0)).toBe(2_000);
   });
 
   it("is replaced when files of its index were lost", async () => {

@@ -29,6 +29,9 @@ const READ_MANY = 256;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
 
+/** Expired memories that are removed before other work may run: some milliseconds. */
+const EXPIRED_AT_ONCE = 256;
+
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
 
@@ -82,6 +85,8 @@ export class Replica {
   readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
+  /** Resolves when all that has expired is removed; undefined if that does not take long. */
+  #expiring: Promise<void> | undefined;
   #applied = 0;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
@@ -256,10 +261,26 @@ export class Replica {
     return found;
   }
 
-  /** Removes what has expired by now. */
-  #expire(): void {
-    const expired = this.#expiries.take(this.options.clock.wallMs());
+  /** Removes what has expired by now; if that is much, it lets other work run, and all who ask meanwhile wait. */
+  #expire(): Promise<void> | undefined {
+    if (this.#expiring === undefined && !this.#expireSome()) {
+      this.#expiring = this.#expireRest().finally(() => {
+        this.#expiring = undefined;
+      });
+    }
+    return this.#expiring;
+  }
+
+  async #expireRest(): Promise<void> {
+    do await this.options.clock.yield();
+    while (!this.#expireSome());
+  }
+
+  /** Removes some of what has expired; returns whether that was all. */
+  #expireSome(): boolean {
+    const expired = this.#expiries.take(this.options.clock.wallMs(), EXPIRED_AT_ONCE);
     this.#remove(expired);
+    return expired.length < EXPIRED_AT_ONCE;
   }
 
   /**

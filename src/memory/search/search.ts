@@ -60,8 +60,8 @@ export interface Searchable {
   applied(): number;
   /** Catches up with the log. */
   current(): Promise<void>;
-  /** Removes what has expired by now. */
-  expire(): void;
+  /** Removes what has expired by now; undefined if that is done. */
+  expire(): Promise<void> | undefined;
   sources(includeSuperseded: boolean): Promise<Sources>;
   /** Awaits the work of an index; if the index fails, the replica is broken. */
   guard<T>(work: Promise<T>): Promise<T>;
@@ -215,8 +215,10 @@ export class Search {
   }
 
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    this.searchable.expire();
-    return this.searchable.sources(includeSuperseded);
+    const { searchable } = this;
+    const expiring = searchable.expire();
+    if (expiring === undefined) return searchable.sources(includeSuperseded);
+    return expiring.then(() => searchable.sources(includeSuperseded));
   }
 
   /** Finds the log numbers of the memories that a condition names by id. */
