@@ -133,7 +133,9 @@ class SegmentIndexes implements Indexes {
     const { folder } = this.options;
     const logIds: string[] = [];
     for (const name of await namesIn(folder)) {
-      if ((await stat(join(folder, name))).isDirectory()) logIds.push(name);
+      // It may have been erased meanwhile.
+      const found = await stat(join(folder, name)).catch(() => undefined);
+      if (found?.isDirectory()) logIds.push(name);
     }
     return logIds;
   }
