@@ -97,7 +97,7 @@ export class Segment implements Filed {
     return this.#goneVectors;
   }
 
-  /** True if so many of its vectors were removed that it is to be built anew. */
+  /** True if so many of its vectors were removed that it is to be built anew; then it may be empty, but keeps its range. */
   get isGappy(): boolean {
     return this.#goneVectors > GONE_SHARE_MAX * this.rows;
   }

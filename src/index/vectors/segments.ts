@@ -142,7 +142,7 @@ export class Segments {
     const { folder } = this.options.files;
     if (folder === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
     const waits = performance.now() < this.#sealAtMs;
-    const gappy = this.#all.find(({ isGappy, vectors }) => isGappy && vectors > 0);
+    const gappy = this.#all.find(({ isGappy }) => isGappy);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
     if (isLong && !(waits && this.failure !== undefined)) this.#begin(folder, this.#lastWithSpace);
     else if (gappy !== undefined && !waits) this.#begin(folder, gappy, { rows: 0 });
