@@ -33,8 +33,9 @@ export function* firstByEventTime(
     const wanted = among.between(sequences[from] as number, sequences[to - 1] as number);
     for (let i = 0, row = from; i < wanted.length && row < to; row++) {
       const sequence = sequences[row] as number;
+      // Another part has those that are passed over, or they have left this one since they were selected.
+      while ((wanted[i] as number) < sequence) i++;
       if (sequence !== wanted[i]) continue;
-      i++;
       if (!live.has(row)) continue;
       const atMs = events[row] as number;
       // Most are not among the first: no object is made of those.

@@ -15,6 +15,8 @@ import {
 const QUIET_MS = 5_000;
 const UNPUBLISHED_MS_MAX = 60_000;
 
+const NONE: Mark = { sequence: 0, opId: "" };
+
 export interface LogFilesOptions {
   /** Folder of the files; an index that is not saved has none. */
   readonly folder?: string | undefined;
@@ -32,7 +34,9 @@ export interface LogFilesOptions {
  */
 export class LogFiles {
   /** Entry of the log up to which it has been applied. */
-  applied: Mark = { sequence: 0, opId: "" };
+  applied: Mark = NONE;
+  /** Entry of the log up to which memories may have been erased before they were read from it. */
+  end: Mark = NONE;
   /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
   onLost: (segment: Filed) => void = () => {};
   readonly #files = new Map<Filed, SegmentFile>();
@@ -72,15 +76,20 @@ export class LogFiles {
   keep(segment: Filed, file: SegmentFile, found: Found): void {
     this.#files.set(segment, file);
     this.#restored.push(found);
-    const { applied, lived } = found.manifest;
+    const { applied, end, lived } = found.manifest;
     if (applied.sequence > this.applied.sequence) this.applied = applied;
+    if (end !== undefined && end.sequence > this.end.sequence) this.end = end;
     for (const sequence of segment.removedSince(wordsOf(lived))) this.#removedSince.push(sequence);
   }
 
   /** Erases all files of the log but those that were kept; returns what the log must confirm of these. */
   async eraseOthers(): Promise<Pick<RestoredIndex, "marks" | "removed">> {
     if (this.folder !== undefined) await eraseOthers(this.folder, this.#restored);
-    return { marks: this.#restored.map(({ manifest }) => manifest.applied), removed: this.#removedSince };
+    const marks = this.#restored.flatMap(({ manifest: { applied, end } }) => [
+      applied,
+      ...(end ? [end] : []),
+    ]);
+    return { marks, removed: this.#removedSince };
   }
 
   /**
@@ -141,7 +150,8 @@ export class LogFiles {
 
   /** Erases all, because they belong to another log. */
   async reset(): Promise<void> {
-    this.applied = { sequence: 0, opId: "" };
+    this.applied = NONE;
+    this.end = NONE;
     await this.erase([...this.#files.keys()]);
   }
 
@@ -213,7 +223,9 @@ export class LogFiles {
     const { part, range, rows, graph } = segment;
     const lived = base64Of(segment.arrays.live as Uint32Array);
     const { logId } = this.options;
-    const manifest = { ...range, part, rows, graph, logId, applied: this.applied, lived };
+    const { applied } = this;
+    const end = this.end.sequence > applied.sequence ? this.end : undefined;
+    const manifest = { ...range, part, rows, graph, logId, applied, end, lived };
     file.isPublished = true;
     try {
       await Promise.all(this.#overwritings);

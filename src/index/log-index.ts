@@ -116,6 +116,11 @@ export class LogIndex implements Index {
     await this.parts.files.reset();
   }
 
+  noteEnd(end: Mark): void {
+    const { files } = this.parts;
+    if (end.sequence > files.end.sequence) files.end = end;
+  }
+
   has(sequence: number): boolean {
     return this.parts.text.has(sequence);
   }

@@ -133,7 +133,9 @@ class SegmentIndexes implements Indexes {
     const { folder } = this.options;
     const logIds: string[] = [];
     for (const name of await namesIn(folder)) {
-      if ((await stat(join(folder, name))).isDirectory()) logIds.push(name);
+      // It may have been erased meanwhile.
+      const found = await stat(join(folder, name)).catch(() => undefined);
+      if (found?.isDirectory()) logIds.push(name);
     }
     return logIds;
   }
@@ -244,7 +246,7 @@ class SegmentIndexes implements Indexes {
         if (segment === undefined) throw new Error("an index file is damaged");
         const overwriting = { ranges: [], rows: [] };
         for (const sequence of sequences) segment.remove(sequence, overwriting);
-        return overwriting.ranges.length > 0 ? await segment.file.overwrite(overwriting) : undefined;
+        return overwriting.rows.length > 0 ? await segment.file.overwrite(overwriting) : undefined;
       } catch (error) {
         this.options.onTrouble(error);
       }

@@ -79,6 +79,8 @@ export interface Manifest extends Range {
   readonly graph?: GraphLayout | undefined;
   /** Entry of the log up to which tombstones were applied to the file when this was written. */
   readonly applied: Mark;
+  /** The log's last entry when its memories were read, if that is a later one: some may have been erased before. */
+  readonly end?: Mark | undefined;
   /** Bits of the rows that lived then, as `base64Of` writes them: those that the file lacks were removed afterwards. */
   readonly lived: string;
   readonly arrays: readonly ArrayLayout[];

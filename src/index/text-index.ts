@@ -121,8 +121,8 @@ export class TextIndex {
   }
 
   async reset(): Promise<void> {
-    await this.#merging;
-    await this.#adding;
+    // What is merged afterwards would come back.
+    await this.settled();
     this.#segments = [];
     this.#gaps = [];
     this.#upto = 0;

@@ -49,6 +49,19 @@ describe("memories in the order of their event times", () => {
     }
   });
 
+  test("of indexes of the same range are none of them left out", () => {
+    const partOf = (...numbers: readonly number[]) => ({
+      sequences: Float64Array.from(numbers),
+      events: Float64Array.from(numbers),
+      live: Bits.all(numbers.length),
+    });
+    // The second index has what others superseded, and the first has lost the rows of these.
+    const parts = [partOf(1, 3, 4, 8, 9), partOf(2, 5, 7)];
+    const among = Selection.of(Float64Array.of(1, 2, 4, 5, 7, 9));
+    const found = first(parts, among, { isNewestFirst: false, limit: 10 });
+    expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 4, 5, 7, 9]);
+  });
+
   test("of a large namespace let other work run, and hold few at a time", () => {
     const count = 200_000;
     const sequences = Float64Array.from({ length: count }, (_, i) => i + 1);

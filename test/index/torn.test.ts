@@ -1,10 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
+import { openIndexes } from "../../src/index/open.js";
 import { TextIndex } from "../../src/index/text-index.js";
 import type { IndexRow } from "../../src/memory/ports/index.js";
 import { aMemory } from "../contract/samples.js";
@@ -114,6 +123,16 @@ test("a removal waits for what others have begun to overwrite: a delete that com
   expect(between).not.toEqual(before);
   await index.close({ keeps: true });
   expect(troubles).toEqual([]);
+});
+
+test("the logs that have files are listed though the folder of one vanishes meanwhile", async () => {
+  const place = join(folder, "listed");
+  mkdirSync(join(place, LOG_ID), { recursive: true });
+  // As a folder that is erased between the two looks, it has a name, but is nowhere.
+  symlinkSync(join(place, "nowhere"), join(place, "vanished"));
+  const clock = { yield: yieldToEventLoop };
+  const indexes = openIndexes({ vectors, folder: place, clock, onTrouble: () => {} });
+  expect(await indexes.stored()).toEqual([LOG_ID]);
 });
 
 /** What an overwriting has written, in order: each block with its checksum, and last the checksum of all. */

@@ -1,5 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
@@ -35,7 +36,15 @@ afterEach(async () => {
 });
 
 /** Makes the domain of a process that writes a file for any segment. */
-function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
+function roomOf({
+  log,
+  quietMs = 5,
+  fileBytesMin = 1,
+}: {
+  log?: Log;
+  quietMs?: number;
+  fileBytesMin?: number;
+} = {}): {
   domain: Domain;
   indexes: Indexes;
 } {
@@ -43,7 +52,7 @@ function roomOf({ log, quietMs = 5 }: { log?: Log; quietMs?: number } = {}): {
     vectors: service.vectors,
     folder: join(service.dataDir, "index"),
     clock: systemClock,
-    fileBytesMin: 1,
+    fileBytesMin,
     quietMs,
     onTrouble: (error) => troubles.push(error),
   });
@@ -171,6 +180,30 @@ describe("the files of a log's index", () => {
     expect(await idsIn(roomOf().domain)).not.toContain(idOf(77));
   });
 
+  it("lose what another process deletes as soon when they are closed as when they were open, however old they are", async () => {
+    const { logId } = await indexed();
+    const { log: of } = service.storage;
+    const begun: number[] = [];
+    const read: Log["read"] = (range) => {
+      if (range.what === "head") begun.push(range.from);
+      return of.read(range);
+    };
+    const { domain, indexes } = roomOf({ log: withChanges(of, { read }) });
+    const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    const many = Array.from({ length: 300 }, (_, i) => memoryOf(`later memory ${i}`, MEMORIES + i));
+    for (const each of many) await other.append("a", each);
+    await recallBoth(domain, "number77");
+    const files = new StoredFiles(domain.ports);
+    await files.catchUp();
+    await domain.namespaces.close();
+    expect(Math.min(...(await indexes.marksOf(logId)).map(({ sequence }) => sequence))).toBe(MEMORIES);
+    await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    begun.length = 0;
+    await files.catchUp();
+    expect(begun).toEqual([MEMORIES + many.length + 1]);
+    expect(await indexes.holds(logId, [78])).toEqual([]);
+  });
+
   it("are used after a crash amid deletes, without what was deleted", async () => {
     const { logId } = await indexed();
     const { domain, indexes } = roomOf({ quietMs: HOUR_MS });
@@ -214,6 +247,37 @@ describe("the files of a log's index", () => {
     await service.close();
     if (quietMs !== HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
     service = await TestService.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
+    expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
+  });
+
+  it("are not used if an older copy of the database has memories that were erased before they were built", async () => {
+    const options = { dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER };
+    const logId = await service.write("a", TEXTS.map(memoryOf));
+    const unsaved = () =>
+      service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    const answer = await recallBoth(unsaved(), "number77");
+    await service.close();
+    const older = `${service.dataDir}-older`;
+    cpSync(service.dataDir, older, { recursive: true });
+    service = await TestService.open({ ...options, dataDir: service.dataDir });
+    await deleteMemory(unsaved().ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    // The log is read slowly, so that files are written before the tombstone is read.
+    const { log: of } = service.storage;
+    const read: Log["read"] = async (range) => {
+      for (let waits = 0; waits < 50 && range.from > MEMORIES / 2; waits++) {
+        if ((await indexes.marksOf(logId)).length > 0) break;
+        await wait(2);
+      }
+      return of.read(range);
+    };
+    const { domain, indexes } = roomOf({ log: withChanges(of, { read }), fileBytesMin: 55_000 });
+    expect((await recallBoth(domain, "number78"))[0]).toMatchObject({ text: TEXTS[78] });
+    await domain.namespaces.close();
+    expect(await indexes.stored()).toEqual([logId]);
+    await service.close();
+    rmSync(join(older, "index"), { recursive: true, force: true });
+    cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
+    service = await TestService.open({ ...options, dataDir: older });
     expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
   });
 });

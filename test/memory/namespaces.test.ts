@@ -196,6 +196,33 @@ describe("the memory budget", () => {
 });
 
 describe("a broken index", () => {
+  it("is closed before another one opens its files, though a call still uses it", async () => {
+    const service = await open();
+    const order: string[] = [];
+    const { vectors } = plainVectors((_, nth) => ({
+      close: async () => void order.push("closed"),
+      restore: async () => {
+        order.push(`opened ${nth}`);
+        return 0;
+      },
+    }));
+    await service.write("a", memories(10));
+    const domain = service.domain({ vectors });
+    const hold = gate();
+    const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+      await replica.current();
+      replica.broken = true;
+      await hold.opened;
+    });
+    await until(() => order.length === 1);
+    const again = domain.size("a");
+    for (let i = 0; i < 20; i++) await nextIteration();
+    hold.open();
+    await using;
+    expect(await again).toBe(10);
+    expect(order).toEqual(["opened 0", "closed", "opened 1"]);
+  });
+
   it("is replaced when it takes in no more, and nothing is lost", async () => {
     const service = await open();
     const failing = {

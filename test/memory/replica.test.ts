@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import type { VectorPart } from "../../src/index/vectors/part.js";
+import { Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Index } from "../../src/memory/ports/index.js";
 import type { Entry, Lost, Sequenced } from "../../src/memory/ports/log.js";
@@ -17,6 +18,7 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
   const lost: Sequenced<Lost>[] = [];
   const indexes = indexesWith(index);
   let opened: Index | undefined;
+  const clock = new HandClock();
   const replica = new Replica("i", {
     ...log.ports,
     indexes: {
@@ -27,10 +29,10 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
       },
     },
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
-    clock: new HandClock(),
+    clock,
     onLost: (_, what) => lost.push(what),
   });
-  return { log, index, lost, replica, opened: () => opened };
+  return { log, index, lost, replica, clock, opened: () => opened };
 }
 
 const damaged: Entry = { op: "lost", opId: "", reason: "it is missing" };
@@ -191,12 +193,34 @@ describe("a replica", () => {
     expect([...index.rows.keys()]).toEqual([3]);
   });
 
+  it("is replaced when its files cannot be read: it has some of them by then", async () => {
+    const restore = () => Promise.reject(new Error("EIO: i/o error, read"));
+    const { replica } = setUp({}, { restore });
+    await expect(replica.current()).rejects.toMatchObject({ code: "unavailable" });
+    expect(replica.broken).toBe(true);
+  });
+
+  it("takes in nothing before it is restored wholly, and nothing twice, though a store comes in between", async () => {
+    const restore = async () => ({ upto: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] });
+    const { log, index, replica } = setUp({}, { restore });
+    log.add(aMemory(), aMemory({ opId: "last" }));
+    log.onList = () => Promise.reject(unavailable("the database does not answer"));
+    await expect(replica.current()).rejects.toThrow("does not answer");
+    log.onList = async () => {};
+    await new Appender(replica, { ...log.ports, clock: new HandClock() }).append(aMemory());
+    await replica.current();
+    expect([...index.rows.keys()]).toEqual([3]);
+    expect(replica.broken).toBe(false);
+  });
+
   describe("whose index's files lack memories", () => {
+    let onReset = async () => {};
     const begun = (removed: number[]) => {
       let whole = false;
       const restore = async () => ({ upto: 3, marks: [{ sequence: 3, opId: "last" }], removed });
       const reset = async () => {
         whole = true;
+        await onReset();
         set.index.rows.clear();
       };
       const set: ReturnType<typeof setUp> = setUp({ reset }, { restore });
@@ -228,6 +252,23 @@ describe("a replica", () => {
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();
       expect([...set.index.rows.keys()]).toEqual([2, 3]);
+    });
+
+    it("takes in once what is stored while it is emptied", async () => {
+      const { log, replica, index, isReset } = begun([1]);
+      let storing: Promise<unknown> | undefined;
+      onReset = async () => {
+        await nextIteration();
+        storing = new Appender(replica, { ...log.ports, clock: new HandClock() }).append(aMemory());
+        for (let i = 0; i < 3; i++) await nextIteration();
+      };
+      await replica.current();
+      await storing;
+      expect(isReset()).toBe(true);
+      expect([...index.rows.keys()]).toEqual([1, 2, 3, 4]);
+      expect(replica.size).toBe(4);
+      replica.forget(2);
+      expect(replica.size).toBe(3);
     });
 
     it("is built from the log when one has none: the database is an older copy of itself", async () => {
@@ -269,6 +310,29 @@ describe("a replica", () => {
     };
     await expect(replica.current()).rejects.toBeInstanceOf(LogEndedError);
     expect(log.reads).toBe(2);
+  });
+
+  it("takes out some at a time of many that expire at once, and all searches wait until none is left", async () => {
+    const taken: number[] = [];
+    const { log, index, replica, clock } = setUp({
+      remove: async (sequences) => {
+        taken.push(sequences.length);
+        for (const sequence of sequences) index.rows.delete(sequence);
+      },
+    });
+    log.add(aMemory());
+    const expiresAtMs = clock.wallMs() + 1_000;
+    log.add(...memories(2_000).map((memory) => ({ ...memory, expiresAtMs })));
+    await replica.current();
+    taken.length = 0;
+    clock.atMs += 2_000;
+    const query = { vectors: [new Float32Array(8)], wanted: 10 };
+    const search = () => replica.searching((each) => each.best(query));
+    for (const { placed } of await Promise.all([search(), search()])) {
+      expect(placed.map(({ sequence }) => sequence)).toEqual([1]);
+    }
+    expect(Math.max(...taken)).toBeLessThanOrEqual(256);
+    expect(taken.reduce((sum, each) => sum + each, 0)).toBe(2_000);
   });
 
   it("is replaced when files of its index were lost", async () => {

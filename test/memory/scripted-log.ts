@@ -25,6 +25,7 @@ export class ScriptedLog {
   /** Action on an append; `insert` makes the append happen. */
   onAppend: (insert: () => number, batch: Batch) => Promise<number> = async (insert) => insert();
   onRead: () => Promise<void> = async () => {};
+  onList: () => Promise<void> = async () => {};
 
   insert({ from, entries }: Pick<Batch, "from" | "entries">): number {
     if (from !== this.entries.length + 1) return 0;
@@ -49,8 +50,10 @@ export class ScriptedLog {
 
   get #secondaryIndexes(): Pick<SecondaryIndexes, "listSupersedingAndExpiring" | "findReplacements"> {
     return {
-      listSupersedingAndExpiring: async ({ from, limit }) =>
-        this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit),
+      listSupersedingAndExpiring: async ({ from, limit }) => {
+        await this.onList();
+        return this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit);
+      },
       findReplacements: async ({ sequences }) =>
         this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
     };

@@ -194,6 +194,28 @@ describe("a memory that is replaced during a search", () => {
   });
 });
 
+it("what superseded several memories during a selection is selected once", async () => {
+  const current = () => domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+  const change = once(async () => {
+    const given = { metadata: '{"group":1}', supersedes: [1, 2] };
+    await append(memoryOf({ sequence: last + 1, vector: query }, given));
+    await current();
+  });
+  const { indexes } = service;
+  const select: typeof indexes.select = async (...asked) => {
+    const selected = await indexes.select(...asked);
+    await change(undefined);
+    return selected;
+  };
+  domain = service.domain({ indexes: withChanges(indexes, { select }) });
+  await current();
+  const selected = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
+    replica.searching((search) => search.select(inGroup)),
+  );
+  expect([...(selected?.sequences ?? [])].filter((sequence) => sequence > MEMORIES)).toEqual([21]);
+  expect(selected?.size).toBe(selected?.sequences.length);
+});
+
 it("a search during which more is deleted than it notes is done again", async () => {
   const change = once(async (replica: Replica) => {
     const tombstones = Array.from({ length: 1_001 }, (_, i) => {

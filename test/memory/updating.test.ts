@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.js";
 import { countShown } from "../../src/memory/log/counting.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
@@ -190,6 +191,20 @@ describe("a memory that has expired", () => {
     expect(entries.slice(2).every(({ entry }) => entry.op === "delete" && entry.target === 1)).toBe(true);
     expect(await eraseExpired(domains[0].ports)).toBe(0);
     expect(await service.storage.erasures.pending(9)).toEqual([]);
+  });
+
+  it("is erased though the erasing of another one fails, in whichever namespace", async () => {
+    const expired = (n: number) => memory(n, { expiresAtMs: Date.now() - 10 + n });
+    const failing = await service.write("a", [expired(1), expired(2)]);
+    const logId = await service.write("b", [expired(3)]);
+    const { ports } = service.domain();
+    const wipe: typeof ports.indexes.wipe = async (of, sequences) => {
+      if (of === failing) throw unavailable("an index file of this namespace could not be erased");
+      await ports.indexes.wipe(of, sequences);
+    };
+    const failed = eraseExpired({ ...ports, indexes: withChanges(ports.indexes, { wipe }) });
+    await expect(failed).rejects.toThrow("could not be erased");
+    expect((await read(logId))[0]?.entry.op).toBe("erased");
   });
 
   it("is not counted, though it is erased in the middle of the counting", async () => {

@@ -5,7 +5,7 @@ import { isRemoved, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import type { FieldPart } from "./field-part.js";
 import { KIND, keyOf } from "./keys.js";
-import { findNode, firstNode, type Nodes, type Range } from "./nodes.js";
+import { findNode, firstNode, type Nodes, nextLiving, type Range } from "./nodes.js";
 import { Selection } from "./selection.js";
 import { type KeyRange, rangesOf } from "./value-ranges.js";
 
@@ -125,8 +125,9 @@ function findValues(path: readonly Uint8Array[], test: Test): Find {
     const values = childrenAt(arrays, path);
     if (values === undefined) return;
     let [kind, ofKind] = [0, values];
-    for (const [i, range] of ranges.entries()) {
-      if (i % SLICE_RANGES === SLICE_RANGES - 1) yield;
+    for (const range of ranges) {
+      // To find one passes over dead nodes, of which there may be many.
+      yield;
       // Most paths have values of few kinds, so that most of a long list need not be looked for.
       if (range.to === undefined && range.from[0] !== kind) {
         kind = range.from[0] as number;
@@ -202,7 +203,7 @@ function* addContaining(
   { from, to, text }: Range & { text: Uint8Array },
   into: Bits,
 ): Generator<void> {
-  const { keys, starts } = nodes;
+  const { counts, keys, starts } = nodes;
   const bytes = Buffer.from(keys.buffer, keys.byteOffset, keys.length);
   for (let first = from; first < to; ) {
     const end = Math.min(
@@ -213,10 +214,10 @@ function* addContaining(
     const begin = starts[first] as number;
     for (let at = slice.indexOf(text); at >= 0; ) {
       const node = lowerBound(starts, begin + at + 1, { from: first, to: end }) - 1;
-      // Zeros of erased texts are between others.
+      // Zeros of erased texts are between others. Where one goes beyond its node, so do all behind it in the same node.
       const isWithin = begin + at + text.length <= (starts[node + 1] as number);
       if (isWithin) yield* addRows(nodes, { from: node, to: node + 1 }, into);
-      at = slice.indexOf(text, isWithin ? (starts[node + 1] as number) - begin : at + 1);
+      at = slice.indexOf(text, (starts[nextLiving(counts, node + 1, end)] as number) - begin);
     }
     yield;
     first = end;

@@ -107,7 +107,7 @@ class TailSearch {
     const rows = this.#rowsIn(chunk);
     if (rows === undefined) {
       const all = chunk.vectors.subarray(0, chunk.rows * chunk.dimensions);
-      this.#offer(compare(all, this.asked.vector, this.asked), (row) => chunk.keys[row] as number, compared);
+      this.#offer(this.#nearestOf(all), (row) => chunk.keys[row] as number, compared);
       return;
     }
     for (let from = 0; from < rows.length; from += GATHERED) {
@@ -136,8 +136,17 @@ class TailSearch {
   }
 
   #compareRows({ vectors, keys, dimensions }: Chunk, rows: Uint32Array, except?: ReadonlySet<number>): void {
-    const found = compare(gather(vectors, rows, dimensions), this.asked.vector, this.asked);
+    const found = this.#nearestOf(gather(vectors, rows, dimensions));
     this.#offer(found, (place) => keys[rows[place] as number] as number, except);
+  }
+
+  /** Finds the nearest of some vectors, or all if others are as near as the last: those of the oldest memories count. */
+  #nearestOf(all: Float32Array): Matches {
+    const { vector, count } = this.asked;
+    const found = compare(all, vector, { count: count + 1 });
+    const { length } = found.distances;
+    const isCut = length > count && found.distances[count] === found.distances[count - 1];
+    return isCut ? compare(all, vector, { count: all.length }) : found;
   }
 
   #offer({ keys, distances }: Matches, keyAt: (place: number) => number, except?: ReadonlySet<number>): void {

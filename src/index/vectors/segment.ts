@@ -96,7 +96,7 @@ export class Segment implements Filed {
     return this.#goneVectors;
   }
 
-  /** True if so many of its vectors were removed that it is to be built anew. */
+  /** True if so many of its vectors were removed that it is to be built anew; then it may be empty, but keeps its range. */
   get isGappy(): boolean {
     return this.#goneVectors > GONE_SHARE_MAX * this.rows;
   }
@@ -199,7 +199,10 @@ export class Segment implements Filed {
   }
 }
 
-/** Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the places of its vectors. */
+/**
+ * Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the places of its vectors. Those
+ * of a removed memory are noted again: a process may have died before it had overwritten them in the graph's file.
+ */
 export function removeFrom(
   arrays: SegmentArrays,
   sequence: number,
@@ -207,11 +210,13 @@ export function removeFrom(
 ): readonly number[] {
   const { keys, slots, live } = arrays;
   const bits = new Bits(keys.length, live);
-  const places = [...placesOf(keys, Float64Array.of(sequence))].filter((place) => bits.has(place));
-  for (const place of places) {
+  const places: number[] = [];
+  for (const place of placesOf(keys, Float64Array.of(sequence))) {
+    rows.push(slots[place] as number);
+    if (!bits.has(place)) continue;
+    places.push(place);
     bits.remove(place);
     ranges.push({ array: live, from: place >>> 5, to: (place >>> 5) + 1 });
-    rows.push(slots[place] as number);
   }
   return places;
 }

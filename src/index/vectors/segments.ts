@@ -116,11 +116,13 @@ export class Segments {
     return this.#upto;
   }
 
+  /** Empties the index, the tail at once as well: none of it is sealed any more. */
   async reset(): Promise<void> {
     // A segment that was published afterwards would hold what is about to be read again.
     while (this.#sealing !== undefined) await this.#sealing;
     const all = this.#all;
     this.#all = [];
+    this.tail.clear();
     await this.#close(all);
   }
 
@@ -140,7 +142,7 @@ export class Segments {
     const { folder } = this.options.files;
     if (folder === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
     const waits = performance.now() < this.#sealAtMs;
-    const gappy = this.#all.find(({ isGappy, vectors }) => isGappy && vectors > 0);
+    const gappy = this.#all.find(({ isGappy }) => isGappy);
     const isLong = this.tail.rows > this.#tailRowsMax({ waits });
     if (isLong && !(waits && this.failure !== undefined)) this.#begin(folder, this.#lastWithSpace);
     else if (gappy !== undefined && !waits) this.#begin(folder, gappy, { rows: 0 });

@@ -68,9 +68,8 @@ export class UsearchIndex implements VectorPart {
     return this.#segments.restore(found);
   }
 
-  async reset(): Promise<void> {
-    await this.#segments.reset();
-    this.#tail.clear();
+  reset(): Promise<void> {
+    return this.#segments.reset();
   }
 
   fits(vectors: readonly Float32Array[]): boolean {

@@ -98,10 +98,40 @@ async function discardOrphans({ indexes, log }: ErasurePorts): Promise<void> {
   }
 }
 
+/** Logs in which work may fail in one sweep before it is given up: the database may be away. */
+const FAILING_LOGS_MAX = 8;
+
+/** Work in several logs: a failure in one must not block the others. */
+class WorkInLogs {
+  readonly #failures = new Map<string, unknown>();
+
+  /** Runs work in a log, unless other work has failed there; returns whether it is done. */
+  async run(logId: string, work: () => Promise<unknown>): Promise<boolean> {
+    if (this.#failures.has(logId)) return false;
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.#failures.set(logId, error);
+      if (this.#failures.size === FAILING_LOGS_MAX) throw error;
+      return false;
+    }
+  }
+
+  /** Throws the first failure, if there was one. */
+  end(): void {
+    for (const error of this.#failures.values()) throw error;
+  }
+}
+
 /** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
 export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
   const left = await ports.secondaryIndexes.unerased(LIST_MANY);
-  for (const { logId, sequence } of left) await eraseEntry(ports, { logIds: [logId], sequence });
+  const logs = new WorkInLogs();
+  for (const { logId, sequence } of left) {
+    await logs.run(logId, () => eraseEntry(ports, { logIds: [logId], sequence }));
+  }
+  logs.end();
   return left.length;
 }
 
@@ -109,6 +139,7 @@ export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
 export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
+  const logs = new WorkInLogs();
   let erased = 0;
   let after: Expiring | undefined;
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
@@ -119,12 +150,12 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
       if (scope === undefined) continue;
-      await eraseOne(ports, { ...each, scope });
-      erased++;
+      if (await logs.run(each.logId, () => eraseOne(ports, { ...each, scope }))) erased++;
     }
     after = some.at(-1);
     if (some.length < LIST_MANY) break;
   }
+  logs.end();
   return erased;
 }
 
@@ -188,7 +219,7 @@ type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "c
  * uses here.
  */
 export class StoredFiles {
-  /** Numbers up to which the removals of logs that are not open were applied. */
+  /** Numbers up to which the removals of logs were applied: to the files, or by an open index, which goes on from there. */
   readonly #applied = new Map<string, number>();
 
   constructor(private readonly ports: StoredFilesPorts) {}
@@ -198,16 +229,21 @@ export class StoredFiles {
     const { indexes, namespaces } = this.ports;
     const stored = new Set(await indexes.stored());
     for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
+    const logs = new WorkInLogs();
     for (const logId of stored) {
-      const isOpen = await namespaces.ifLogIsOpen(logId, (replica) =>
-        replica.current().catch((error) => {
-          // Whoever uses the namespace next leaves the log that has ended.
-          if (!(error instanceof LogEndedError)) throw error;
-        }),
-      );
-      if (!isOpen) await this.#catchUpWith(logId);
-      else this.#applied.delete(logId);
+      await logs.run(logId, async () => {
+        const isOpen = await namespaces.ifLogIsOpen(logId, async (replica) => {
+          await replica.current().catch((error) => {
+            // Whoever uses the namespace next leaves the log that has ended.
+            if (!(error instanceof LogEndedError)) throw error;
+          });
+          // Marks of files that have lost nothing for long are far behind.
+          this.#applied.set(logId, replica.applied);
+        });
+        if (!isOpen) await this.#catchUpWith(logId);
+      });
     }
+    logs.end();
   }
 
   async #catchUpWith(logId: string): Promise<void> {

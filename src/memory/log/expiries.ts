@@ -20,10 +20,11 @@ export class Expiries {
     this.#set(at, sequence, expiresAtMs);
   }
 
-  /** Takes out the memories that have expired by a time. */
-  take(nowMs: number): number[] {
+  /** Takes out memories that have expired by a time, the earliest first. */
+  take(nowMs: number, limit: number): number[] {
     const expired: number[] = [];
-    while (this.#timesMs.length > 0 && this.#timeAt(0) <= nowMs) expired.push(this.#takeFirst());
+    while (expired.length < limit && this.#timesMs.length > 0 && this.#timeAt(0) <= nowMs)
+      expired.push(this.#takeFirst());
     return expired;
   }
 

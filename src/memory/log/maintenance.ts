@@ -37,6 +37,11 @@ export class Maintenance {
     this.#await(logId, closed);
   }
 
+  /** Lets those who want to open a log wait until a replica of it, which is still used, is closed. */
+  expectClosed({ logId, closed }: Replica): void {
+    this.#await(logId, closed);
+  }
+
   /**
    * Erases the files of a log once a replica of it is closed; until then the log is not opened again.
    *

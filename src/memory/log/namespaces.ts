@@ -230,7 +230,7 @@ export class Namespaces {
       replica.users--;
       if (open.gone && replica.users === 0) this.#maintenance.close(replica);
       else if (!open.gone) this.#maintenance.tend(open);
-      if (replica.bytes > bytesBefore) this.#open.evict();
+      if (replica.bytes > bytesBefore) this.#open.evict(open);
     }
   }
 
@@ -239,6 +239,8 @@ export class Namespaces {
     if (open === undefined) return undefined;
     if (!open.replica.broken) return open;
     this.#open.letGo(open);
+    // Calls that still use it end soon, and it may write its files until then.
+    this.#maintenance.expectClosed(open.replica);
     return undefined;
   }
 
@@ -251,7 +253,7 @@ export class Namespaces {
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);
-    this.#open.evict();
+    this.#open.evict(open);
     return open;
   }
 

@@ -21,13 +21,16 @@ import { SupersededIndex } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
 import { supersedingAndExpiring } from "../versions/superseding.js";
 import { Expiries } from "./expiries.js";
-import { Restoration } from "./restoration.js";
+import { noteEnd, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 256;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
+
+/** Expired memories that are removed before other work may run: some milliseconds. */
+const EXPIRED_AT_ONCE = 256;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -82,6 +85,8 @@ export class Replica {
   readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
+  /** Resolves when all that has expired is removed; undefined if that does not take long. */
+  #expiring: Promise<void> | undefined;
   #applied = 0;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
@@ -117,6 +122,7 @@ export class Replica {
         this.#checkBuilding();
         options.onCaughtUp?.(entries);
       },
+      guard: (work) => this.#guard(work),
     });
     this.#superseded = new SupersededIndex({
       logId,
@@ -255,29 +261,51 @@ export class Replica {
     return found;
   }
 
-  /** Removes what has expired by now. */
-  #expire(): void {
-    const expired = this.#expiries.take(this.options.clock.wallMs());
-    this.#remove(expired);
+  /** Removes what has expired by now; if that is much, it lets other work run, and all who ask meanwhile wait. */
+  #expire(): Promise<void> | undefined {
+    if (this.#expiring === undefined && !this.#expireSome()) {
+      this.#expiring = this.#expireRest().finally(() => {
+        this.#expiring = undefined;
+      });
+    }
+    return this.#expiring;
   }
 
-  /** Begins where the indexes' files end, if they were made of this log. */
+  async #expireRest(): Promise<void> {
+    do await this.options.clock.yield();
+    while (!this.#expireSome());
+  }
+
+  /** Removes some of what has expired; returns whether that was all. */
+  #expireSome(): boolean {
+    const expired = this.#expiries.take(this.options.clock.wallMs(), EXPIRED_AT_ONCE);
+    this.#remove(expired);
+    return expired.length < EXPIRED_AT_ONCE;
+  }
+
+  /**
+   * Begins where the indexes' files end, if they were made of this log. Until then it has applied nothing: a store that
+   * was applied behind an unfinished restoration would be read and added again.
+   */
   async #restore(): Promise<void> {
-    this.#applied = await this.#restoration.begin();
-    for await (const some of supersedingAndExpiring(this.options, this.logId, this.applied)) {
+    const upto = await this.#restoration.begin();
+    for await (const some of supersedingAndExpiring(this.options, this.logId, upto)) {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
       // A process that died may not have taken them out of its files. No delete waits for that.
       this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
     }
+    this.#applied = upto;
     this.#isRestored = true;
   }
 
   /** Returns whether the log confirmed the index's files; if not, it is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     if (await this.#restoration.end()) return true;
+    // First: what is stored while the index is emptied is read from the log, too.
     this.#applied = 0;
+    await this.#guard(this.#index.reset());
     return false;
   }
 
@@ -354,6 +382,7 @@ export class Replica {
         what: "all",
       });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
+      if (!complete) await noteEnd(this.options.log, this.logId, this.#index);
       // Reading many of them has held the main thread for some time already.
       if (entries.length > READ_FEW) await this.options.clock.yield();
       await this.apply(entries);

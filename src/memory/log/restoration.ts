@@ -1,5 +1,5 @@
 import type { Gap, Index, IndexRow, RestoredIndex } from "../ports/index.js";
-import { entryAt, isMemory } from "../ports/log.js";
+import { entryAt, isMemory, type Log } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
@@ -14,6 +14,8 @@ interface RestorationOptions extends Pick<DomainPorts, "log" | "secondaryIndexes
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Called with the number of entries of a gap before they are added; it throws if no more may be. */
   onRead(entries: number): void;
+  /** Awaits the work of the index; if that fails, another one must replace it. */
+  guard<T>(work: Promise<T>): Promise<T>;
 }
 
 /** Fills the index of a log from its files, and trusts those only as far as the log confirms them. */
@@ -48,24 +50,23 @@ export class Restoration {
 
   /**
    * Returns, at the end of the log, whether what was removed from the files is not shown by the log either: otherwise
-   * the database is an older copy of itself. The index is emptied then, and must be filled from the log.
+   * the database is an older copy of itself. The index must be emptied then, and filled from the log.
    */
   async end(): Promise<boolean> {
-    const { logId, index } = this.options;
+    const { logId } = this.options;
     const sequences = [...this.#unconfirmed];
     let isOlder = false;
     for await (const shown of fetchShown(this.options, { logId, sequences, what: "head" })) {
       isOlder = shown.length > 0;
       if (isOlder) break;
     }
-    if (isOlder) await index.reset();
     this.#unconfirmed.clear();
     return !isOlder;
   }
 
   async #restore(): Promise<number> {
-    const { log, logId, index, timer = NO_TIMINGS } = this.options;
-    this.#restored ??= { stored: await timer.time("restore", () => index.restore()) };
+    const { log, logId, index, guard, timer = NO_TIMINGS } = this.options;
+    this.#restored ??= { stored: await timer.time("restore", () => guard(index.restore())) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
     for (const { sequence, opId } of stored.marks) {
@@ -93,8 +94,15 @@ export class Restoration {
   }
 
   async #read<W extends "text" | "vectors">(range: { from: number; limit: number }, what: W) {
-    const { logId, log } = this.options;
+    const { logId, log, index } = this.options;
     const { entries } = await log.read({ logId, ...range, what });
+    await noteEnd(log, logId, index);
     return { entries, living: await shownOf(this.options, { logId }, entries.filter(isMemory)) };
   }
+}
+
+/** Notes the end of a log, some entries of which were read: what is behind them may have erased some of them before. */
+export async function noteEnd(log: Pick<Log, "last">, logId: string, index: Index): Promise<void> {
+  const last = await log.last(logId);
+  if (last !== undefined) index.noteEnd({ sequence: last.sequence, opId: last.entry.opId });
 }

@@ -91,6 +91,11 @@ export interface Index {
   fill(rows: readonly IndexRow[], upto: number): Promise<void>;
   /** Empties the index, because its files belong to another log. */
   reset(): Promise<void>;
+  /**
+   * Notes the entry that was the log's last when what is added or filled in next was read: that may lack memories which
+   * this entry, or one before it, has erased.
+   */
+  noteEnd(end: Mark): void;
   has(sequence: number): boolean;
   /** True if it can hold these vectors of one memory: each of the right length, and finite. */
   fits(vectors: readonly Float32Array[]): boolean;
@@ -143,7 +148,10 @@ export interface Gap {
 export interface RestoredIndex {
   /** Number of the last entry that the files cover. */
   readonly upto: number;
-  /** Entries of the log up to which the files' tombstones were applied: the log must have them all. */
+  /**
+   * Entries of the log up to which tombstones were applied to the files, or up to which their memories may have been
+   * erased before: the log must have them all.
+   */
   readonly marks: readonly Mark[];
   /** Memories that were removed from the files since their marks: the log must not show them. */
   readonly removed: readonly number[];

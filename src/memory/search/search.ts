@@ -60,8 +60,8 @@ export interface Searchable {
   applied(): number;
   /** Catches up with the log. */
   current(): Promise<void>;
-  /** Removes what has expired by now. */
-  expire(): void;
+  /** Removes what has expired by now; undefined if that is done. */
+  expire(): Promise<void> | undefined;
   sources(includeSuperseded: boolean): Promise<Sources>;
   /** Awaits the work of an index; if the index fails, the replica is broken. */
   guard<T>(work: Promise<T>): Promise<T>;
@@ -215,8 +215,10 @@ export class Search {
   }
 
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    this.searchable.expire();
-    return this.searchable.sources(includeSuperseded);
+    const { searchable } = this;
+    const expiring = searchable.expire();
+    if (expiring === undefined) return searchable.sources(includeSuperseded);
+    return expiring.then(() => searchable.sources(includeSuperseded));
   }
 
   /** Finds the log numbers of the memories that a condition names by id. */
@@ -277,7 +279,8 @@ export class Search {
     const { replacements, superseded } = this.changes;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
-    const news = [...replacements.values()].filter(
+    // One memory may supersede several.
+    const news = [...new Set(replacements.values())].filter(
       (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.

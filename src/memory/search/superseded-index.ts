@@ -35,8 +35,8 @@ export class SupersededIndex {
   /** Superseded memories that no layer has yet; undefined until they are asked for. */
   #pending: Set<number> | undefined;
   #isListed = false;
-  /** Memories that were removed since the layer that is being built was begun. */
-  #removedMeanwhile: number[] = [];
+  /** Memories that were removed since the layer that is being built was begun; undefined if none is. */
+  #removedMeanwhile: number[] | undefined;
   readonly #buildOnce = coalesce(() => this.#build());
 
   constructor(private readonly options: SupersededIndexOptions) {}
@@ -61,8 +61,10 @@ export class SupersededIndex {
   remove(sequences: readonly number[]): void {
     if (this.#pending === undefined) return;
     this.changes++;
-    for (const sequence of sequences) this.#pending.delete(sequence);
-    this.#removedMeanwhile.push(...sequences);
+    for (const sequence of sequences) {
+      this.#pending.delete(sequence);
+      this.#removedMeanwhile?.push(sequence);
+    }
     // Without files, nothing is left to wait for.
     for (const { index } of this.#layers) void index.remove(sequences);
   }
@@ -82,21 +84,25 @@ export class SupersededIndex {
     this.#pending ??= new Set();
     if (!this.#isListed) await this.#list(this.#pending);
     const layers = [...this.#layers];
-    const sequences = [...this.#pending];
+    let sequences = [...this.#pending];
     for (
       let last = layers.at(-1);
       last !== undefined && last.index.size <= sequences.length;
       last = layers.at(-1)
     ) {
-      sequences.push(...last.sequences);
+      sequences = sequences.concat(last.sequences);
       layers.pop();
     }
-    this.#removedMeanwhile = [];
+    const removedMeanwhile: number[] = [];
+    this.#removedMeanwhile = removedMeanwhile;
     const layer = await this.#layerOf(sequences.sort((a, b) => a - b));
-    await layer.index.remove(this.#removedMeanwhile);
+    // At once: what is removed from now on is removed from this layer as well.
+    const removed = layer.index.remove(removedMeanwhile);
+    this.#removedMeanwhile = undefined;
     this.#layers = layer.index.size > 0 ? [...layers, layer] : layers;
     for (const sequence of sequences) this.#pending.delete(sequence);
     this.changes++;
+    await removed;
   }
 
   /** Lists what was superseded by the entries that have been applied. */

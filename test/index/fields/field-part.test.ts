@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FieldPart } from "../../../src/index/fields/field-part.js";
 import { KIND, keyOf } from "../../../src/index/fields/keys.js";
 import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
@@ -131,6 +131,41 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
       });
       expect([...sequences], JSON.stringify(condition)).toEqual(segments.truth(condition));
     }
+  });
+
+  test("let other work run between the values of a list: each may be behind many that were removed", () => {
+    const segments = new Segments();
+    const given = { id: "mem_1", createdAtMs: 1 };
+    const many = Array.from({ length: 2_000 }, (_, i) => `value${i}`);
+    segments.add(
+      new Map([
+        [1, { ...given, metadata: JSON.stringify({ tags: many }) }],
+        [2, { ...given, metadata: JSON.stringify({ tags: ["zebra"] }) }],
+      ]),
+    );
+    segments.remove(1);
+    const values = new Set([...many.slice(0, 200), "zebra"]);
+    let turns = 0;
+    const condition = { kind: "test", field: ["tags"], test: { op: "in", values } } as const;
+    const selection = segments.select(condition, () => turns++);
+    expect([...selection.sequences]).toEqual([2]);
+    expect(turns).toBeGreaterThanOrEqual(200);
+  });
+
+  test("pass over what was removed at once when a text of zeros is looked for", () => {
+    const segments = new Segments();
+    const subject = (i: number) => ({ id: `mem_${i}`, metadata: `{"text":"text ${i}"}`, createdAtMs: i });
+    const numbers = Array.from({ length: 3_000 }, (_, i) => i + 1);
+    segments.add(new Map(numbers.map((i) => [i, subject(i)])));
+    const zeros = "\0".repeat(100);
+    segments.add(new Map([[4_000, { ...subject(4_000), metadata: JSON.stringify({ text: `a${zeros}` }) }]]));
+    // Only the first and the last text are left.
+    for (const i of numbers) if (i !== 1 && i !== 999) segments.remove(i);
+    const looks = vi.spyOn(Buffer.prototype, "indexOf");
+    const condition = { kind: "test", field: ["text"], test: { op: "contains", value: zeros } } as const;
+    expect([...segments.select(condition).sequences]).toEqual([4_000]);
+    expect(looks.mock.calls.length).toBeLessThan(100);
+    looks.mockRestore();
   });
 
   test("lose no row when lists of many rows shift meanwhile", () => {

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Selection } from "../../../src/index/fields/selection.js";
-import { EXACT_ERROR } from "../../../src/index/vectors/nearest-in-tail.js";
+import { EXACT_ERROR, nearestInTail } from "../../../src/index/vectors/nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "../../../src/index/vectors/part.js";
+import { Tail } from "../../../src/index/vectors/tail.js";
 import type { Among } from "../../../src/memory/ports/index.js";
 import { seeded } from "../../simulation/time.js";
 import { openVectors, type VectorsOptions } from "./built.js";
@@ -268,4 +269,23 @@ describe("an index in memory", () => {
     await second.close();
     await expect(second.add(rows.slice(0, 1))).rejects.toThrow("closed");
   });
+});
+
+it("of vectors that are equally near, those of the oldest memories are found, whatever came before and was removed", async () => {
+  const dimensions = 8;
+  const [equal] = scattered(1, { dimensions, seed: 2 }) as [Float32Array];
+  const others = scattered(3_000, { dimensions, seed: 1 });
+  for (const removed of [0, 1_501, 2_500]) {
+    const tail = new Tail(dimensions);
+    for (const [i, other] of others.entries()) {
+      const vectors = [i % 10 === 0 ? equal : other];
+      tail.add({ sequence: i + 1, opId: `op${i}`, vectors });
+    }
+    tail.remove(Array.from({ length: removed }, (_, i) => i + 1));
+    const hits = await nearestInTail(tail.chunks, { vector: equal, count: 20 });
+    const first = Math.ceil(removed / 10) * 10 + 1;
+    expect(hits.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 20 }, (_, i) => first + 10 * i),
+    );
+  }
 });

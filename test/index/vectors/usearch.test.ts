@@ -408,6 +408,21 @@ describe("a snapshot", () => {
     expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(found.length);
   });
 
+  it("of what was removed amid a reset, while searches went on, does not come back", async () => {
+    const { index } = open(newFolder(), { sealingShare: Number.MIN_VALUE });
+    await index.add(rows.slice(0, 600));
+    await index.settled();
+    await index.add(rows.slice(600, 1300));
+    expect(index.rowCounts).toMatchObject({ tail: 700 });
+    const searching = index.search({ vector: queries[0] as Float32Array, limit: 600 });
+    const resetting = index.reset();
+    await index.remove([7]);
+    await Promise.all([searching, resetting]);
+    await index.add(rows);
+    await index.settled();
+    expect(index.size).toBe(rows.length);
+  });
+
   it("of another format is erased at the start, and what a crash left, but no other", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);

@@ -109,6 +109,28 @@ describe("wiping vectors in a snapshot", () => {
     expect(isStored(vectorOf(500))).toBe(false);
   });
 
+  it("leaves next to nothing of a segment of which all memories were removed, and takes in others behind it", async () => {
+    const vectors = open();
+    const index = openIndex(vectors);
+    await index.restore();
+    const before = index.bytes;
+    await index.remove([...rows.map(({ sequence }) => sequence), long.sequence]);
+    await index.settled();
+    expect(index.size).toBe(0);
+    expect(index.rowCounts).toMatchObject({ removed: 0 });
+    expect(index.bytes).toBeLessThan(before / 10);
+    const more = cloud(300, { dimensions: DIMENSIONS, seed: 9, from: 3001 });
+    await index.add(more);
+    await index.settled();
+    await index.close();
+    expect(await vectors.measureRecall("i1")).toMatchObject({ found: expect.any(Number) });
+    const again = openIndex();
+    expect(await again.restore()).toEqual({ sequence: 3300, opId: "op3300", wiped: [] });
+    expect(again.size).toBe(300);
+    const [first] = more as [Point];
+    expect((await again.search({ vector: first.vector, limit: 1 }))[0]?.sequence).toBe(3001);
+  });
+
   it("tells which vectors a snapshot holds", async () => {
     const vectors = open();
     await vectors.wipe("i1", [3]);
@@ -166,6 +188,13 @@ describe("a process that dies while it wipes", () => {
   it("before the vectors are overwritten is finished by the next start", async () => {
     copyFileSync(path(".usearch", before), path(".usearch"));
     await expectWhole([1, 2, 20, 2000]);
+  });
+
+  it("before the vectors are overwritten is finished by whoever wipes them again, also if nobody opens the index", async () => {
+    copyFileSync(path(".usearch", before), path(".usearch"));
+    expect(isStored(vectorOf(1))).toBe(true);
+    await open().wipe("i1", [1, 2, 2000]);
+    for (const vector of [vectorOf(1), vectorOf(2), ...long.vectors]) expect(isStored(vector)).toBe(false);
   });
 
   it.each([1, 500, 4_095])(

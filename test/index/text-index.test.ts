@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { LogFiles } from "../../src/index/log-files.js";
+import { TextIndex } from "../../src/index/text-index.js";
+import { aMemory } from "../contract/samples.js";
+
+function anIndex(): TextIndex {
+  const onTrouble = (error: unknown) => {
+    throw error;
+  };
+  const files = new LogFiles({ logId: "0123456789abcdef", onTrouble });
+  return new TextIndex({ yieldNow: yieldToEventLoop, files, mergedAtOnceBytes: 0, onTrouble });
+}
+
+const rowsOf = (from: number, count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const text = Array.from({ length: 30 }, (_, j) => `word${(from + i) * 31 + j}`).join(" ");
+    return { sequence: from + i, opId: `op${from + i}`, memory: aMemory({ text }) };
+  });
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a text index that is emptied", () => {
+  test("gets nothing back from merges that are under way or due", async () => {
+    // Every slice of work takes longer than it may, so that other work runs after each step.
+    let nowMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 6));
+    for (let turns = 0; turns < 20; turns++) {
+      const index = anIndex();
+      await index.add(rowsOf(1, 60));
+      void index.add(rowsOf(61, 20));
+      for (let turn = 0; turn < turns; turn++) await yieldToEventLoop();
+      await index.reset();
+      await index.add(rowsOf(1, 3));
+      await index.settled();
+      expect(index.size, `after ${turns} turns`).toBe(3);
+    }
+  });
+});
