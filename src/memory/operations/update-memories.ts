@@ -15,7 +15,7 @@ import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn, type Targets } from "./matching.js";
 import type { ChangingRequest, ErasingPorts, NamespaceRequest, Ports } from "./ports.js";
-import { BYTES_PER_TOKEN, updateItem } from "./update.js";
+import { updateItem, versionBytes } from "./update.js";
 import { writeItems } from "./write.js";
 
 /** Memories that one call changes or fails to change at most. */
@@ -215,7 +215,7 @@ class Update {
       return;
     }
     try {
-      onFreeWrite?.(memory.tokens * BYTES_PER_TOKEN);
+      onFreeWrite?.(versionBytes(memory, after));
     } catch (error) {
       this.#refused ??= error;
       return;

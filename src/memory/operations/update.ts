@@ -43,7 +43,7 @@ export interface UpdateRequest extends PaidRequest {
 }
 
 /** Bytes that a memory's text and vectors take in the log for each of its tokens, at most. */
-export const BYTES_PER_TOKEN = 80;
+const BYTES_PER_TOKEN = 80;
 
 /** Outcome of an update, and whether it repeats an earlier one. */
 export interface Updated {
@@ -73,7 +73,7 @@ export async function updateMemory(ports: WritePorts, request: UpdateRequest): P
     itemsFor: (opId) => {
       const look = async (view: LogView) => {
         const { entry } = await updatable(view, { id, etag: etag || undefined });
-        if (wanted.text === undefined) onFreeWrite?.(entry.tokens * BYTES_PER_TOKEN);
+        if (wanted.text === undefined) onFreeWrite?.(versionBytes(entry, wanted.asked));
         return undefined;
       };
       return [{ ...updateItem(ports, { opId, scope, id, etag, wanted }), look }];
@@ -87,6 +87,11 @@ export async function updateMemory(ports: WritePorts, request: UpdateRequest): P
     ...request,
   });
   return { memory: onlyOf(results), replayed, redacted };
+}
+
+/** About as many bytes as a memory's next version takes in the log, if its text stays. */
+export function versionBytes({ tokens }: Pick<Shown, "tokens">, metadata: string): number {
+  return tokens * BYTES_PER_TOKEN + Buffer.byteLength(metadata);
 }
 
 interface Wanted extends Omit<Changes, "text"> {
