@@ -1,6 +1,8 @@
 /** Time that those who wait have together in one iteration of the event loop. */
 const ITERATION_MS_MAX = 5;
 
+/** Callers that wait, the one that has waited longest first. Each has an immediate that lets the first of them go on. */
+const waiting: (() => void)[] = [];
 /** Time at which the others wait for the next iteration; undefined before the first has continued in this one. */
 let endsMs: number | undefined;
 
@@ -10,10 +12,13 @@ let endsMs: number | undefined;
  * pieces of work do not take an iteration each, which is long when thousands of connections have something to say.
  */
 export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(goOn, resolve));
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    setImmediate(goOn);
+  });
 }
 
-function goOn(resolve: () => void): void {
+function goOn(): void {
   // The first goes on whatever the clock says.
   const isDue = endsMs === undefined || performance.now() < endsMs;
   if (endsMs === undefined) {
@@ -23,6 +28,7 @@ function goOn(resolve: () => void): void {
       endsMs = undefined;
     });
   }
-  if (isDue) resolve();
-  else setImmediate(goOn, resolve);
+  // Who has just gone on may wait again already, but behind those who have not.
+  if (isDue) waiting.shift()?.();
+  else setImmediate(goOn);
 }

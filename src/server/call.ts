@@ -65,6 +65,8 @@ export class Call {
   message: Message | undefined;
   /** What it ended with, as it was thrown. */
   error: unknown;
+  /** Bytes that it has written and that cost no call of its key's plan. */
+  writtenBytes = 0;
   /** True if its message is a merge patch of a resource. */
   isPatch = false;
   /** Name by which the position of a watch was given, for its refusal; set where a header gives it. */

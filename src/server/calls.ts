@@ -25,6 +25,10 @@ const LOOK_MS = 250;
 /** Bytes that a call writes for one token of its key's rate, where writing costs no call of the plan. */
 const BYTES_PER_TOKEN = 16_384;
 
+function tokensFor(bytes: number): number {
+  return Math.floor(bytes / BYTES_PER_TOKEN);
+}
+
 export interface CallsOptions {
   readonly logger: FastifyBaseLogger;
   readonly authenticate: Authenticate;
@@ -121,12 +125,16 @@ export class Calls {
   }
 
   /**
-   * Takes of the caller's rate for bytes that a call writes and that cost no call of its plan.
+   * Takes of the caller's rate for bytes that a call writes and that cost no call of its plan. Those that are too few
+   * for a token count with the call's next ones.
    *
    * @throws MemoryError `resource_exhausted` if others have used the rate up meanwhile.
    */
-  spendOnWrite({ caller }: Call, bytes: number): void {
-    this.#limits.spend(caller, this.options.plans.get(caller.plan), Math.floor(bytes / BYTES_PER_TOKEN));
+  spendOnWrite(call: Call, bytes: number): void {
+    const { caller, writtenBytes } = call;
+    const tokens = tokensFor(writtenBytes + bytes) - tokensFor(writtenBytes);
+    this.#limits.spend(caller, this.options.plans.get(caller.plan), tokens);
+    call.writtenBytes += bytes;
   }
 
   /** Serves a call's message for as long as its client waits. @throws what that throws, or the reason of its end. */

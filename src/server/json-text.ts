@@ -54,7 +54,7 @@ export function isObject(value: unknown): value is object {
  *
  * `rewritten` is the path of a part that will be written as JSON once more, such as a call's arguments. Writing
  * alters other numbers too, -0 and those beyond all doubles, and nothing later sees what they were: with it
- * they are refused, and what is refused is named by its whole path, below that part.
+ * they are refused, and what is refused is named by its path below that part.
  *
  * @throws MemoryError `invalid_argument` that names the field it is in.
  */
@@ -96,40 +96,20 @@ interface Reading {
 }
 
 function add(key: string, reading: Reading): void {
-  const { scopes, rewritten } = reading;
-  const scope = scopes.at(-1) as Scope;
+  const scope = reading.scopes.at(-1) as Scope;
   const isTwice = scope.keys?.has(key) === true;
   scope.keys ??= new Set();
   scope.keys.add(key);
   scope.key = key;
-  if (!isTwice) return;
-  const isField = rewritten !== undefined || scopes.length === 1 || (scopes.length === 3 && isPart(scopes));
-  if (isField) throw invalid(nameOf(reading), "is given twice");
-  throw invalid(nameOf(reading), `has the key ${shown(key)} twice`, "has a key twice");
+  if (isTwice) throw invalid(pathOf(reading), "is given twice");
 }
 
-function nameOf({ scopes, rewritten }: Reading): string {
-  return rewritten === undefined ? fieldOf(scopes) : pathOf(scopes, rewritten);
-}
-
-/** Names the value that is being read by its path. */
-function pathOf(scopes: readonly Scope[], below: string): string {
+/** Names the value that is being read by its path, below the part that is written once more. */
+function pathOf({ scopes, rewritten }: Reading): string {
   const steps = scopes.map(({ isObject, key, index }) => (isObject ? `.${shown(key ?? "")}` : `[${index}]`));
   const path = steps.join("").slice(1);
-  return (path.startsWith(`${below}.`) ? path.slice(below.length + 1) : path).slice(0, PATH_MAX);
-}
-
-/** Names the field that is being read: one of the body, or one of a part such as `memories[3]`. */
-function fieldOf(scopes: readonly Scope[]): string {
-  const [body, list, part] = scopes;
-  if (body?.key === undefined) return "body";
-  if (part?.key === undefined || !isPart(scopes)) return shown(body.key);
-  return `${shown(body.key)}[${list?.index}].${shown(part.key)}`;
-}
-
-/** True if the body's field is an array of objects: of messages, for metadata is an object. */
-function isPart([, list, part]: readonly Scope[]): boolean {
-  return list?.isObject === false && part?.isObject === true;
+  const isBelow = rewritten !== undefined && path.startsWith(`${rewritten}.`);
+  return (isBelow ? path.slice(rewritten.length + 1) : path).slice(0, PATH_MAX);
 }
 
 /** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
@@ -139,7 +119,7 @@ function checkInteger(literal: string, reading: Reading): void {
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || isHeld(literal)) return;
   const back = `would come back as ${value}; send it as a string`;
   const recorded = "has an integer that would come back as another one; send it as a string";
-  throw invalid(nameOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
+  throw invalid(pathOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
 }
 
 const UNWRITTEN = "has a number that would not come back as it was sent";
@@ -149,9 +129,9 @@ function checkWritten(literal: string, reading: Reading): void {
   const value = Number(literal);
   const number = `has the number ${literal.slice(0, 32)}, which`;
   if (!Number.isFinite(value))
-    throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`, UNWRITTEN);
+    throw invalid(pathOf(reading), `${number} is beyond all doubles; send a string`, UNWRITTEN);
   if (Object.is(value, -0))
-    throw invalid(nameOf(reading), `${number} would come back as 0; send 0`, UNWRITTEN);
+    throw invalid(pathOf(reading), `${number} would come back as 0; send 0`, UNWRITTEN);
 }
 
 function unquoted(literal: string): string {

@@ -56,3 +56,20 @@ test("who yields again and again leaves the others their turns", async () => {
   await busy;
   expect(turns - before).toBeLessThan(15);
 });
+
+test("long pieces of work that yield again and again leave the others their turns", async () => {
+  const turns = [0, 0];
+  let isOver = false;
+  const busy = turns.map(async (_, i) => {
+    while (!isOver && (turns[i] as number) < 100) {
+      await yieldToEventLoop();
+      work(6);
+      turns[i] = (turns[i] as number) + 1;
+    }
+  });
+  await yieldToEventLoop();
+  for (let i = 0; i < 10; i++) await yieldToEventLoop();
+  isOver = true;
+  await Promise.all(busy);
+  for (const each of turns) expect(each).toBeLessThan(15);
+});

@@ -98,6 +98,28 @@ it("one key's flood is no other key's, not even of the same account", async () =
   expect((await protocol.call("GetAccount", {}, { key: second })).code).toBe("ok");
 });
 
+it("updates of metadata take of the rate for all that they write, however small each is", async () => {
+  const { call } = await signUp(limited.url);
+  const memories = Array.from({ length: 10 }, (_, i) => ({
+    text: `${i}`,
+    metadata: { k: "x".repeat(9_000) },
+  }));
+  const { body } = await call("POST /store/batch", { body: { namespace: "n", memories } });
+  const ids = (body.results as { stored: { id: string } }[]).map(({ stored }) => stored.id);
+  const update = { body: { ids, metadata: { done: true } } };
+  const updated = await call("POST /namespaces/n/memories/update", update);
+  // One of the three is left for what is written: 16 KiB, and up to as many again that nothing was taken for yet.
+  expect(updated.body).toMatchObject({ updated: 3, next_page_token: expect.stringMatching(/./) });
+  expect((await call("GET /account")).reason).toBe("KEY_RATE_LIMITED");
+
+  const { call: other } = await signUp(limited.url);
+  const stored = await other("POST /store", { body: { namespace: "n", text: "a" } });
+  const patch = { body: { metadata: { k: "x".repeat(16_370) } } };
+  const patched = await other(`PATCH /namespaces/n/memories/${stored.body.id}`, patch);
+  expect(patched.code).toBe("ok");
+  expect((await other("GET /account")).reason).toBe("KEY_RATE_LIMITED");
+});
+
 it("a browser's sessions share the limits of their key, however many they are", async () => {
   const { key } = await signUp(limited.url);
   const one = await openBrowserSession(limited.url, key);

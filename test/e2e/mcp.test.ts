@@ -461,6 +461,21 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(await told(`{"n":${"[".repeat(1e5)}${"]".repeat(1e5)}}`)).toContain("levels deep");
   });
 
+  it("takes an RPC's other fields as the RPC does", async () => {
+    const { key } = await signUp(server.url);
+    const { call } = await connect(overHttp({ url: server.url, key }));
+    await call("memory_store", { text: "Ana is allergic to peanuts." });
+    const recall = (more: object) => call("memory_recall", { query: "peanuts", ...more });
+    expect((await recall({ fields: "id" })).data.memories).toEqual([
+      { id: expect.stringMatching(/^mem_/), text: "", score: 0 },
+    ]);
+    expect((await recall({ mode: "COSINE" })).data.memories).toHaveLength(1);
+    expect((await recall({ mode: "COSINE", min_fit: 0.4 })).text).toContain("min_fit needs the mode HYBRID");
+    expect((await recall({ explain: "no" })).text).toContain("explain is a string; send true or false");
+    const storing = await call("memory_store", { text: "Ben, too.", similar_above: 2 });
+    expect(storing.text).toContain("similar_above is 2; it must be a number from 0 to 1");
+  });
+
   describe("an argument that is null", () => {
     it("is one that is left out, in every tool", async () => {
       const { key } = await signUp(server.url);

@@ -14,7 +14,7 @@ import { findMemories, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
-import { BYTES_PER_TOKEN, updateItem } from "./update.js";
+import { updateItem, versionBytes } from "./update.js";
 import { write } from "./write.js";
 
 /** Memories that one call changes or fails to change at most. */
@@ -134,12 +134,13 @@ async function updateFrom(
 
   const update = async (memory: Shown) => {
     const { id } = memory;
-    if (canonicalMetadata(changedBy(wanted, memory)) === canonicalMetadata(memory.metadata)) {
+    const after = changedBy(wanted, memory);
+    if (canonicalMetadata(after) === canonicalMetadata(memory.metadata)) {
       unchanged++;
       return;
     }
     try {
-      onFreeWrite?.(memory.tokens * BYTES_PER_TOKEN);
+      onFreeWrite?.(versionBytes(memory, after));
     } catch (error) {
       refused ??= error;
       return;

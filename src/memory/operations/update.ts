@@ -40,7 +40,7 @@ export interface UpdateRequest extends PaidRequest {
 }
 
 /** Bytes that a memory's text and vectors take in the log for each of its tokens, at most. */
-export const BYTES_PER_TOKEN = 80;
+const BYTES_PER_TOKEN = 80;
 
 /**
  * Updates one memory. Once this resolves, every later recall finds the new text, and the old one is erased.
@@ -64,7 +64,7 @@ export async function updateMemory(ports: Ports, request: UpdateRequest) {
     itemsFor: (opId) => {
       const look = async (view: LogView) => {
         const { entry } = await updatable(view, memory);
-        if (wanted.text === undefined) onFreeWrite?.(entry.tokens * BYTES_PER_TOKEN);
+        if (wanted.text === undefined) onFreeWrite?.(versionBytes(entry, wanted.asked));
         return undefined;
       };
       return [{ ...updateItem(ports, { opId, scope, memory, wanted }), look }];
@@ -79,6 +79,11 @@ export async function updateMemory(ports: Ports, request: UpdateRequest) {
     },
   });
   return { memory: onlyOf(results), replayed, redacted };
+}
+
+/** About as many bytes as a memory's next version takes in the log, if its text stays. */
+export function versionBytes({ tokens }: Pick<Shown, "tokens">, metadata: string): number {
+  return tokens * BYTES_PER_TOKEN + Buffer.byteLength(metadata);
 }
 
 interface Wanted extends Changes {

@@ -36,15 +36,17 @@ export const recall: Tool = {
   writes: false,
   repeats: true,
   async run({ given, namespace, tokensMax, ask }) {
+    const { mode = ORDER.mode } = given;
     const { results, considered } = await ask("Recall", {
-      ...ORDER,
+      // Another order has no fit.
+      ...(mode === ORDER.mode && ORDER),
+      explain: true,
       ...given,
       namespace,
-      explain: true,
     });
     const found = results as readonly Json[];
     if (found.length === 0) return { memories: [], note: emptyNote(namespace, considered) };
-    const centres = new Map(found.map(({ id, match }) => [id, centreOf(match as Json)]));
+    const centres = new Map(found.map(({ id, match }) => [id, centreOf(match as Json | undefined)]));
     const fitted = fitInto(found.map(marked), tokensMax, ({ id }) => centres.get(id) ?? 0);
     const notes = [noteOn(fitted), weakNote(fitted.memories)].filter((note) => note !== undefined);
     return { ...fitted, note: notes.join("; ") || undefined };
@@ -83,7 +85,7 @@ function emptyNote(namespace: string, considered: unknown): string {
   return `${namespace} holds ${considered} memories, but the arguments filter, after, before, min_score and min_fit leave out all of them`;
 }
 
-/** Finds the middle of the part of a text that fits best. */
-function centreOf({ start, end }: Json): number {
-  return Math.floor((Number(start) + Number(end)) / 2);
+/** Finds the middle of the part of a text that fits best; where `fields` leaves that out, the text's beginning. */
+function centreOf(match: Json | undefined): number {
+  return match === undefined ? 0 : Math.floor((Number(match.start) + Number(match.end)) / 2);
 }

@@ -35,7 +35,7 @@ export const store: Tool = {
   async run({ given, namespace, tokensMax, ask }) {
     const { on_similar = "STORE" } = given;
     const similar_above = on_similar === "STORE" ? SIMILAR_ABOVE : SAME_ABOVE;
-    const stored = await ask("Store", { ...given, namespace, similar_above });
+    const stored = await ask("Store", { similar_above, ...given, namespace });
     // Any two texts that the model cannot read may be alike to it.
     const { id, redacted } = stored;
     const answer = { id, namespace, redacted };
