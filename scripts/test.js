@@ -1,6 +1,6 @@
 // node scripts/test.js [ARGUMENT …], after `tsc -p .`: runs Vitest with these arguments.
 //
-// Most servers and operator's commands of the tests start from a bundle of what was compiled: it is the same code in
+// Most servers and commands of the tests start from a bundle of what was compiled: it is the same code in
 // some files in place of a thousand, and V8 compiles it once, so that a start takes half the work. It is made for one
 // run, is never shipped, and is removed at the end. `vitest.config.ts` names the tests that start what is shipped; so
 // does `npx vitest`.
@@ -12,10 +12,12 @@ import { build } from "vite";
 import { STAND_INS } from "./production/rules.js";
 
 const COMPILED = "dist/src";
-/** The server, what its threads run (each looks for its script beside itself), and the operator's commands. */
+/** The programs, and what their threads run: each looks for its script beside itself. */
 const ENTRIES = [
   "main",
   "admin",
+  "model",
+  "recalld",
   "embedding/pool/worker",
   "embedding/models/pull-worker",
   "index/vectors/index-worker",
