@@ -12,12 +12,15 @@ import { build } from "vite";
 import { STAND_INS } from "./production/rules.js";
 
 const COMPILED = "dist/src";
-/** The programs, and what their threads run: each looks for its script beside itself. */
+/** The programs, what tests import to start threads, and what threads run: each is looked for beside what starts it. */
 const ENTRIES = [
   "main",
   "admin",
   "model",
   "recalld",
+  "embedding/open",
+  "embedding/models/pull",
+  "embedding/pool/thread",
   "embedding/pool/worker",
   "embedding/models/pull-worker",
   "index/vectors/index-worker",
