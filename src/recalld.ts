@@ -15,8 +15,8 @@ const isServe = command === undefined || (command.startsWith("-") && !HELPS.incl
 const part = isServe ? PARTS.serve : Object.hasOwn(PARTS, command) ? PARTS[command] : undefined;
 
 if (part === undefined) {
-  await import("../cli/main.js");
+  void import("../cli/main.js");
 } else {
   if (command !== undefined && !command.startsWith("-")) process.argv.splice(2, process.argv.length, ...rest);
-  await part();
+  void part();
 }

@@ -5,7 +5,7 @@ const HELP = `
 All other settings are environment variables: see docs/configuration.md.`;
 
 /** `recalld serve`: its options stand for settings of the same name. */
-await inOneLine(commandLine({ name: "recalld serve", exitCode: 2 }))
+void inOneLine(commandLine({ name: "recalld serve", exitCode: 2 }))
   .helpOption("-h, --help", "shows this text")
   .description("runs the server")
   .option("--port <PORT>", "port to listen on (PORT)", portGiven)

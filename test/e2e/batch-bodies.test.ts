@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { accountAt, type Protocol, protocolsOf } from "../support/protocols.js";
 import { QUICK, quickly } from "../support/quick.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
@@ -11,9 +11,8 @@ const PROTOCOLS = NAMES.filter((name) => QUICK === (name === "plain paths" || na
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ env: { FREE_CALLS: "1000000" } });
+  server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 it.each(PROTOCOLS)("batches may have 8 MiB of body, through %s", async (name) => {
   const protocol = protocolsOf(server.url).find((each) => each.name === name) as Protocol;

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { program } from "../support/program.js";
 import { startServer, type TestServer } from "../support/server.js";
 
-const PROGRAM = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+const PROGRAM = program("recalld");
 
 // Each call starts a process, beside all other tests.
 vi.setConfig({ testTimeout: 60_000 });

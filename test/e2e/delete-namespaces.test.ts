@@ -1,11 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATABASES } from "../support/databases.js";
-import { onDatabase, openAccountAt } from "../support/on-database.js";
+import { onSharedServer, openAccountAt } from "../support/on-database.js";
 import { type Protocol, protocolsOf } from "../support/protocols.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
-const FREE_CALLS = "1000000";
 const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
 async function accountAt(protocol: Protocol) {
@@ -71,7 +70,7 @@ describe("a delete by a prefix", () => {
 });
 
 describe.each(DATABASES)("a delete by a prefix on $name", (database) => {
-  const here = onDatabase(database, { FREE_CALLS });
+  const here = onSharedServer(database);
 
   here.test(
     "deletes 100 namespaces a call, until there is no more",

@@ -7,7 +7,7 @@ import { FORMATS } from "../../cli/import/formats.js";
 import { importFile } from "../../cli/import/import-memories.js";
 import { Recalld } from "../../clients/typescript/src/index.js";
 import { DATABASES } from "../support/databases.js";
-import { onDatabase, openAccountAt } from "../support/on-database.js";
+import { onSharedServer, openAccountAt } from "../support/on-database.js";
 import type { Protocol, RpcName } from "../support/protocols.js";
 
 const namespace = "n";
@@ -83,7 +83,7 @@ async function accountAt(protocol: Protocol) {
 }
 
 describe.each(DATABASES)("event times on $name", (database) => {
-  const here = onDatabase(database, { FREE_CALLS: "1000000" });
+  const here = onSharedServer(database);
   const { test } = here;
 
   test("a memory has the event time that it was stored with, and none if it had none", async () => {

@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { FACT, partOf, QUESTION } from "../support/needles.js";
 import { type Outcome, type Protocol, protocolsOf } from "../support/protocols.js";
 import { SCENARIOS } from "../support/scenarios.js";
 import { VERSION_SCENARIOS } from "../support/scenarios-versions.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { MANY_CALLS, sharedServer, type TestServer } from "../support/server.js";
 
 // The protocols' names are needed before the server's port is known.
 const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
 
-/** Enough for the largest batch through every protocol. */
-const FREE_CALLS = 1_000_000;
-
 let server: TestServer;
-let protocols: Protocol[];
+let protocols: readonly Protocol[];
 let key: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { FREE_CALLS: String(FREE_CALLS) } });
+  server = await sharedServer();
   protocols = protocolsOf(server.url);
   key = String((await (protocols[0] as Protocol).call("SignUp", {})).body.api_key);
 });
-afterAll(() => server.stop());
 
 describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
   const protocol = () => protocols.find((each) => each.name === name) as Protocol;
@@ -36,10 +32,16 @@ describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
     if (field !== undefined) expect(outcome.fields).toEqual([field]);
     if (says !== undefined) expect(outcome.message).toMatch(says);
     expect(outcome.header.get("x-request-id")).toMatch(/^[\w-]{36}$/);
+    // The next one that is not refused shows whether this one was charged.
+    if (code !== "ok") return;
     const { memories, queries } = request as { memories?: unknown[]; queries?: unknown[] };
     const costs = { Store: 1, Recall: queries?.length ?? 1, StoreBatch: memories?.length ?? 0 };
-    const charged = code === "ok" ? (costs[rpc as keyof typeof costs] ?? 0) : 0;
-    charges += charged;
+    charges += costs[rpc as keyof typeof costs] ?? 0;
+    expect(await used()).toBe(charges);
+  });
+
+  it("charges nothing for what is refused", async () => {
+    charges ??= await used();
     expect(await used()).toBe(charges);
   });
 
@@ -87,7 +89,7 @@ describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
       account_id: expect.stringMatching(/^acc_[0-9a-z]{26}$/),
       api_key: expect.stringMatching(/^rcl_[0-9A-Za-z]{49}$/),
       plan: "free",
-      calls_limit: FREE_CALLS,
+      calls_limit: MANY_CALLS,
       calls_used: 0,
     });
     const mine = { key: String(signedUp.body.api_key) };
@@ -127,7 +129,7 @@ describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
       account_id: signedUp.body.account_id,
       email: "ada@example.org",
       plan: "free",
-      calls_limit: FREE_CALLS,
+      calls_limit: MANY_CALLS,
       calls_used: 4,
       created_at: expect.any(String),
       key: expect.objectContaining({ name: "first key", current: true }),

@@ -1,12 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DATABASES } from "../support/databases.js";
-import { type accountWith, onDatabase, openAccountAt } from "../support/on-database.js";
+import { type accountWith, onSharedServer, openAccountAt } from "../support/on-database.js";
 import { type Protocol, protocolsOf, type RpcName } from "../support/protocols.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 120_000;
-const FREE_CALLS = "1000000";
 const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 const namespace = "n";
 
@@ -29,7 +28,7 @@ function callsOf({ key, call: callAnywhere }: ReturnType<typeof accountWith>) {
 }
 
 describe.each(DATABASES)("filters on $name", (database) => {
-  const here = onDatabase(database, { FREE_CALLS });
+  const here = onSharedServer(database);
   const { test } = here;
 
   test("a recall finds what matches, also what was stored or deleted a moment ago", async () => {

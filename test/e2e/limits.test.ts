@@ -286,8 +286,9 @@ it("what would wait too long is turned away before it is charged, and readiness 
   const busy = await startServer({ env: { FREE_CALLS: "100000" } });
   try {
     const caller = await signUp(busy.url);
-    // The model reads some hundred tokens for each.
-    const texts = Array.from({ length: 900 }, (_, n) => `${n} ${"the lake is deep and cold ".repeat(12)}`);
+    // The first two keep the model busy for seconds.
+    const long = "the lake is deep and cold ".repeat(2_500);
+    const texts = Array.from({ length: 700 }, (_, n) => `${n} ${n < 2 ? long : "the lake"}`);
     const ready: number[] = [];
     const answers = Promise.all(texts.map((text) => caller.store({ text, namespace: "n" })));
     for (let look = 0; look < 10; look++) ready.push((await fetch(`${busy.url}/readyz`)).status);

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { tokenOf } from "../../src/memory/requests/page.js";
-import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
+import { DATABASES } from "../support/databases.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import { onDatabase, openAccountAt, restart } from "../support/on-database.js";
 import { type Protocol, protocolsOf } from "../support/protocols.js";
-import type { TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
 const FREE_CALLS = "1000000";
@@ -159,9 +159,8 @@ describe.each(DATABASES)("lists on $name", (database) => {
 describe("lists", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await (await LOCAL_DATABASE.make()).start({ FREE_CALLS });
+    server = await sharedServer();
   }, TIMEOUT_MS);
-  afterAll(() => server.stop());
 
   describe.each(PROTOCOLS)("through %s", (name) => {
     const protocol = () => protocolsOf(server.url).find((each) => each.name === name) as Protocol;

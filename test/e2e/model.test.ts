@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { packageRoot } from "../../src/embedding/models/locate.js";
 import { MODEL_FILES } from "../../src/embedding/models/model-files.js";
 import { type FakeHub, openHub } from "../support/hub.js";
+import { program } from "../support/program.js";
 import { newDataDir, runUntilExit, startServer } from "../support/server.js";
 
 // Whole programs start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const PROGRAM = fileURLToPath(new URL("../../dist/src/model.js", import.meta.url));
+const PROGRAM = program("model");
 const BUNDLED = join(packageRoot(), "models/bundled");
 const WEIGHTS = "onnx/model_quantized.onnx";
 const GOOD = "some/good";

@@ -1,12 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
-import { onDatabase, openAccountAt } from "../support/on-database.js";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { DATABASES } from "../support/databases.js";
+import { onSharedServer, openAccountAt } from "../support/on-database.js";
 import { type Protocol, protocolsOf, readJson } from "../support/protocols.js";
-import type { TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
-const FREE_CALLS = "1000000";
 const NO_SUCH_ID = "mem_01jdh2zz00e00r0000000000v7";
 const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name }) => name);
 
@@ -22,7 +21,7 @@ const namesOf = ({ namespaces }: JsonObject) =>
   (namespaces as JsonObject[]).map(({ namespace }) => namespace);
 
 describe.each(DATABASES)("reads on $name", (database) => {
-  const here = onDatabase(database, { FREE_CALLS });
+  const here = onSharedServer(database);
   const { test } = here;
 
   test("pages through memories, the oldest first, past what was deleted", async () => {
@@ -203,9 +202,8 @@ describe.each(DATABASES)("reads on $name", (database) => {
 describe("reads", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await (await LOCAL_DATABASE.make()).start({ FREE_CALLS });
+    server = await sharedServer();
   }, TIMEOUT_MS);
-  afterAll(() => server.stop());
 
   describe.each(PROTOCOLS)("through %s", (name) => {
     const protocol = () => protocolsOf(server.url).find((each) => each.name === name) as Protocol;

@@ -10,7 +10,7 @@ const PROTOCOLS = protocolsOf("http://127.0.0.1:1").map(({ name, json }) => ({ n
 const NOBODY = `mem_${"0".repeat(26)}`;
 
 let server: TestServer;
-let protocols: Protocol[];
+let protocols: readonly Protocol[];
 let key: string;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { STREAM_LIMITS } from "../../src/memory/operations/stream/open-streams.j
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { MONGO_DATABASE } from "../support/databases.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, startServer, type TestServer } from "../support/server.js";
 import { eventsIn, OpenWatch, StreamError, streamProtocolsOf, type Told } from "../support/streams.js";
 
 // Machines that run many tests at once are slow.
@@ -15,12 +15,6 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 /** Number of changes. The long form is `npm run test:faults -- watching`. */
 const CHANGES = Number(process.env.WATCHED_CHANGES ?? 400);
 const CALLERS = 8;
-
-async function started(env: Record<string, string> = {}): Promise<TestServer> {
-  const server = await startServer({ env });
-  onTestFinished(async () => void (await server.stop()));
-  return server;
-}
 
 const protocolOf = (server: TestServer, name: string) => {
   const protocol = streamProtocolsOf(server.url).find((each) => each.name === name);
@@ -62,7 +56,7 @@ it.each(["plain paths", "Connect JSON", "gRPC", "gRPC-Web"])(
 );
 
 it("a browser that comes again begins behind the last event that it has", async () => {
-  const server = await started();
+  const server = await sharedServer();
   const ana = await signUp(server.url);
   const path = `${server.url}/namespaces/n/events`;
   const authorization = `Bearer ${ana.key}`;
@@ -83,7 +77,7 @@ it("a browser that comes again begins behind the last event that it has", async 
 });
 
 it("the last event of a browser replaces the query's position, and changes nothing else of the query", async () => {
-  const server = await started();
+  const server = await sharedServer();
   const ana = await signUp(server.url);
   const authorization = `Bearer ${ana.key}`;
   const asked = async (query: string, last: string) => {
@@ -109,7 +103,7 @@ it("the last event of a browser replaces the query's position, and changes nothi
 });
 
 it("a watch ends when its key is revoked", async () => {
-  const server = await started();
+  const server = await sharedServer();
   const ana = await signUp(server.url);
   const call = async (rpc: string, body: object) => {
     const headers = { "content-type": "application/json", authorization: `Bearer ${ana.key}` };
@@ -131,7 +125,7 @@ it("a watch ends when its key is revoked", async () => {
 });
 
 it("an account has so many watches, and leaves room for others when it leaves", async () => {
-  const server = await started();
+  const server = await sharedServer();
   const ana = await signUp(server.url);
   const { perAccount } = STREAM_LIMITS.watch;
   const watches: OpenWatch[] = [];
@@ -148,7 +142,7 @@ it("an account has so many watches, and leaves room for others when it leaves", 
 });
 
 it("a watcher that does not read holds nobody up, and misses nothing when it reads again", async () => {
-  const server = await started();
+  const server = await sharedServer();
   const ana = await signUp(server.url);
   const session = connectHttp2(server.url);
   session.on("error", () => {});

@@ -6,13 +6,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { blocks, section } from "../support/documents.js";
+import { program } from "../support/program.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 
-const PROGRAM = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+const PROGRAM = program("recalld");
 const SECRET = "0123456789abcdef0123456789abcdef";
 const WAIT = { timeout: 20_000, interval: 50 };
 

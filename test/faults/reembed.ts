@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { earlierRelease, OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
@@ -10,7 +11,9 @@ import { inParallel, outcomeOf, type StoredMemory, storedMemoryOf } from "./load
 const ADMIN = program("admin");
 const NAMESPACES = ["a", "b", "c"];
 const CLIENTS_DEFAULT = 4;
-const FILLERS = 8;
+const FILLERS = 4;
+/** Number of memories that are stored, and looked for, by one call where it is the memories that count. */
+const BATCH = 50;
 const PAUSE_MS_DEFAULT = 2;
 /**
  * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
@@ -135,7 +138,9 @@ class Load {
 
   async fill(memories: number): Promise<void> {
     this.#callers = await Promise.all([1, 2].map(() => signUp(this.#url())));
-    await inParallel({ times: memories, parallel: FILLERS }, () => this.#store());
+    await inParallel({ times: Math.ceil(memories / BATCH), parallel: FILLERS }, (i) =>
+      this.#storeBatch(Math.min(BATCH, memories - i * BATCH)),
+    );
   }
 
   async run(clients: number, pauseMs: number): Promise<void> {
@@ -165,12 +170,14 @@ class Load {
    * Checks some of the kept memories by recall and all of them by id, and that every forgotten one is gone.
    */
   async checkAll(): Promise<void> {
-    const { length } = this.#kept;
-    await inParallel({ times: length, parallel: FILLERS }, async (i) => {
-      const { caller, sent, id } = this.#kept[i] as StoredMemory;
-      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
-      if (code !== "ok") throw new Error(`${id} is lost: ${code}`);
-    });
+    for (const { caller, namespace, ids } of batchesOf(this.#kept)) {
+      const path = `POST ${caller.pathOf(namespace)}/memories/get`;
+      const { code, body } = await caller.at(this.#url()).call(path, { body: { ids } });
+      if (code !== "ok") throw new Error(`${ids.length} memories are not got: ${code}`);
+      const found = new Set((body.memories as JsonObject[]).map(({ id }) => id));
+      const lost = ids.filter((id) => !found.has(id));
+      if (lost.length > 0) throw new Error(`${lost} are lost`);
+    }
     for (let i = 0; i < RECALLED_AT_END; i++) await this.#recall(this.#chance.pick(this.#kept));
     for (const { caller, sent, id } of this.#forgotten) {
       const { code } = await caller.at(this.#url()).get(sent.namespace, id);
@@ -191,6 +198,20 @@ class Load {
     await call.catch((error: unknown) => {
       if (!paused()) throw error;
     });
+  }
+
+  async #storeBatch(count: number): Promise<void> {
+    const caller = this.#chance.pick(this.#callers);
+    const namespace = this.#chance.pick(NAMESPACES);
+    const memories = Array.from({ length: count }, () => ({ text: this.#chance.text() }));
+    const body = { namespace, memories };
+    const { code, message, body: answer } = await caller.at(this.#url()).call("POST /store/batch", { body });
+    if (code !== "ok") throw new Error(`store of a batch: ${code}, ${message}`);
+    for (const [i, { stored }] of (answer.results as { stored?: JsonObject }[]).entries()) {
+      if (stored === undefined) throw new Error("a memory of a batch is not stored");
+      const sent = { text: memories[i]?.text as string, namespace, metadata: {} };
+      this.#kept.push({ caller, sent, id: String(stored.id), createdAt: String(stored.created_at) });
+    }
   }
 
   async #store(): Promise<void> {
@@ -225,4 +246,20 @@ class Load {
     if (code !== "ok") throw new Error(`delete: ${code}, ${message}`);
     this.#forgotten.push(kept);
   }
+}
+
+/** Groups memories by account and namespace, so many that one call may ask for them. */
+function batchesOf(memories: readonly StoredMemory[]) {
+  const groups = new Map<string, StoredMemory[]>();
+  for (const memory of memories) {
+    const key = `${memory.caller.id} ${memory.sent.namespace}`;
+    groups.set(key, [...(groups.get(key) ?? []), memory]);
+  }
+  return [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / BATCH) }, (_, i) => {
+      const some = group.slice(i * BATCH, (i + 1) * BATCH);
+      const [{ caller, sent }] = some as [StoredMemory];
+      return { caller, namespace: sent.namespace, ids: some.map(({ id }) => id) };
+    }),
+  );
 }

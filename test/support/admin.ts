@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { program } from "./program.js";
 
 const ADMIN = program("admin");
 
-export const RECALLD = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+export const RECALLD = program("recalld");
 
 export interface Ended {
   readonly code: number;

@@ -1,6 +1,6 @@
-import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { program } from "./program.js";
 
 /** Versions of the protocol that the tests speak, by the way in which a client asks for them. */
 export const VERSIONS = {
@@ -58,7 +58,7 @@ export function overHttp({ url, key, headers = {}, query = "" }: At): Transport 
 }
 
 /** Command line, as it is built. */
-export const PROGRAM = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+export const PROGRAM = program("recalld");
 
 /** A session of `recalld mcp`, in a process of its own. */
 export interface Session extends Tools {

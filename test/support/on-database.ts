@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, it } from "vitest";
-import type { DatabaseKind, TestDatabase } from "./databases.js";
+import { type DatabaseKind, LOCAL_DATABASE, type TestDatabase } from "./databases.js";
 import { type Protocol, protocolsOf, type RpcName } from "./protocols.js";
-import type { TestServer } from "./server.js";
+import { MANY_CALLS, sharedServer, type TestServer } from "./server.js";
 
 const TIMEOUT_MS = 60_000;
 
@@ -24,6 +24,22 @@ export function onDatabase({ make, missing }: DatabaseKind, env?: Record<string,
     await restart(here, env);
   }, TIMEOUT_MS);
   afterAll(() => here.server?.stop());
+  return here;
+}
+
+/** The shared server, or one on another kind of database, for tests as `sharedServer` describes them. */
+export function onSharedServer({ make, missing }: DatabaseKind): Omit<OnDatabase, "database"> {
+  const here = { test: it.skipIf(missing !== undefined) } as OnDatabase;
+  const isShared = make === LOCAL_DATABASE.make;
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    const own = async () => (await make()).start({ FREE_CALLS: String(MANY_CALLS) });
+    here.server = await (isShared ? sharedServer() : own());
+    here.protocol = protocolsOf(here.server.url)[0] as Protocol;
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    if (!isShared) await here.server?.stop();
+  });
   return here;
 }
 

@@ -6,7 +6,7 @@ const COMPILED = fileURLToPath(new URL("../../dist/src", import.meta.url));
 const { TEST_MAIN } = process.env;
 const FOLDER = TEST_MAIN ? dirname(TEST_MAIN) : COMPILED;
 
-/** Path of the server, or of the operator's commands: in the bundle of `scripts/test.js`, or as it was compiled. */
-export function program(name: "main" | "admin"): string {
+/** Path of a program: in the bundle of `scripts/test.js`, or as it was compiled. */
+export function program(name: "main" | "admin" | "model" | "recalld"): string {
   return join(FOLDER, `${name}.js`);
 }

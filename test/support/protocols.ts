@@ -74,8 +74,17 @@ export interface Protocol {
   ): Promise<Outcome>;
 }
 
+/** Protocols by their server: a transport keeps its connections, so that not every call opens one. */
+const known = new Map<string, readonly Protocol[]>();
+
 /** Lists every protocol of the server at `url`. */
-export function protocolsOf(url: string): Protocol[] {
+export function protocolsOf(url: string): readonly Protocol[] {
+  const protocols = known.get(url) ?? openProtocols(url);
+  known.set(url, protocols);
+  return protocols;
+}
+
+function openProtocols(url: string): Protocol[] {
   const http2 = { baseUrl: url, httpVersion: "2" as const };
   return [
     restProtocol(url),

@@ -70,7 +70,7 @@ export const BATCHES: readonly Scenario[] = [
   ),
   inJson(
     wrong("an integer that no double holds", [
-      "memories[1].metadata",
+      "memories[1].metadata.n",
       /9007199254740993/,
       '{"namespace":"n","memories":[{"text":"a"},{"text":"b","metadata":{"n":9007199254740993}}]}',
     ]),

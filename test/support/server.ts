@@ -98,12 +98,15 @@ export async function startServer({
 
 let shared: Promise<TestServer> | undefined;
 
+/** Calls of a plan that no test comes to the end of. */
+export const MANY_CALLS = 1_000_000;
+
 /**
- * The server that all test files of a worker share: it has the default settings, and lives as long as the worker.
- * It is for tests that have accounts of their own, and neither stop it nor keep it busy.
+ * The server that all test files of a worker share: it has the default settings and many calls, and lives as long as
+ * the worker. It is for tests that have accounts of their own, and neither stop it nor keep it busy.
  */
 export function sharedServer(): Promise<TestServer> {
-  shared ??= startServer();
+  shared ??= startServer({ env: { FREE_CALLS: String(MANY_CALLS) } });
   return shared;
 }
 

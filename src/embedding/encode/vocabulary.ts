@@ -33,12 +33,18 @@ export function scriptsIn(entries: readonly string[]): readonly string[] | undef
   const scriptOf = scriptFinder();
   const counts = new Map<string, { all: number; longer: number }>();
   for (const entry of entries) {
-    const scripts = [...entry].flatMap((character) => scriptOf(character) ?? []);
-    const [first] = scripts;
+    let first: string | undefined;
+    let letters = 0;
+    for (const character of entry) {
+      const script = scriptOf(character);
+      if (script === undefined) continue;
+      first ??= script;
+      if (++letters > 1) break;
+    }
     if (first === undefined) continue;
     const count = counts.get(first) ?? { all: 0, longer: 0 };
     count.all++;
-    if (scripts.length > 1) count.longer++;
+    if (letters > 1) count.longer++;
     counts.set(first, count);
   }
   const isKnown = ({ all, longer }: { all: number; longer: number }) =>
@@ -138,7 +144,8 @@ function longestOf(entries: ReadonlyMap<string, number>, prefix: string): number
   let longest = 1;
   for (const entry of entries.keys()) {
     const bare = entry.startsWith(prefix) ? entry.slice(prefix.length) : entry;
-    longest = Math.max(longest, [...bare].length);
+    // A character has at least one unit: most entries need not be taken apart.
+    if (bare.length > longest) longest = Math.max(longest, [...bare].length);
   }
   return longest;
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { filesIn, openVectors, type VectorsWithFiles } from "./built.js";
 import { bf16, cloud, type Point } from "./clouds.js";
 
@@ -16,14 +16,21 @@ const long = {
 };
 const MARK = { sequence: 2000, opId: "op2000" };
 
+/** What a process has saved. Each test has a copy. */
+let saved: string;
 let folder: string;
 const opened: VectorsWithFiles[] = [];
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "recalld-wiping-"));
-  const index = openIndex();
+beforeAll(async () => {
+  saved = mkdtempSync(join(tmpdir(), "recalld-wiping-"));
+  const index = open(saved).open("i1");
   await index.add([...rows, long]);
   await index.settled();
   await index.close();
+});
+afterAll(() => rmSync(saved, { recursive: true }));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "recalld-wiping-"));
+  cpSync(saved, folder, { recursive: true });
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((index) => index.close()));
