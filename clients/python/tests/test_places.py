@@ -23,7 +23,11 @@ can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork 
 
 
 class Server:
-    """Answers with the id of the connection. The first `strays` answers are to another request."""
+    """
+    Answers with the number of the connection. The first `strays` answers are to another request.
+
+    Programs beside this one may try a port that was theirs: connections without the client's key do not count.
+    """
 
     def __init__(self) -> None:
         self.strays = 0
@@ -32,6 +36,7 @@ class Server:
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self._open: list[socket.socket] = []
+        self._counting = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -44,16 +49,22 @@ class Server:
                 connection, _ = self._listening.accept()
             except OSError:
                 return
-            self._open.append(connection)
-            threading.Thread(target=self._serve, args=(connection, len(self._open)), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection: socket.socket, number: int) -> None:
+    def _serve(self, connection: socket.socket) -> None:
         file = connection.makefile("rb")
+        number = 0
         while first := file.readline().decode():
             head = first
             while (line := file.readline().decode()) not in ("\r\n", ""):
                 head += line
             file.read(int((re.search(r"content-length: (\d+)", head, re.I) or [0, 0])[1]))
+            if not re.search(r"^authorization: Bearer k\r$", head, re.I | re.M):
+                return connection.close()
+            if number == 0:
+                with self._counting:
+                    self._open.append(connection)
+                    number = len(self._open)
             self.asked.append(head)
             found = re.search(r"x-request-id: (\S+)", head, re.I)
             request_id = found[1] if found else ""
