@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type LeftoverPorts, StoredFiles, startSweeping } from "../../src/memory/erasure/sweeping.js";
+import { type LeftoverPorts, StoredFiles, startSweeping, sweep } from "../../src/memory/erasure/sweeping.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
+
+/** Ports that have no more than a sweep asks them for. */
+function fake(ports: object): LeftoverPorts {
+  return ports as LeftoverPorts;
+}
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -8,11 +13,17 @@ afterEach(() => void vi.useRealTimers());
 it("one sweep runs at a time, however long it takes, and the end waits for it", async () => {
   const begun: (() => void)[] = [];
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
-  // A sweep without anything to erase asks for only this.
-  const log = { names: async () => [] };
-  const none = { stored: async () => [] };
-  const ports = { log, erasures: { pending }, vectors: none, words: none } as unknown as LeftoverPorts;
-  const close = startSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
+  const none = async () => [];
+  const ports = fake({
+    exclusive: true,
+    names: { listAll: none },
+    erasures: { pending },
+    indexes: { stored: none },
+    secondaryIndexes: { unerased: none, expired: none },
+    clock: { wallMs: () => 0 },
+  });
+  const troubles: unknown[] = [];
+  const close = startSweeping(ports, { onSwept: () => {}, onTrouble: (error) => troubles.push(error) });
   await vi.advanceTimersByTimeAsync(180_000);
   expect(begun).toHaveLength(1);
   begun[0]?.();
@@ -26,11 +37,12 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   expect(closed).toBe(false);
   begun[1]?.();
   await closing;
+  expect(troubles).toEqual([]);
 });
 
 it("files of one log lose what others delete though those of another fail", async () => {
   const wiped: unknown[] = [];
-  const ports = {
+  const ports = fake({
     indexes: {
       stored: async () => ["broken", "whole"],
       marksOf: async () => [{ sequence: 1, opId: "op" }],
@@ -49,7 +61,26 @@ it("files of one log lose what others delete though those of another fail", asyn
       }),
     },
     clock: { yield: async () => {} },
-  } as unknown as LeftoverPorts;
+  });
   await expect(new StoredFiles(ports).catchUp()).rejects.toThrow("its files cannot be read");
   expect(wiped).toEqual([["whole", [1]]]);
+});
+
+it("files of a dropped log are discarded though another log cannot be read", async () => {
+  const discarded: string[] = [];
+  const ports = fake({
+    erasures: { pending: async () => [] },
+    indexes: {
+      stored: async () => ["broken", "dropped"],
+      discard: async (logId: string) => void discarded.push(logId),
+    },
+    log: {
+      last: async (logId: string) => {
+        if (logId === "broken") throw new Error("it cannot be read");
+        return undefined;
+      },
+    },
+  });
+  await expect(sweep(ports)).rejects.toThrow("it cannot be read");
+  expect(discarded).toEqual(["dropped"]);
 });

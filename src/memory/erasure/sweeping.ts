@@ -92,10 +92,14 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 
 /** Discards index files of logs that another replica has dropped. */
 async function discardOrphans({ indexes, log }: ErasurePorts): Promise<void> {
+  const logs = new WorkInLogs();
   for (const logId of await indexes.stored()) {
-    const last = await log.last(logId);
-    if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
+    await logs.run(logId, async () => {
+      const last = await log.last(logId);
+      if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
+    });
   }
+  logs.end();
 }
 
 /** Logs in which work may fail in one sweep before it is given up: the database may be away. */
