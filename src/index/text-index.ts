@@ -121,7 +121,7 @@ export class TextIndex {
   }
 
   async reset(): Promise<void> {
-    // What is merged afterwards would come back.
+    // A merge that ends later would put the old segments back.
     await this.settled();
     this.#segments = [];
     this.#gaps = [];

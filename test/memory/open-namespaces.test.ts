@@ -20,6 +20,7 @@ function anOpen(i: number, counted: { asked: number }) {
   const scope = { accountId: `account${i % 7}`, namespace: `n${i}` };
   const open: Open = {
     scope,
+    // Counting bytes and closing ask a replica for no more than this, and a real one needs a log and an index.
     replica: replica as unknown as Replica,
     appender: { waiting: 0 } as Appender,
     touchedMs: 0,

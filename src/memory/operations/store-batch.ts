@@ -67,7 +67,7 @@ export async function storeBatch(
     findStored: async ({ memoryId, stored }) => {
       const attempted = numbered(memoryId);
       const found = await findWritten(ports, scope, attempted);
-      // What earlier attempts told of, and the log does not hold, was dropped since.
+      // An earlier attempt answered these as stored. If the log lacks them now, they were dropped since.
       for (const { id } of stored.flatMap((place) => attempted[place] ?? [])) {
         if (!found.has(id)) found.set(id, { error: deletedSince() });
       }

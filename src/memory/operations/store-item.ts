@@ -34,7 +34,7 @@ export interface MemoryRequest {
 /** Action of a store if a memory that says the same is there. */
 export type OnSimilar = "store" | "keep" | "supersede";
 
-/** What a store depends on, or asks for beyond a memory. */
+/** Options of a store beside the memory itself, and the conditions under which it is stored. */
 interface StoreOptions extends StoreConditions {
   readonly expiresAtMs: number | undefined;
   readonly similarAbove: number | undefined;

@@ -160,7 +160,7 @@ export function updateItem(
       if ("replaces" in existing && existing.replaces !== undefined) {
         await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
       }
-      // Of an entry that another attempt with the same key has written, only the head was read.
+      // Another attempt with the same key may have written the entry. Then only its head was read, without the text.
       return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id);
     },
   };

@@ -67,7 +67,7 @@ class Watching {
     this.#prove = prover(ports, watched.caller);
   }
 
-  /** Tells every change from a position on, or from the present on. */
+  /** Every change from a position on; without a position, every change from now on. */
   async *events(from: Position | undefined): AsyncGenerator<WatchEvent> {
     await this.#begin(from);
     yield this.#told({ kind: "heartbeat" });
@@ -135,7 +135,7 @@ class Watching {
     return { position: positionToken(this.#at), event };
   }
 
-  /** Tells that the log has ended. */
+  /** The event for a log that has ended; no entry of it follows. */
   #ended(): WatchEvent {
     this.#reader = undefined;
     this.#at = { base: this.#at.base, after: "end" };
