@@ -62,8 +62,10 @@ const { SIMULATED_SCHEDULES } = process.env;
 // time.
 const maxWorkers = Math.max(3, availableParallelism() - 1);
 
-/** The bundle of `scripts/test.js` is left out: the programs are started as they are shipped. */
-const AS_SHIPPED = { TEST_MAIN: "" };
+/**
+ * What `scripts/test.js` makes is left out: the programs are started as they are shipped, and their data is on a disk.
+ */
+const AS_SHIPPED = { TEST_MAIN: "", TMPDIR: "" };
 
 const QUICK = {
   env: {

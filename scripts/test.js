@@ -4,9 +4,13 @@
 // some files in place of a thousand, and V8 compiles it once, so that a start takes half the work. It is made for one
 // run, is never shipped, and is removed at the end. `vitest.config.ts` names the tests that start what is shipped; so
 // does `npx vitest`.
+//
+// The tests' folders are in memory where it has room: a disk takes milliseconds for each commit. What a killed process
+// has written lasts there as it does on a disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "vite";
 import { STAND_INS } from "./production/rules.js";
@@ -29,20 +33,32 @@ const NAMES = ENTRIES.map((path) => path.split("/").at(-1));
 /** These load native libraries by paths of their own. */
 const APART = ["lmdb", "onnxruntime-node", "usearch"];
 
+const MEMORY = "/dev/shm";
+/** About four times what the tests have there at once. */
+const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
+
 // Below the package's root, where the program finds its model and pages.
 const folder = mkdtempSync("dist/test-");
-const remove = () => rmSync(folder, { recursive: true, force: true });
-process.once("exit", remove);
+const data = mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), "recalld-tests-"));
+process.once("exit", () => {
+  for (const made of [folder, data]) rmSync(made, { recursive: true, force: true });
+});
 await bundle();
 for (const name of NAMES) writeFileSync(join(folder, `${name}.js`), starter(name));
 await keepCode();
 const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)], {
   stdio: "inherit",
-  env: { ...process.env, TEST_MAIN: join(process.cwd(), folder, "main.js") },
+  env: { ...process.env, TEST_MAIN: join(process.cwd(), folder, "main.js"), TMPDIR: data },
 });
 // ^C reaches Vitest as well: this waits for its end.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
 child.once("exit", (code) => process.exit(code ?? 1));
+
+function hasRoom(path) {
+  if (!existsSync(path)) return false;
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize >= MEMORY_BYTES_MIN;
+}
 
 function bundle() {
   return build({

@@ -29,6 +29,8 @@ describe("recalld's own command line", () => {
     let [out, err] = ["", ""];
     child.stdout.on("data", (chunk) => (out += chunk));
     child.stderr.on("data", (chunk) => (err += chunk));
+    // A command that reads nothing may have ended.
+    child.stdin.on("error", () => {});
     child.stdin.end(input);
     const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
     return { code, out, err };
