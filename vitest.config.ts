@@ -28,7 +28,6 @@ const MORE = [
   "test/layers.test.ts",
 ];
 
-/** These get their timeouts from the module that opens their browser, which each process loads once. */
 const BROWSER = ["test/browser/**/*.test.ts"];
 
 /** The quick tests have a part of these, as `test/support/quick.ts` says, and the others the rest. */
@@ -112,7 +111,18 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: "browser", include: BROWSER, maxWorkers } },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: BROWSER,
+          // A browser and a server share the cores with all other tests.
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers,
+          isolate: false,
+        },
+      },
       {
         extends: true,
         test: {

@@ -6,6 +6,7 @@ import { type Place, placesOf } from "./places.js";
 import { sentences } from "./sentences.js";
 import {
   findings,
+  leaveBrowser,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -43,7 +44,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       await caller.store({ text, namespace: RIGHT_TO_LEFT_NAMESPACE, metadata: { لون: "أحمر" } });
   }, 120_000);
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
 import { freePort } from "../support/free-port.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, signInWith, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 describe.skipIf(NO_CHROMIUM !== undefined)(
   NO_CHROMIUM ?? "the portal whose server goes and comes back",
@@ -24,7 +32,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(
       await signInWith(page, server.url, caller.key);
     }, 60_000);
     afterAll(async () => {
-      await browser?.close();
+      await leaveBrowser(browser);
       await server?.stop();
     });
 

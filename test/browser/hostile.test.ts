@@ -5,7 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { callerAt } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  settle,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 const MARKUP = [
   "<img src=x onerror=window.hurt=1>",
@@ -29,7 +38,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
     key = await fill(server.url);
   }, 60_000);
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

@@ -5,6 +5,7 @@ import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { openMore } from "./places.js";
 import {
+  leaveBrowser,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -34,7 +35,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await signInWith(page, server.url, caller.key);
   });
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

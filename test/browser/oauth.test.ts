@@ -7,6 +7,7 @@ import { aFlow, type Flow, ISSUER } from "../support/oauth.js";
 import { startServer, type TestServer } from "../support/server.js";
 import {
   findings,
+  leaveBrowser,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -43,7 +44,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     for (const context of browser.contexts()) await context.close();
   });
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
     app?.close();
   });

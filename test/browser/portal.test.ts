@@ -7,7 +7,16 @@ import { DATABASES } from "../support/databases.js";
 import { connect } from "../support/mcp.js";
 import { readJson } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, type Visitor, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  settle,
+  type Visitor,
+  visit,
+} from "./visitor.js";
 
 const run = promisify(execFile);
 /** Output of a sample that found the answer first. */
@@ -32,7 +41,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       page = visitor.page;
     }, 60_000);
     afterAll(async () => {
-      await browser?.close();
+      await leaveBrowser(browser);
       await server?.stop();
     });
 

@@ -6,7 +6,15 @@ import { groupsOf } from "../../web/src/reference/calls.js";
 import type { Document } from "../../web/src/reference/openapi.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, signInWith, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 const CALLS = groupsOf(openapi as Document).flatMap(([, calls]) => calls);
 
@@ -26,7 +34,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the API reference", (
     caller = await signUp(server.url);
   });
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

@@ -6,7 +6,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { openMenu, openMore } from "./places.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  settle,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 const run = promisify(execFile);
 const READ_ONLY = { access: "KEY_ACCESS_READ_ONLY" };
@@ -39,7 +48,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     await caller.store({ text: "The standup is at ten.", namespace: "work" });
   }, 60_000);
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

@@ -4,7 +4,15 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, signInWith, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 const STAY = "Stay signed in on this device";
 
@@ -25,7 +33,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
     for (const context of browser.contexts()) await context.close();
   });
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, visit } from "./visitor.js";
+import { leaveBrowser, NO_CHROMIUM, needPortal, openBrowser, openVisitor, visit } from "./visitor.js";
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the portal", () => {
   let server: TestServer;
@@ -23,7 +23,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await caller.store({ text: "مرحبا بالعالم", namespace: "people" });
   }, 60_000);
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     await server?.stop();
   });
 

@@ -3,11 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { vi } from "vitest";
 import { findChromium, launchChromium } from "./chromium.js";
-
-// A browser and a server share the cores with all other tests.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXECUTABLE = findChromium();
@@ -27,8 +23,17 @@ export interface Visitor {
   readonly faults: string[];
 }
 
-export async function openBrowser(): Promise<Browser> {
-  return launchChromium(EXECUTABLE as string);
+let browser: Promise<Browser> | undefined;
+
+/** The browser of this process: its tests share it, one after another. It ends with the process. */
+export function openBrowser(): Promise<Browser> {
+  browser ??= launchChromium(EXECUTABLE as string);
+  return browser;
+}
+
+/** Closes all that a test has opened in the browser. */
+export async function leaveBrowser(left: Browser | undefined): Promise<void> {
+  await Promise.all((left?.contexts() ?? []).map((context) => context.close()));
 }
 
 export async function openVisitor(

@@ -5,11 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NO_CHROMIUM, openBrowser } from "../browser/visitor.js";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { leaveBrowser, NO_CHROMIUM, openBrowser } from "../browser/visitor.js";
 import { ROOT } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 type Client = typeof import("../../clients/typescript/src/index.js");
 
@@ -39,9 +41,9 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the client in a brows
     await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
     server = await startServer({ env: { CORS_ORIGINS: originOf(page) } });
     browser = await openBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
-    await browser?.close();
+    await leaveBrowser(browser);
     page?.close();
     await server?.stop();
     rmSync(built, { recursive: true, force: true });
