@@ -1,9 +1,11 @@
 import {
   type CreateIndexesOptions,
   type Db,
+  type DbOptions,
   type IndexSpecification,
   MongoClient,
   type MongoClientOptions,
+  ReadConcern,
 } from "mongodb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
@@ -44,15 +46,19 @@ const QUEUE_TIMEOUT_MS = 2_000;
 const MAJORITY_TIMEOUT_MS = 4_000;
 
 /**
- * Options that correctness requires, whatever the connection string says: an answered write survives any
- * server's death, and a read sees every answered write. (`timeoutMS` would be one limit for all of a
- * call, but driver 7 ignores it.)
+ * Concerns that correctness requires, whatever the connection string says: an answered write survives any server's
+ * death, and a read sees every answered write. They are options of the database, because those of the client yield to
+ * some of the connection string's, such as `readConcernLevel` and `journal`.
  */
+const CONCERNS: DbOptions = {
+  writeConcern: { w: "majority", journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },
+  readConcern: new ReadConcern("majority"),
+  readPreference: "primary",
+};
+
+/** Options of the connections. (`timeoutMS` would be one limit for all of a call, but driver 7 ignores it.) */
 const OPTIONS: MongoClientOptions = {
   appName: "recalld",
-  writeConcern: { w: "majority", journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },
-  readConcern: { level: "majority" },
-  readPreference: "primary",
   serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,
   socketTimeoutMS: SOCKET_TIMEOUT_MS,
@@ -89,8 +95,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
  * database is of another format, or does not exist and `creates` is false; `unavailable` when the database does not answer.
  */
 export async function openMongo({ uri, creates = true }: MongoOptions): Promise<Storage> {
-  const client = clientFor(uri);
-  const db = client.db(databaseIn(uri) ?? DATABASE);
+  const { client, db } = clientOf(uri);
   try {
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
@@ -142,9 +147,11 @@ async function checkFormat(db: Db, { creates }: { creates: boolean }): Promise<v
   );
 }
 
-function clientFor(uri: string): MongoClient {
+/** Makes a client, which connects later, and its database. */
+export function clientOf(uri: string): { client: MongoClient; db: Db } {
   try {
-    return new MongoClient(uri, OPTIONS);
+    const client = new MongoClient(uri, OPTIONS);
+    return { client, db: client.db(databaseIn(uri) ?? DATABASE, CONCERNS) };
   } catch (error) {
     // The driver quotes a malformed connection string, including the password.
     const reason = uri.includes("@") ? "check its form and its options" : (error as Error).message;
