@@ -52,6 +52,19 @@ describe("counting a log in MongoDB", () => {
     expect(await measure()).toBe(95);
   });
 
+  it("remembers what it counted while entries of other logs are erased", async () => {
+    const { log, counted, measure } = aLog(100);
+    const measuring = measure();
+    for (let erased = 0; erased < 50; erased++) {
+      counted.forget("other", [5]);
+      await Promise.resolve();
+    }
+    expect(await measuring).toBe(100);
+    const before = log.asked.length;
+    await measure();
+    expect(log.asked.slice(before)).toEqual([]);
+  });
+
   it("notices within a minute what other processes erased", async () => {
     const { log, measure } = aLog(100);
     await measure();

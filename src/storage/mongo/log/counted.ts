@@ -36,7 +36,8 @@ export class Counted {
   readonly #count: CountedOptions["count"];
   readonly #nowMs: () => number;
   readonly #rangeEntries: number;
-  #erasures = 0;
+  /** Counts under way whose ranges have not lost entries since they began, by range. */
+  readonly #counting = new Map<string, Promise<Measured>>();
 
   constructor({ count, nowMs = () => performance.now(), rangeEntries = RANGE_ENTRIES }: CountedOptions) {
     this.#count = count;
@@ -67,22 +68,28 @@ export class Counted {
 
   /** Forgets the counts of ranges with erased entries; must be called before they are erased and after. */
   forget(logId: string, sequences: readonly number[]): void {
-    this.#erasures++;
     for (const sequence of sequences) {
-      const from = sequence - ((sequence - 1) % this.#rangeEntries);
-      this.#cache.delete(keyOf({ logId, from }));
+      const key = keyOf({ logId, from: sequence - ((sequence - 1) % this.#rangeEntries) });
+      this.#cache.delete(key);
+      this.#counting.delete(key);
     }
   }
 
   async #measure(range: Range, { last, passedMs }: { last: number; passedMs: number }): Promise<Measured> {
-    const cached = this.#cache.get(keyOf(range), { allowStale: passedMs > REFRESH_MS });
+    const key = keyOf(range);
+    const cached = this.#cache.get(key, { allowStale: passedMs > REFRESH_MS });
     if (cached !== undefined) return cached;
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
-    const erasures = this.#erasures;
     // The last range grows; entries that others append meanwhile need not be counted.
-    const measured = await this.#count(range);
-    if (range.to <= last + 1 && erasures === this.#erasures) this.#cache.set(keyOf(range), measured);
-    return measured;
+    const counting = this.#count(range);
+    this.#counting.set(key, counting);
+    try {
+      const measured = await counting;
+      if (range.to <= last + 1 && this.#counting.get(key) === counting) this.#cache.set(key, measured);
+      return measured;
+    } finally {
+      if (this.#counting.get(key) === counting) this.#counting.delete(key);
+    }
   }
 }
 
