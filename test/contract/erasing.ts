@@ -97,5 +97,29 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       const [first] = await entriesOf(log(), { logId, from: 1, limit: 1 });
       expect(first?.entry).toMatchObject({ reason: "its checksum does not match" });
     });
+
+    it("erases a damaged memory, which no index finds then", async () => {
+      const damaged = [
+        aMemory({ externalId: "x", expiresAtMs: 1_000 }),
+        aMemory(),
+        aMemory({ supersedes: [1] }),
+      ];
+      const logId = await write([aMemory(), ...damaged]);
+      const expired = () => used.storage.secondaryIndexes.expired({ untilMs: 1_000, limit: 9 });
+      expect(await expired()).toMatchObject([{ logId, sequence: 2 }]);
+      await used.storage.close();
+      await used.database.damage({ logId, sequence: 2, how: "tokens" });
+      await used.database.damage({ logId, sequence: 3, how: "unsum" });
+      await used.database.damage({ logId, sequence: 4, how: "supersedes" });
+      used.storage = await used.database.open();
+      const { secondaryIndexes } = used.storage;
+      await log().erase({ logId, sequences: [2, 3, 4] });
+      for (const { id } of damaged) expect(await secondaryIndexes.locate({ logId, id })).toBeUndefined();
+      expect(await secondaryIndexes.findByExternalId({ logId, externalId: "x" })).toBeUndefined();
+      expect(await expired()).toEqual([]);
+      expect(await log().measure({ logId })).toMatchObject({ memories: 1 });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 9 });
+      expect(read.map(({ entry }) => entry.op)).toEqual(["store", "lost", "lost", "lost"]);
+    });
   });
 }

@@ -25,6 +25,8 @@ import type { LocalSecondaryIndexes } from "./secondary-indexes.js";
 const WRITES_WAITING_MAX = 10_000;
 /** Weight of erasing one entry: it takes about as long as writing this many bytes. */
 const ERASE_BYTES = 65_536;
+/** Record of a damaged entry that was erased: it has no header, so it is unreadable as before. */
+const NOTHING = Buffer.alloc(4);
 
 export class LocalLog implements Log {
   /** Pause after a long read, so that other work runs first. */
@@ -155,11 +157,17 @@ export class LocalLog implements Log {
   }
 
   #erase(key: Key): void {
+    const { secondaryIndexes } = this.options;
     const entry = this.entries.get(key, "head");
-    if (entry?.op !== "store") return;
-    const memory = entry as Projected["head"];
-    this.entries.db.putSync(key, encode(remainderOf(memory)));
-    this.options.secondaryIndexes.erase(key, memory);
+    if (entry?.op === "store") {
+      const memory = entry as Projected["head"];
+      this.entries.db.putSync(key, encode(remainderOf(memory)));
+      secondaryIndexes.erase(key, memory);
+    } else if (entry?.op === "lost") {
+      // A damaged entry may still hold a text.
+      this.entries.db.putSync(key, NOTHING);
+      secondaryIndexes.eraseLost(key);
+    }
   }
 
   /** Makes the next read wait until everything else has run; it holds nothing yet. */

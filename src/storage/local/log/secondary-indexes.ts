@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
 import { byteLengthOf } from "../../../memory/ports/bounds.js";
-import type { Appended, Measured, Projected, Sequences, Stored } from "../../../memory/ports/log.js";
+import type { Appended, Measured, Sequences, Stored } from "../../../memory/ports/log.js";
 import type {
   Expiring,
   Replacement,
@@ -15,6 +15,11 @@ type IdKey = [logId: string, id: string];
 type EntryOffset = [sequence: number, bytes: number];
 type Link = [sequence: number, how: Replacement["how"], id: string];
 type Request<M extends keyof SecondaryIndexes> = Parameters<SecondaryIndexes[M]>[0];
+
+/** What the indexes have of a memory. */
+interface Indexed extends Pick<Stored, "id" | "supersedes" | "expiresAtMs"> {
+  readonly externalId?: string | undefined;
+}
 
 /** Replaces the length after the memory is erased: no other memory may ever take its id in this log. */
 const ERASED = -1;
@@ -66,7 +71,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
   }
 
   /** Removes what an erased memory no longer says. Must run in the transaction that erases it. */
-  erase(key: Key, { id, externalId, expiresAtMs, supersedes }: Projected["head"]): void {
+  erase(key: Key, { id, externalId, expiresAtMs, supersedes }: Indexed): void {
     const [logId, sequence] = key;
     // A later version of the memory may be there.
     if (this.#locate([logId, id]) === sequence) this.#place([logId, id], [sequence, ERASED]);
@@ -79,6 +84,20 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     this.#expiring.removeSync([expiresAtMs, logId, sequence]);
     if (supersedes === undefined) this.#supersedingOrExpiring.removeSync(key);
     else this.#supersedingOrExpiring.putSync(key, { supersedes });
+  }
+
+  /**
+   * Removes what an erased memory no longer says whose entry is damaged: the indexes are searched for its number. Must
+   * run in the transaction that erases it.
+   */
+  eraseLost(key: Key): void {
+    const [logId, sequence] = key;
+    const isIts = ([at, bytes]: EntryOffset) => at === sequence && bytes >= 0;
+    this.erase(key, {
+      id: keyIn(this.#ids, { logId, isIts }) ?? "",
+      externalId: keyIn(this.#byExternalId, { logId, isIts: (at) => at === sequence }),
+      ...this.#supersedingOrExpiring.get(key),
+    });
   }
 
   /** Number of memories in all logs, without the erased ones. */
@@ -174,4 +193,16 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
 
 function heldAt([, bytes]: EntryOffset = [0, ERASED]): Measured {
   return bytes < 0 ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
+}
+
+/** Finds the key in a log's part of an index whose value is the one that is looked for; it looks at all of them. */
+function keyIn<V>(
+  index: Database<V, IdKey>,
+  { logId, isIts }: { logId: string; isIts: (value: V) => boolean },
+): string | undefined {
+  for (const { key, value } of index.getRange({ start: [logId, ""] })) {
+    if (key[0] !== logId) return undefined;
+    if (isIts(value)) return key[1];
+  }
+  return undefined;
 }
