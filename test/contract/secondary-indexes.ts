@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Appended, Stored } from "../../src/memory/ports/log.js";
+import { type Appended, remainderOf, type Stored } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, memories, nextOf } from "./samples.js";
 
@@ -175,6 +175,14 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
       expect(await unerased()).toEqual([2]);
       await log().erase({ logId, sequences: [2] });
       expect(await unerased()).toEqual([]);
+    });
+
+    it("leaves out replaced memories that were erased before, as in the copy of a log", async () => {
+      const [first, second] = [aMemory(), aMemory()];
+      const logId = await write([remainderOf(first), second]);
+      await log().append({ logId, from: 3, entries: [nextOf(first, 1), nextOf(second, 2)] });
+      const all = await secondaryIndexes().unerased(100);
+      expect(all.filter((each) => each.logId === logId)).toEqual([{ logId, sequence: 2 }]);
     });
   });
 }

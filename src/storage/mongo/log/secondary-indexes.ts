@@ -77,11 +77,20 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
   async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
     const filter = { unerased: { $exists: true } } as const;
     const options = { limit, projection: { unerased: 1 } } as const;
-    const found = await withTimeout(this.entries.find(filter, options).toArray());
-    return found.map(({ _id, unerased }) => ({
-      logId: parseNumberId(_id).logId,
-      sequence: Number(unerased),
-    }));
+    for (;;) {
+      const found = await withTimeout(this.entries.find(filter, options).toArray());
+      const replaced = found.map(({ _id, unerased }) => {
+        const place = { logId: parseNumberId(_id).logId, sequence: Number(unerased) };
+        return { by: _id, id: numberId(place.logId, place.sequence), place };
+      });
+      const isLiving = { _id: { $in: replaced.map(({ id }) => id) }, op: "store" };
+      const left = await withTimeout(this.entries.find(isLiving, { projection: { _id: 1 } }).toArray());
+      const living = new Set(left.map(({ _id }) => _id));
+      // The copy of a log has memories that replace what was erased before they were copied.
+      const others = replaced.filter(({ id }) => !living.has(id)).map(({ by }) => by);
+      if (others.length === 0) return replaced.map(({ place }) => place);
+      await withTimeout(this.entries.updateMany({ _id: { $in: others } }, { $unset: { unerased: "" } }));
+    }
   }
 
   /** Finds the last number of a log for each of these values of a field. */
