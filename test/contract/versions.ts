@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Appended, Stored } from "../../src/memory/ports/log.js";
+import { currentByExternalId, currentVersionOf } from "../../src/memory/versions/current-version.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, nextOf } from "./samples.js";
 
@@ -60,6 +61,17 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       expect(read.map(({ entry }) => entry.op)).toEqual(["lost", "lost", "store"]);
       await log().erase({ logId, sequences: [3] });
       expect((await entriesOf(log(), { logId, from: 3, limit: 1 }))[0]?.entry.op).toBe("erased");
+    });
+
+    it("have no memory with the external id of one whose last version is erased, though one before is not", async () => {
+      const first = aMemory({ externalId: "x" });
+      const second = nextOf(first, 1, { externalId: "x" });
+      const logId = await write([first, second, { op: "delete", opId: "d", target: 2 }]);
+      await log().erase({ logId, sequences: [2] });
+      const { secondaryIndexes } = used.storage;
+      const view = { log: log(), secondaryIndexes, logId, from: 4, nowMs: 0 };
+      expect(await currentByExternalId(view, "x")).toBeUndefined();
+      expect(await currentVersionOf(view, first.id)).toBeUndefined();
     });
   });
 }

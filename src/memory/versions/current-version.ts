@@ -31,8 +31,8 @@ async function versionAt(
   find: () => Promise<number | undefined>,
 ): Promise<CurrentVersion | undefined> {
   const { log, secondaryIndexes, logId, from, nowMs } = view;
+  let sequence = await find();
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const sequence = await find();
     if (sequence === undefined) return undefined;
     if (sequence >= from) throw new LogAdvancedError();
     const sequences = [sequence];
@@ -41,8 +41,11 @@ async function versionAt(
     const last = lastOf(await secondaryIndexes.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();
     if (last?.how === "deleted") return undefined;
-    // It was replaced or erased after it was found, and there may be a later version.
-    if (found === undefined || last?.how === "replaced") continue;
+    if (found === undefined || last?.how === "replaced") {
+      // There may be a later version. Where it is erased already, what it replaced may still be there and be found first.
+      sequence = last?.how === "replaced" ? last.sequence : await find();
+      continue;
+    }
     return isExpired(found.entry, nowMs) ? undefined : { ...found, supersededBy: last?.id };
   }
   throw unavailable("the memory is changed again and again");
