@@ -8,6 +8,7 @@ import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, entriesOf } from "./samples.js";
 
 const FILL = join(import.meta.dirname, "children", "fill.ts");
+const COMPACT = join(import.meta.dirname, "children", "compact.ts");
 /** Maximum number of lines in stderr. LMDB writes several for each write that fails. */
 const LINES_MAX = 60;
 
@@ -30,5 +31,17 @@ it("the local database says that its disk is full, keeps what it had, and goes o
   expect(await log.append({ logId: "full", from: kept + 2, entries: [aMemory()] })).toBe(1);
   expect(await entriesOf(log, { logId: "full", from: 1, limit: kept + 9 })).toHaveLength(kept + 2);
   await close();
+  await rm(dataDir, { recursive: true });
+}, 60_000);
+
+it("a compaction that the disk has no room for says so, and leaves the database as it was", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "recalld-full-"));
+  const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", COMPACT, dataDir]);
+  expect(JSON.parse(stdout)).toEqual({
+    code: "unavailable",
+    message: "the database could not write; its disk may be full",
+    files: ["recalld.mdb", "recalld.mdb-lock"],
+    read: 60,
+  });
   await rm(dataDir, { recursive: true });
 }, 60_000);

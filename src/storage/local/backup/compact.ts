@@ -1,12 +1,14 @@
 import { rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
+import { SLICE_BYTES_MAX } from "../../../memory/ports/bounds.js";
+import { committed, settled } from "../durably.js";
 import { FILE, openFile } from "../file.js";
 import { DRAFT, removeDraft } from "../open.js";
 import { claim } from "../owner/owner.js";
+import { flush } from "./manifest.js";
 
-/** Number of records copied before other work may run. */
+/** Number of records in one transaction, which also holds at most a slice in bytes. */
 const SLICE_RECORDS = 1000;
 /** Encoding that keeps keys and values as they are. */
 const RAW = { encoding: "binary", keyEncoding: "binary" } as const;
@@ -16,7 +18,8 @@ const RAW = { encoding: "binary", keyEncoding: "binary" } as const;
  * as small as its contents allow. No server may run on the folder meanwhile.
  *
  * @returns the file's size before and after, in bytes.
- * @throws MemoryError `failed_precondition` when the folder is in use, or the database is damaged.
+ * @throws MemoryError `failed_precondition` when the folder is in use, or the database is damaged; `unavailable` when the
+ * disk has no room for both files.
  */
 export async function compactLocal({
   dataDir,
@@ -31,12 +34,13 @@ export async function compactLocal({
     const root = openFile(path, { checkLimitMs: Number.POSITIVE_INFINITY });
     const copy = openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
-    await copy.flushed;
     await copy.close();
     const { size: before } = await stat(path);
     const { size: after } = await stat(draft);
     await root.close();
     await rename(draft, path);
+    // Otherwise a power loss could bring the file of before back, with what was erased.
+    await flush(dataDir);
     return { before, after };
   } finally {
     await removeDraft(dataDir);
@@ -47,10 +51,20 @@ export async function compactLocal({
 async function copyAll(from: RootDatabase, { name, to }: { name: string; to: RootDatabase }): Promise<void> {
   const source: Database<Buffer, Buffer> = from.openDB(name, RAW);
   const target: Database<Buffer, Buffer> = to.openDB(name, RAW);
-  let copied = 0;
-  for (const { key, value } of source.getRange({})) {
-    target.put(key, value);
-    if (++copied % SLICE_RECORDS === 0) await nextIteration();
+  let slice: { key: Buffer; value: Buffer }[] = [];
+  let bytes = 0;
+  const write = () => {
+    const some = slice;
+    [slice, bytes] = [[], 0];
+    return committed(target, () => {
+      for (const { key, value } of some) target.putSync(key, value);
+    });
+  };
+  for (const record of source.getRange({})) {
+    slice.push(record);
+    bytes += record.value.byteLength;
+    if (slice.length === SLICE_RECORDS || bytes >= SLICE_BYTES_MAX) await write();
   }
-  await target.flushed;
+  await write();
+  await settled(target);
 }
