@@ -69,6 +69,16 @@ describe("the folder of the local database", () => {
     await (await openLocal({ dataDir })).close();
   });
 
+  it("loses what processes left that were killed before they owned it", async () => {
+    await leaveDead();
+    await rename(join(dataDir, "owner"), join(dataDir, "claim-000000000000"));
+    await mkdir(join(dataDir, "claim-111111111111"));
+    const giveUp = await claim({ dataDir });
+    expect(await files()).toEqual(["owner", ...(await sockets())]);
+    await giveUp();
+    expect(await files()).toEqual([]);
+  });
+
   it("is given up at once, though a process has connected and says nothing", async () => {
     const giveUp = await claim({ dataDir });
     const [name = ""] = await sockets();

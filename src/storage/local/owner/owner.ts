@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, failedPrecondition, MemoryError, unavailable } from "../../../errors.js";
 import { ask, isDead, listen } from "./socket.js";
@@ -31,6 +31,8 @@ const LOOK_MS = 50;
 
 /** Folder in DATA_DIR that holds the owner's socket and nothing else. */
 const OWNER = "owner";
+/** Prefix of the folders of processes that want to become the owner. */
+const CLAIM = "claim-";
 /** What a rename says of a folder that is not empty: POSIX allows both. */
 const OCCUPIED = ["ENOTEMPTY", "EEXIST"];
 /** Answer of a process that has the folder and answers no requests. */
@@ -79,7 +81,7 @@ async function isFree(dataDir: string): Promise<boolean> {
 /** Takes a free folder; returns undefined when another process was faster. */
 async function take({ dataDir, answer }: Folder): Promise<(() => Promise<void>) | undefined> {
   const id = randomBytes(6).toString("hex");
-  const [claiming, owner] = [join(dataDir, `claim-${id}`), join(dataDir, OWNER)];
+  const [claiming, owner] = [join(dataDir, `${CLAIM}${id}`), join(dataDir, OWNER)];
   const socket = `${id}.sock`;
   let stop: (() => Promise<void>) | undefined;
   const release = async () => {
@@ -94,10 +96,21 @@ async function take({ dataDir, answer }: Folder): Promise<(() => Promise<void>) 
     // Others see the socket only when it listens, so one that refuses belongs to a dead process.
     stop = await listen(join(claiming, socket), answer ? answering(answer) : async () => BUSY);
     await rename(claiming, owner);
-    return release;
   } catch (error) {
+    // An owner removes the folders of the others.
+    const isLate = !(await readdir(dataDir).catch(() => [""])).includes(basename(claiming));
     await release();
-    return on(OCCUPIED, undefined)(error as NodeJS.ErrnoException);
+    return isLate ? undefined : on(OCCUPIED, undefined)(error as NodeJS.ErrnoException);
+  }
+  // What cannot be removed now is removed by the next owner.
+  await removeClaims(dataDir).catch(() => {});
+  return release;
+}
+
+/** Removes what processes that were killed have left, and folders of those that come too late. */
+async function removeClaims(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(CLAIM)) await rm(join(dataDir, name), { recursive: true, force: true });
   }
 }
 

@@ -31,6 +31,9 @@ export async function listen(
   await withAddress(path, async (address) => {
     await new Promise<void>((done, reject) => server.once("error", reject).listen(address, done));
     await chmod(address, 0o600);
+  }).catch((error) => {
+    server.close();
+    throw error;
   });
   return () =>
     new Promise<void>((done) => {
