@@ -40,6 +40,81 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   expect(troubles).toEqual([]);
 });
 
+it("no kind of work waits for another that takes long, and each ends between two steps when the service stops", async () => {
+  const erased: number[] = [];
+  let lists = 0;
+  const erasure = { id: "op", scope: { accountId: "acc", namespace: "a" }, logId: "large", begunAtMs: 0 };
+  const ports = fake({
+    exclusive: true,
+    names: { listAll: async () => [], find: async () => undefined, retire: async () => {} },
+    namespaces: { forget: () => {} },
+    eraseCalls: async () => {},
+    modelVersions: { refresh: async () => {}, pins: { logsAcrossModels: () => [] } },
+    erasures: { pending: async () => [erasure] },
+    indexes: { stored: async () => [] },
+    secondaryIndexes: {
+      unerased: async () => [],
+      expired: async () => {
+        lists++;
+        return [];
+      },
+    },
+    log: {
+      last: async () => ({ sequence: 1, entry: { op: "drop", opId: "op" } }),
+      read: async ({ from }: { from: number }) => ({
+        entries: [{ sequence: from, entry: { op: "erased" } }],
+        complete: false,
+      }),
+      erase: async ({ sequences }: { sequences: number[] }) => {
+        erased.push(...sequences);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      },
+    },
+    clock: { wallMs: () => 100_000 },
+  });
+  const troubles: unknown[] = [];
+  const close = startSweeping(ports, { onSwept: () => {}, onTrouble: (error) => troubles.push(error) });
+  await vi.advanceTimersByTimeAsync(600_500);
+  expect(erased).toHaveLength(601);
+  expect(lists).toBe(11);
+  let closed = false;
+  const closing = close().then(() => {
+    closed = true;
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(closed).toBe(true);
+  await closing;
+  expect(troubles).toEqual([]);
+});
+
+it("files that are far behind lose what others deleted within a minute after the start", async () => {
+  const last = 1_000_000;
+  const wiped: number[] = [];
+  const ports = fake({
+    indexes: {
+      stored: async () => ["long", "short"],
+      marksOf: async () => [{ sequence: 1, opId: "op" }],
+      wipe: async (_: string, sequences: readonly number[]) => void wiped.push(...sequences),
+    },
+    namespaces: { ifLogIsOpen: async () => false },
+    log: {
+      read: async ({ logId, from, limit }: { logId: string; from: number; limit: number }) => {
+        const end = logId === "long" ? last : 2;
+        const entries = Array.from({ length: Math.min(limit, end - from + 1) }, (_, i) => {
+          const sequence = from + i;
+          return { sequence, entry: sequence === end ? { op: "delete", target: end - 1 } : { op: "erased" } };
+        });
+        return { entries, complete: from + limit > end };
+      },
+    },
+    clock: { yield: async () => {}, sleep: (ms: number) => new Promise((done) => setTimeout(done, ms)) },
+  });
+  const catchingUp = new StoredFiles(ports).catchUp();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(wiped).toEqual([1, last - 1]);
+  await catchingUp;
+});
+
 it("files of one log lose what others delete though those of another fail", async () => {
   const wiped: unknown[] = [];
   const ports = fake({

@@ -1,7 +1,7 @@
 import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
-import { Sweeper } from "../../src/memory/erasure/sweeping.js";
+import { sweepingWork } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
@@ -192,11 +192,15 @@ export class Process implements Client {
     const clock = this.db.time.clockOf(this);
     const domain = await this.#domain;
     const { isClosed } = domain.accounts;
-    const sweeper = new Sweeper({ ...domain, isClosed });
-    for (;;) {
-      await clock.sleep(SWEEP_MS);
-      await sweeper.run().catch(() => {});
-    }
+    const works = sweepingWork({ ...domain, isClosed });
+    await Promise.all(
+      works.map(async (work) => {
+        for (;;) {
+          await clock.sleep(SWEEP_MS);
+          await work().catch(() => {});
+        }
+      }),
+    );
   }
 
   async #load({ id }: ModelIdentity): Promise<OpenModel> {

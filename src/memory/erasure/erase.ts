@@ -5,7 +5,7 @@ import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Erasure, LogErasure } from "../ports/erasures.js";
-import type { Deleted, Log } from "../ports/log.js";
+import type { Deleted } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
@@ -20,6 +20,8 @@ export interface ErasurePorts
   readonly modelVersions: ModelVersions;
   /** Erases the records of calls in a namespace that began at this time or before. */
   eraseCalls(scope: Scope, untilMs: number): Promise<void>;
+  /** Aborted when work that may take hours must end; what is left is finished after the next start. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /** Allowance for replicas whose clocks differ. */
@@ -77,13 +79,13 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   if (end === "moved" && living === logId) return false;
   const isOfLiving = living !== undefined && living !== logId && baseOf(living) === baseOf(logId);
   if (end === "moved" || isOfLiving) {
-    await eraseEntries(log, logId);
+    await eraseEntries(ports, logId);
     return true;
   }
   await release(ports, erasure);
   // Whoever copies it has found it by its name, so it is known by now for which models.
   await modelVersions.refresh();
-  await eraseEntries(log, logId);
+  await eraseEntries(ports, logId);
   for (const copy of modelVersions.pins.logsAcrossModels(logId)) {
     if (copy !== logId) await endCopy(ports, copy);
   }
@@ -107,14 +109,21 @@ function eraseCalls(ports: ErasurePorts, { scope, begunAtMs }: Pick<Erasure, "sc
  *
  * @throws MemoryError `unavailable` if others write to it without a pause; nothing is erased then.
  */
-export async function endCopy(ports: Pick<DomainPorts, "log" | "clock">, logId: string): Promise<void> {
+export async function endCopy(
+  ports: Pick<ErasurePorts, "log" | "clock" | "stopping">,
+  logId: string,
+): Promise<void> {
   // The answer does not matter: another process may have ended the copy already.
   await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
-  await eraseEntries(ports.log, logId);
+  await eraseEntries(ports, logId);
 }
 
-async function eraseEntries(log: Log, logId: string): Promise<void> {
+async function eraseEntries(
+  { log, stopping }: Pick<ErasurePorts, "log" | "stopping">,
+  logId: string,
+): Promise<void> {
   for await (const entries of allEntries(log, { logId, from: 1, limit: ERASE_MANY, what: "head" })) {
+    stopping?.throwIfAborted();
     await log.erase({ logId, sequences: entries.map(({ sequence }) => sequence) });
   }
 }

@@ -36,63 +36,70 @@ interface SweepingOptions {
   onTrouble(error: unknown): void;
 }
 
-/** Finishes interrupted erasures, and removes leftovers that no record mentions. */
-export class Sweeper {
-  readonly #leftovers: Leftovers;
-  readonly #storedFiles: StoredFiles;
-
-  constructor(private readonly ports: LeftoverPorts) {
-    this.#leftovers = new Leftovers(ports);
-    this.#storedFiles = new StoredFiles(ports);
-  }
-
-  async run(): Promise<number> {
-    // Each runs even if the other fails.
-    const work = [
-      this.#leftovers.next(),
-      sweep(this.ports),
-      eraseReplaced(this.ports),
-      eraseExpired(this.ports),
-      // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
-      this.ports.exclusive === true ? 0 : this.#storedFiles.catchUp().then(() => 0),
-    ];
-    let found = 0;
-    for (const swept of await Promise.allSettled(work)) {
-      if (swept.status === "rejected") throw swept.reason;
-      found += swept.value;
-    }
-    return found;
-  }
+/**
+ * Finishes interrupted erasures, and removes leftovers that no record mentions. Each kind of work returns how much it
+ * finished.
+ */
+export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
+  const leftovers = new Leftovers(ports);
+  const work = [
+    () => leftovers.next(),
+    () => sweep(ports),
+    () => eraseReplaced(ports),
+    () => eraseExpired(ports),
+  ];
+  // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
+  if (ports.exclusive === true) return work;
+  const storedFiles = new StoredFiles(ports);
+  return [...work, () => storedFiles.catchUp().then(() => 0)];
 }
 
-/** Sweeps now and every minute; returns a function that ends this. */
+/**
+ * Sweeps now and every minute; returns a function that ends this. No kind of work waits for another: to erase a large
+ * namespace takes hours.
+ */
 export function startSweeping(
   ports: LeftoverPorts,
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {
-  const sweeper = new Sweeper(ports);
-  const work = async () => {
-    const finished = await sweeper.run();
-    if (finished > 0) onSwept(finished);
+  const stop = new AbortController();
+  const { signal: stopping } = stop;
+  const ends = sweepingWork({ ...ports, stopping }).map((sweepOnce) => {
+    const work = async () => {
+      const finished = await sweepOnce();
+      if (finished > 0) onSwept(finished);
+    };
+    const onFailed = (error: unknown) => {
+      if (!stopping.aborted) onTrouble(error);
+    };
+    return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble: onFailed });
+  });
+  return async () => {
+    stop.abort();
+    await Promise.all(ends.map((end) => end()));
   };
-  return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble });
 }
 
 /** Finishes erasures that a crash interrupted; returns their number. */
 export async function sweep(ports: ErasurePorts): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
   const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
+  // Those of whole logs may take long.
+  left.sort((a, b) => Number(a.sequence === undefined) - Number(b.sequence === undefined));
   const failures: unknown[] = [];
   // An erasure that fails now must not block the others.
-  for (const erasure of left) await finish(ports, erasure).catch((error) => failures.push(error));
+  for (const erasure of left) {
+    ports.stopping?.throwIfAborted();
+    await finish(ports, erasure).catch((error) => failures.push(error));
+  }
   await discardOrphans(ports);
   if (failures.length > 0) throw failures[0];
   return left.length;
 }
 
 /** Discards index files of logs that another replica has dropped. */
-async function discardOrphans({ indexes, log }: ErasurePorts): Promise<void> {
-  const logs = new WorkInLogs();
+async function discardOrphans({ indexes, log, stopping }: ErasurePorts): Promise<void> {
+  const logs = new WorkInLogs(stopping);
   for (const logId of await indexes.stored()) {
     await logs.run(logId, async () => {
       const last = await log.last(logId);
@@ -109,8 +116,15 @@ const FAILING_LOGS_MAX = 8;
 class WorkInLogs {
   readonly #failures = new Map<string, unknown>();
 
-  /** Runs work in a log, unless other work has failed there; returns whether it is done. */
+  constructor(private readonly stopping: AbortSignal | undefined) {}
+
+  /**
+   * Runs work in a log, unless other work has failed there; returns whether it is done.
+   *
+   * @throws the reason of `stopping`, once that is aborted.
+   */
   async run(logId: string, work: () => Promise<unknown>): Promise<boolean> {
+    this.stopping?.throwIfAborted();
     if (this.#failures.has(logId)) return false;
     try {
       await work();
@@ -131,7 +145,7 @@ class WorkInLogs {
 /** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
 export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
   const left = await ports.secondaryIndexes.unerased(LIST_MANY);
-  const logs = new WorkInLogs();
+  const logs = new WorkInLogs(ports.stopping);
   for (const { logId, sequence } of left) {
     await logs.run(logId, () => eraseEntry(ports, { logIds: [logId], sequence }));
   }
@@ -143,7 +157,7 @@ export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
 export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
-  const logs = new WorkInLogs();
+  const logs = new WorkInLogs(ports.stopping);
   let erased = 0;
   let after: Expiring | undefined;
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
@@ -212,11 +226,13 @@ export class Leftovers {
   }
 }
 
-/** Entries read at a time, and at most for one log at a time. */
+/** Entries read at a time; and for one log, before others have their turn. */
 const READ_MANY = 512;
-const READ_MAX = 20_480;
+const TURN_ENTRIES = 20_480;
+/** Pause between two rounds in which all logs that are behind have a turn: calls need the database, too. */
+const ROUND_PAUSE_MS = 1_000;
 
-type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "clock">;
+type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "clock" | "stopping">;
 
 /**
  * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody
@@ -228,41 +244,53 @@ export class StoredFiles {
 
   constructor(private readonly ports: StoredFilesPorts) {}
 
-  /** Applies the removals that are new. A log that is very far behind goes on at the next call. */
+  /** Applies the removals that are new. */
   async catchUp(): Promise<void> {
-    const { indexes, namespaces } = this.ports;
-    const stored = new Set(await indexes.stored());
-    for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
-    const logs = new WorkInLogs();
-    for (const logId of stored) {
-      await logs.run(logId, async () => {
-        const isOpen = await namespaces.ifLogIsOpen(logId, async (replica) => {
-          await replica.current().catch((error) => {
-            // Whoever uses the namespace next leaves the log that has ended.
-            if (!(error instanceof LogEndedError)) throw error;
-          });
-          // Marks of files that have lost nothing for long are far behind.
-          this.#applied.set(logId, replica.applied);
+    const { indexes, clock, stopping } = this.ports;
+    let behind = await indexes.stored();
+    for (const logId of this.#applied.keys()) if (!behind.includes(logId)) this.#applied.delete(logId);
+    const logs = new WorkInLogs(stopping);
+    for (;;) {
+      const stillBehind: string[] = [];
+      for (const logId of behind) {
+        await logs.run(logId, async () => {
+          if (!(await this.#catchUpWith(logId))) stillBehind.push(logId);
         });
-        if (!isOpen) await this.#catchUpWith(logId);
-      });
+      }
+      if (stillBehind.length === 0) break;
+      behind = stillBehind;
+      await clock.sleep(ROUND_PAUSE_MS);
     }
     logs.end();
   }
 
-  async #catchUpWith(logId: string): Promise<void> {
+  /** Applies some of a log's removals; returns whether these were all. */
+  async #catchUpWith(logId: string): Promise<boolean> {
+    const isOpen = await this.ports.namespaces.ifLogIsOpen(logId, async (replica) => {
+      await replica.current().catch((error) => {
+        // Whoever uses the namespace next leaves the log that has ended.
+        if (!(error instanceof LogEndedError)) throw error;
+      });
+      // Marks of files that have lost nothing for long are far behind.
+      this.#applied.set(logId, replica.applied);
+    });
+    return isOpen || this.#wipeFiles(logId);
+  }
+
+  async #wipeFiles(logId: string): Promise<boolean> {
     const { log, indexes, clock } = this.ports;
     const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
-    if (first === undefined) return;
+    if (first === undefined) return true;
     let upto = first;
     for await (const entries of allEntries(log, { logId, from: first + 1, limit: READ_MANY, what: "head" })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
       if (targets.length > 0) await indexes.wipe(logId, targets);
       upto += entries.length;
       this.#applied.set(logId, upto);
-      if (upto >= first + READ_MAX) return;
+      if (upto >= first + TURN_ENTRIES) return false;
       await clock.yield();
     }
+    return true;
   }
 
   /** Finds the number up to which all of a log's files have its removals; undefined if none is whole. */
