@@ -5,6 +5,7 @@ import { erasingContract } from "./erasing.js";
 import { erasuresContract } from "./erasures.js";
 import { formatsContract } from "./formats.js";
 import { grantsContract } from "./grants.js";
+import { historiesContract } from "./histories.js";
 import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
@@ -22,6 +23,7 @@ export const CONTRACTS = [
   namesContract,
   secondaryIndexesContract,
   erasingContract,
+  historiesContract,
   versionsContract,
   measureContract,
   accountsContract,
