@@ -10,9 +10,9 @@ import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js
 import type { Erasures } from "../../src/memory/ports/erasures.js";
 import type { Appended, Log, Stored } from "../../src/memory/ports/log.js";
 import type { Names } from "../../src/memory/ports/names.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { compactLocal } from "../../src/storage/local/backup/compact.js";
-import { encode } from "../../src/storage/local/log/record.js";
+import { encode } from "../../src/storage/local/log/entries.js";
 import { entriesOf as entriesIn } from "../contract/samples.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";
 import { HandClock } from "./clock.js";

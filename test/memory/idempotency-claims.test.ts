@@ -4,7 +4,7 @@ import { store } from "../../src/memory/operations/store.js";
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import { updateMemory } from "../../src/memory/operations/update.js";
 import type { Claim, ClaimAnswer } from "../../src/memory/ports/claims.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { HandClock } from "./clock.js";
 import { CALLER, TestService } from "./domain.js";
 

@@ -3,7 +3,7 @@ import { unavailable } from "../../src/errors.js";
 import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Stored } from "../../src/memory/ports/log.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { appendTo, CALLER, memoryOf } from "./domain.js";
 import {
   aProcess,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { CALLER, scopeOf } from "./domain.js";
 import {
   aProcess,

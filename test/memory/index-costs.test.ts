@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Filter } from "../../src/memory/ports/condition.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";

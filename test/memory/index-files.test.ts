@@ -11,7 +11,7 @@ import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js
 import { recall } from "../../src/memory/operations/recall.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, type Domain, TestService, until } from "./domain.js";
 import { modelVersionsOf } from "./models.js";

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { cloud, nearest, type Point } from "../index/vectors/clouds.js";
 import {

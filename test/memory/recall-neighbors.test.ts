@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { findNeighbors } from "../../src/memory/operations/recall/neighbors.js";
 import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { TestService } from "./domain.js";

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Stored } from "../../src/memory/ports/log.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import { parseRecency, type Recency } from "../../src/memory/requests/recall-options.js";
 import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Replica } from "../../src/memory/log/replica.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { Placement } from "../../src/memory/search/place.js";
 import type { Search } from "../../src/memory/search/search.js";

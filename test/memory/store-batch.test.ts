@@ -5,7 +5,7 @@ import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { CALLER, TestService } from "./domain.js";
 
 /** More than are appended at a time. */

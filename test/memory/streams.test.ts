@@ -23,8 +23,8 @@ import { HEARTBEAT_MS, type WatchEvent, watch } from "../../src/memory/operation
 import { SLICE_BYTES_MAX } from "../../src/memory/ports/bounds.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, scopeOf, TestService } from "./domain.js";

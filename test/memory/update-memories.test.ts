@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { updateMemories } from "../../src/memory/operations/update-memories.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseRemoved, without } from "../../src/memory/requests/filter-path.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";

@@ -4,8 +4,8 @@ import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.j
 import { countShown } from "../../src/memory/log/counting.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import type { SecondaryIndexes } from "../../src/memory/ports/secondary-indexes.js";
-import { withChanges } from "../../src/memory/ports/with-changes.js";
 import { entriesOf } from "../contract/samples.js";
 import {
   CALLER,

@@ -73,7 +73,7 @@ export const MISTAKES: readonly Mistake[] = [
         "entry !== undefined && entry.op === 'lost'",
       ],
       [
-        "memory/log/complete-end.ts",
+        "memory/log/living-log.ts",
         "await erasures.begin({ id: logId",
         "if (Date.now() < 0) await erasures.begin({ id: logId",
       ],
@@ -173,7 +173,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "nobody erases the old version when a process dies after an update",
     seed: 470,
-    changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
+    changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
@@ -237,7 +237,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases what has expired",
-    changes: [["memory/erasure/sweeping.ts", "eraseExpired(this.ports)", "Promise.resolve(0)"]],
+    changes: [["memory/erasure/sweeping.ts", "eraseExpired(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a recall misses a memory that is updated while it searches",

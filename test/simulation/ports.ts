@@ -13,8 +13,7 @@ import {
   type Stored,
 } from "../../src/memory/ports/log.js";
 import { inModelVersion } from "../../src/memory/ports/model-version.js";
-import type { Names } from "../../src/memory/ports/names.js";
-import type { Recent } from "../../src/memory/ports/recent.js";
+import type { Names, Recent } from "../../src/memory/ports/names.js";
 import type {
   Expiring,
   Replacement,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { afterAll } from "../../src/storage/mongo/log/number.js";
+import { afterAll } from "../../src/storage/mongo/ids.js";
 
 const bytes = (text: string) => Buffer.from(text);
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Appended } from "../../src/memory/ports/log.js";
-import { decode, encode } from "../../src/storage/local/log/record.js";
+import { decode, encode } from "../../src/storage/local/log/entries.js";
 import { fromRecord, toRecord } from "../../src/storage/mongo/log/record.js";
 
 const ENTRY: Appended = {

@@ -1,5 +1,6 @@
 import { count, failedPrecondition, type MemoryError } from "../../errors.js";
-import { appendDirect, onLiving } from "../log/append-direct.js";
+import { appendDirect } from "../log/append-direct.js";
+import { onLiving } from "../log/living-log.js";
 import { namesOf } from "../log/walk.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/names.js";

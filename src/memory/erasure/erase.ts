@@ -1,5 +1,6 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { appendDirect, type Living, onLiving } from "../log/append-direct.js";
+import { appendDirect } from "../log/append-direct.js";
+import { type LivingLog, onLiving } from "../log/living-log.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
@@ -141,7 +142,7 @@ async function bury(
     if (await appendHere(ports, { scope, living, tombstone })) return living.logId;
     const entry = tombstone;
     // Undefined if the log has ended: the tombstone belongs into the next one.
-    return (await appendDirect(ports, { ...living, entry })) ? living.logId : undefined;
+    return (await appendDirect(ports, { logId: living.logId, entry })) ? living.logId : undefined;
   });
   return buried ?? logId;
 }
@@ -149,7 +150,7 @@ async function bury(
 /** Appends through the open namespace, which avoids races with its stores; false if it is not ready. */
 async function appendHere(
   { namespaces }: ErasurePorts,
-  { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
+  { scope, living, tombstone }: { scope: Scope; living: LivingLog; tombstone: Deleted },
 ): Promise<boolean> {
   const appended = await namespaces.ifOpen(scope, async ({ replica, appender }) => {
     if (replica.logId !== living.logId || !replica.isNear(living.last)) return false;

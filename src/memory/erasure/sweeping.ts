@@ -1,5 +1,5 @@
 import { every } from "../../concurrency/every.js";
-import { completeEnd } from "../log/complete-end.js";
+import { completeEnd } from "../log/living-log.js";
 import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
 import { forgottenBy, isEnd } from "../ports/log.js";

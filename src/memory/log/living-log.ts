@@ -1,8 +1,10 @@
 import { unavailable } from "../../errors.js";
-import type { Log, Measured } from "../ports/log.js";
+import type { Dropped, Log, Measured, Moved } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 
+/** Maximum number of logs of a name on which work is tried. */
+const LOG_IDS_MAX = 5;
 /** Maximum number of moves to other model versions that one look follows. */
 export const MOVES_MAX = 16;
 
@@ -50,4 +52,37 @@ export async function heldLogOf(ports: NamedLogs, scope: Scope): Promise<LivingL
 export async function measureNamespace(ports: NamedLogs, scope: Scope): Promise<Measured | undefined> {
   const held = await heldLogOf(ports, scope);
   return held && ports.log.measure(held);
+}
+
+/**
+ * Runs work on the log of a namespace, without its index; undefined if it has none, or was dropped. Work that answers
+ * undefined has met the log's end, and runs again on the log that it moved to.
+ */
+export async function onLiving<T>(
+  ports: NamedLogs,
+  scope: Scope,
+  work: (living: LivingLog) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  for (let i = 0; i < LOG_IDS_MAX; i++) {
+    const living = await livingLogOf(ports, scope);
+    if (living === undefined || living.dropped) return undefined;
+    const done = await work(living);
+    if (done !== undefined) return done;
+  }
+  throw unavailable("the namespace is dropped again and again");
+}
+
+/**
+ * Completes the end of a log, in case the process that ended it died: the name points to the copy that the log moved
+ * to, or becomes free if it was dropped. Any process may repeat each step.
+ */
+export async function completeEnd(
+  { names, erasures, clock }: Pick<DomainPorts, "names" | "erasures" | "clock">,
+  { scope, logId, end }: { scope: Scope; logId: string; end: Dropped | Moved },
+): Promise<void> {
+  // Recorded before the log loses its name, so that a crash leaves no texts without a record. Every process writes
+  // the same record.
+  await erasures.begin({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
+  if (end.op === "moved") await names.rename(scope, { from: logId, to: end.to });
+  else await names.retire(scope, logId);
 }

@@ -8,7 +8,7 @@ import type { DomainPorts } from "../ports/ports.js";
 import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
-import { completeEnd } from "./complete-end.js";
+import { completeEnd } from "./living-log.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { LogEndedError, Replica, tooLarge } from "./replica.js";

@@ -1,4 +1,4 @@
-import type { Recent } from "../ports/recent.js";
+import type { Recent } from "../ports/names.js";
 import type { Namespaces } from "./namespaces.js";
 
 /** Maximum number of namespaces opened at the start, and the time limit; the others open on first use. */

@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.js";
 import { finish, newErasure } from "../erasure/erase.js";
-import { onLiving } from "../log/append-direct.js";
+import { onLiving } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Projected } from "../ports/log.js";

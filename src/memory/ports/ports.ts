@@ -3,9 +3,8 @@ import type { Claims } from "./claims.js";
 import type { Erasures } from "./erasures.js";
 import type { Indexes } from "./index.js";
 import type { Log } from "./log.js";
-import type { Names } from "./names.js";
+import type { Names, Recent } from "./names.js";
 import type { Quota } from "./quota.js";
-import type { Recent } from "./recent.js";
 import type { SecondaryIndexes } from "./secondary-indexes.js";
 import type { SystemRecords } from "./system-records.js";
 
@@ -21,4 +20,14 @@ export interface DomainPorts {
   readonly indexes: Indexes;
   readonly quota: Quota;
   readonly clock: Clock;
+}
+
+/** Wraps a port and replaces some of its methods. */
+export function withChanges<T extends object>(port: T, changes: Partial<T>): T {
+  return new Proxy(port, {
+    get: (_, name) => {
+      const method = changes[name as keyof T] ?? port[name as keyof T];
+      return typeof method === "function" ? method.bind(port) : method;
+    },
+  });
 }

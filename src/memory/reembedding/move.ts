@@ -2,7 +2,7 @@ import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { endCopy, newErasure } from "../erasure/erase.js";
 import { appendDirect } from "../log/append-direct.js";
-import { completeEnd } from "../log/complete-end.js";
+import { completeEnd } from "../log/living-log.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Pins } from "../models/pin.js";
 import { isRemote, SERVICE } from "../ports/embedder.js";

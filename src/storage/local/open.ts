@@ -4,23 +4,18 @@ import type { RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
-import { LocalAccounts } from "./accounts.js";
+import { LocalAccounts, LocalGrants } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
-import { LocalCalls } from "./calls.js";
+import { LocalCalls, LocalUsage } from "./calls.js";
 import type { Charges } from "./charges.js";
-import { LocalClaims } from "./claims.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
-import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
-import { LocalGrants } from "./grants.js";
 import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
 import { LocalNames } from "./log/names.js";
 import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
 import { type Answering, claim } from "./owner/owner.js";
-import { LocalRecent } from "./recent.js";
-import { LocalSystemRecords, type Meta } from "./system-records.js";
-import { LocalUsage } from "./usage.js";
+import { LocalClaims, LocalErasures, LocalRecent, LocalSystemRecords, type Meta } from "./records.js";
 
 /** Name of the file that a compaction writes; it replaces the database when it is complete. */
 export const DRAFT = `compact-${FILE}`;

@@ -1,8 +1,8 @@
 import type { Collection, Db, Filter } from "mongodb";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "../../accounts/calls/calls.js";
-import { takenIn } from "./find-or-insert.js";
-import { idsFrom } from "./log/number.js";
-import { withTimeout } from "./with-timeout.js";
+import { type AccountHour, DAY_MS, type DayUsage, USAGE_DAYS_MAX, type Usage } from "../../accounts/usage.js";
+import { takenIn, withTimeout } from "./driver.js";
+import { idsFrom } from "./ids.js";
 
 /** Id of the form `<account>:<id of the record>`, so the collection needs no other index. */
 type CallDocument = Omit<CallRecord, "id" | "accountId"> & { readonly _id: string };
@@ -75,4 +75,42 @@ export class MongoCalls implements Calls {
 function idsBefore({ accountId, before }: Pick<CallsPlace, "accountId" | "before">) {
   const ids = idsFrom(accountId);
   return before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` };
+}
+
+interface DayRecord extends Omit<DayUsage, "date"> {
+  /** Id of the form `<account>:<date>`. */
+  readonly _id: string;
+  /** Expiry as a Date, so that MongoDB removes the document by itself. */
+  readonly expiresAt: Date;
+}
+
+export class MongoUsage implements Usage {
+  readonly #days: Collection<DayRecord>;
+
+  constructor(db: Db) {
+    this.#days = db.collection("usage");
+  }
+
+  async add(hours: readonly AccountHour[]): Promise<void> {
+    const writes = hours.map(({ accountId, date, hour, ...counts }) => {
+      const expiresAt = new Date(Date.parse(date) + USAGE_DAYS_MAX * DAY_MS);
+      const inHour = Object.entries(counts).map(([name, count]) => [`hours.${hour}.${name}`, count]);
+      const update = { $inc: { ...counts, ...Object.fromEntries(inHour) }, $setOnInsert: { expiresAt } };
+      return { updateOne: { filter: { _id: `${accountId}:${date}` }, update, upsert: true } };
+    });
+    if (writes.length > 0) await withTimeout(this.#days.bulkWrite(writes, { ordered: false }));
+  }
+
+  async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
+    const _id = idsFrom(accountId, `${accountId}:${from}`);
+    const found = await withTimeout(this.#days.find({ _id }, { sort: { _id: 1 } }).toArray());
+    return found.map(({ _id, expiresAt, ...counts }) => ({
+      date: _id.slice(accountId.length + 1),
+      ...counts,
+    }));
+  }
+
+  async remove(accountId: string): Promise<void> {
+    await withTimeout(this.#days.deleteMany({ _id: idsFrom(accountId) }));
+  }
 }

@@ -10,20 +10,14 @@ import {
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
-import { MongoAccounts } from "./accounts.js";
-import { MongoCalls } from "./calls.js";
-import { MongoClaims } from "./claims.js";
-import { MongoErasures } from "./erasures.js";
-import { findOrInsert } from "./find-or-insert.js";
-import { MongoGrants } from "./grants.js";
+import { MongoAccounts, MongoGrants } from "./accounts.js";
+import { MongoCalls, MongoUsage } from "./calls.js";
+import { findOrInsert, withTimeout } from "./driver.js";
 import { COUNTED, MongoLog } from "./log/log.js";
 import { MongoNames } from "./log/names.js";
 import type { EntryRecord } from "./log/record.js";
 import { MongoSecondaryIndexes } from "./log/secondary-indexes.js";
-import { MongoRecent } from "./recent.js";
-import { MongoSystemRecords } from "./system-records.js";
-import { MongoUsage } from "./usage.js";
-import { withTimeout } from "./with-timeout.js";
+import { MongoClaims, MongoErasures, MongoRecent, MongoSystemRecords } from "./records.js";
 
 const DATABASE = "recalld";
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../../concurrency/clock.js";
 import { mapSome } from "../../../concurrency/map-some.js";
 import type { Log } from "../../ports/log.js";
 import type { Names, Scope } from "../../ports/names.js";
-import { withChanges } from "../../ports/with-changes.js";
+import { withChanges } from "../../ports/ports.js";
 
 /** Shortest time between two looks at what is waited for: other processes write too. */
 export const LOOK_EVERY_MS = 250;

@@ -8,7 +8,7 @@ import { expectOurFormat, type Format, OUR_FORMAT } from "../../format.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
 import { Entries } from "../log/entries.js";
 import { LocalSecondaryIndexes } from "../log/secondary-indexes.js";
-import { LocalSystemRecords, type Meta } from "../system-records.js";
+import { LocalSystemRecords, type Meta } from "../records.js";
 
 export const MANIFEST = "manifest.json";
 

@@ -17,8 +17,7 @@ import {
   type Tail,
 } from "../../../memory/ports/log.js";
 import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
-import type { Entries, Key } from "./entries.js";
-import { decode, encode } from "./record.js";
+import { decode, type Entries, encode, type Key } from "./entries.js";
 import type { LocalSecondaryIndexes } from "./secondary-indexes.js";
 
 /** Maximum number of waiting writes; each is of another namespace, or a deletion. */

@@ -16,10 +16,9 @@ import {
   type Tail,
 } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
-import { takenIn } from "../find-or-insert.js";
-import { ANSWER_TIMEOUT_MS, withTimeout } from "../with-timeout.js";
+import { ANSWER_TIMEOUT_MS, takenIn, withTimeout } from "../driver.js";
+import { idsFrom, numberId, parseNumberId, sequenceOf } from "../ids.js";
 import { Counted } from "./counted.js";
-import { idsFrom, numberId, parseNumberId, sequenceOf } from "./number.js";
 import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
 
 /** Limits of the expected weight of all answers under way, and of the number of waiting reads. */

@@ -2,9 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Collection, Db } from "mongodb";
 import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
 import type { Listed, Named, Names, NamespaceHead, Scope } from "../../../memory/ports/names.js";
-import { findOrInsert } from "../find-or-insert.js";
-import { withTimeout } from "../with-timeout.js";
-import { afterAll, nameId, scopeIn } from "./number.js";
+import { findOrInsert, withTimeout } from "../driver.js";
+import { afterAll, nameId, scopeIn } from "../ids.js";
 
 interface NameRecord {
   /** Id as `nameId` makes it. */

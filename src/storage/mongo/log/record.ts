@@ -8,8 +8,7 @@ import {
   type Projection,
   type Stored,
 } from "../../../memory/ports/log.js";
-import { intact, type Sums, sumsOf, unreadable } from "../../intact.js";
-import { toBytes, toVector } from "../../vector.js";
+import { intact, type Sums, sumsOf, toBytes, toVector, unreadable } from "../../intact.js";
 
 /** An entry as a document: its fields, but for the vectors, and those that only indexes need. */
 export interface EntryRecord extends Partial<Omit<Stored, "op" | "vectors">> {

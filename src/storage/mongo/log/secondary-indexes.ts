@@ -6,9 +6,9 @@ import type {
   SecondaryIndexes,
   SupersedingOrExpiring,
 } from "../../../memory/ports/secondary-indexes.js";
-import { withTimeout } from "../with-timeout.js";
+import { withTimeout } from "../driver.js";
+import { idsFrom, numberId, parseNumberId, sequenceOf } from "../ids.js";
 import { lastNumber } from "./log.js";
-import { idsFrom, numberId, parseNumberId, sequenceOf } from "./number.js";
 import type { EntryRecord } from "./record.js";
 
 type Request<M extends keyof SecondaryIndexes> = Parameters<SecondaryIndexes[M]>[0];

@@ -1,4 +1,4 @@
-import type { Scope } from "../../../memory/ports/names.js";
+import type { Scope } from "../../memory/ports/names.js";
 
 /** Number of digits, enough for a million entries a second during eleven days. */
 const DIGITS = 12;
