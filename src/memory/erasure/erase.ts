@@ -1,6 +1,6 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { appendDirect } from "../log/append-direct.js";
-import { type LivingLog, onLiving } from "../log/living-log.js";
+import { type Living, onLiving } from "../log/living-log.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
@@ -150,7 +150,7 @@ async function bury(
 /** Appends through the open namespace, which avoids races with its stores; false if it is not ready. */
 async function appendHere(
   { namespaces }: ErasurePorts,
-  { scope, living, tombstone }: { scope: Scope; living: LivingLog; tombstone: Deleted },
+  { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
 ): Promise<boolean> {
   const appended = await namespaces.ifOpen(scope, async ({ replica, appender }) => {
     if (replica.logId !== living.logId || !replica.isNear(living.last)) return false;

@@ -1,4 +1,5 @@
 import { every } from "../../concurrency/every.js";
+import { isUnavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
 import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
@@ -109,12 +110,13 @@ async function discardOrphans({ indexes, log, stopping }: ErasurePorts): Promise
   logs.end();
 }
 
-/** Logs in which work may fail in one sweep before it is given up: the database may be away. */
-const FAILING_LOGS_MAX = 8;
+/** Logs in which work may be unavailable in one sweep before it is given up: the database may be away. */
+const UNAVAILABLE_LOGS_MAX = 8;
 
 /** Work in several logs: a failure in one must not block the others. */
 class WorkInLogs {
   readonly #failures = new Map<string, unknown>();
+  #unavailable = 0;
 
   constructor(private readonly stopping: AbortSignal | undefined) {}
 
@@ -131,7 +133,7 @@ class WorkInLogs {
       return true;
     } catch (error) {
       this.#failures.set(logId, error);
-      if (this.#failures.size === FAILING_LOGS_MAX) throw error;
+      if (isUnavailable(error) && ++this.#unavailable === UNAVAILABLE_LOGS_MAX) throw error;
       return false;
     }
   }
@@ -248,7 +250,8 @@ export class StoredFiles {
   async catchUp(): Promise<void> {
     const { indexes, clock, stopping } = this.ports;
     let behind = await indexes.stored();
-    for (const logId of this.#applied.keys()) if (!behind.includes(logId)) this.#applied.delete(logId);
+    const stored = new Set(behind);
+    for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
     const logs = new WorkInLogs(stopping);
     for (;;) {
       const stillBehind: string[] = [];

@@ -1,9 +1,9 @@
 import { unavailable } from "../../errors.js";
-import type { Dropped, Log, Measured, Moved } from "../ports/log.js";
+import { type Dropped, isEnd, type Log, type Measured, type Moved } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 
-/** Maximum number of logs of a name on which work is tried. */
+/** Maximum number of times that a name is followed to a new log. */
 const LOG_IDS_MAX = 5;
 /** Maximum number of moves to other model versions that one look follows. */
 export const MOVES_MAX = 16;
@@ -17,7 +17,11 @@ export interface LivingLog {
   readonly dropped: boolean;
 }
 
+/** A log that has not ended, and the number of its last entry. */
+export type Living = Pick<LivingLog, "logId" | "last">;
+
 export type NamedLogs = Pick<DomainPorts, "log" | "names">;
+type EndPort = "names" | "erasures" | "clock";
 
 /** Finds a namespace's log, where it has moved to; undefined if there is none. */
 export async function livingLogOf({ log, names }: NamedLogs, scope: Scope): Promise<LivingLog | undefined> {
@@ -55,18 +59,24 @@ export async function measureNamespace(ports: NamedLogs, scope: Scope): Promise<
 }
 
 /**
- * Runs work on the log of a namespace, without its index; undefined if it has none, or was dropped. Work that answers
- * undefined has met the log's end, and runs again on the log that it moved to.
+ * Runs work on the log of a namespace, without its index; undefined if it has none. If its log has ended, this first
+ * completes what the log's last writer left undone. Work that answers undefined has met the log's end, and runs again on
+ * the name's next log.
  */
 export async function onLiving<T>(
-  ports: NamedLogs,
+  ports: NamedLogs & Pick<DomainPorts, EndPort>,
   scope: Scope,
-  work: (living: LivingLog) => Promise<T | undefined>,
+  work: (living: Living) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   for (let i = 0; i < LOG_IDS_MAX; i++) {
-    const living = await livingLogOf(ports, scope);
-    if (living === undefined || living.dropped) return undefined;
-    const done = await work(living);
+    const logId = await ports.names.find(scope);
+    if (logId === undefined) return undefined;
+    const last = await ports.log.last(logId);
+    if (last !== undefined && isEnd(last.entry)) {
+      await completeEnd(ports, { scope, logId, end: last.entry });
+      continue;
+    }
+    const done = await work({ logId, last: last?.sequence ?? 0 });
     if (done !== undefined) return done;
   }
   throw unavailable("the namespace is dropped again and again");
@@ -77,7 +87,7 @@ export async function onLiving<T>(
  * to, or becomes free if it was dropped. Any process may repeat each step.
  */
 export async function completeEnd(
-  { names, erasures, clock }: Pick<DomainPorts, "names" | "erasures" | "clock">,
+  { names, erasures, clock }: Pick<DomainPorts, EndPort>,
   { scope, logId, end }: { scope: Scope; logId: string; end: Dropped | Moved },
 ): Promise<void> {
   // Recorded before the log loses its name, so that a crash leaves no texts without a record. Every process writes

@@ -144,8 +144,9 @@ export class OpenNamespaces {
   /** Finds the account that holds more than half of the budget; undefined if none does. */
   #heaviest(): string | undefined {
     const byAccount = new Map<string, number>();
-    for (const { scope, replica } of this.#open.values()) {
-      byAccount.set(scope.accountId, (byAccount.get(scope.accountId) ?? 0) + replica.bytes);
+    for (const open of this.#open.values()) {
+      const { accountId } = open.scope;
+      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + (this.#bytesOf.get(open) ?? 0));
     }
     const half = this.bytesMax / 2;
     return [...byAccount].sort(([, a], [, b]) => b - a).find(([, bytes]) => bytes > half)?.[0];
