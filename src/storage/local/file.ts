@@ -11,7 +11,7 @@ export const FILE_MODE = 0o600;
 /** Maximum number of databases in a file: the ports need fifteen, the rest is for later. */
 const DATABASES_MAX = 32;
 /** Time for checking a file's pages before it is opened. */
-export const CHECK_LIMIT_MS = 1_000;
+const CHECK_LIMIT_MS = 1_000;
 
 interface OpenOptions {
   readonly readOnly?: boolean;

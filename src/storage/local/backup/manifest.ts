@@ -10,7 +10,7 @@ import { Entries } from "../log/entries.js";
 import { LocalSecondaryIndexes } from "../log/secondary-indexes.js";
 import { LocalSystemRecords, type Meta } from "../records.js";
 
-export const MANIFEST = "manifest.json";
+const MANIFEST = "manifest.json";
 
 /** Description of a backup. It is written last, so a folder without it is not a backup. */
 export interface BackupManifest extends Format {
