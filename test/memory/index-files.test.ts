@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
-import { StoredFiles, sweep } from "../../src/memory/erasure/sweeping.js";
+import { discardOrphans, StoredFiles } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
@@ -160,7 +160,7 @@ describe("the files of a log's index", () => {
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
     const { domain, indexes } = roomOf();
     expect(await indexes.stored()).toEqual([logId]);
-    await sweep(domain.ports);
+    await discardOrphans(domain.ports);
     expect(await indexes.stored()).toEqual([]);
   });
 

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type LeftoverPorts, StoredFiles, startSweeping, sweep } from "../../src/memory/erasure/sweeping.js";
+import {
+  discardOrphans,
+  type LeftoverPorts,
+  StoredFiles,
+  startSweeping,
+} from "../../src/memory/erasure/sweeping.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 
 /** Ports that have no more than a sweep asks them for. */
@@ -144,7 +149,6 @@ it("files of one log lose what others delete though those of many others fail", 
 it("files of a dropped log are discarded though another log cannot be read", async () => {
   const discarded: string[] = [];
   const ports = fake({
-    erasures: { pending: async () => [] },
     indexes: {
       stored: async () => ["broken", "dropped"],
       discard: async (logId: string) => void discarded.push(logId),
@@ -156,6 +160,6 @@ it("files of a dropped log are discarded though another log cannot be read", asy
       },
     },
   });
-  await expect(sweep(ports)).rejects.toThrow("it cannot be read");
+  await expect(discardOrphans(ports)).rejects.toThrow("it cannot be read");
   expect(discarded).toEqual(["dropped"]);
 });

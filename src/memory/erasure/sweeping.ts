@@ -46,6 +46,7 @@ export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
   const work = [
     () => leftovers.next(),
     () => sweep(ports),
+    () => discardOrphans(ports).then(() => 0),
     () => eraseReplaced(ports),
     () => eraseExpired(ports),
   ];
@@ -93,13 +94,16 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
     ports.stopping?.throwIfAborted();
     await finish(ports, erasure).catch((error) => failures.push(error));
   }
-  await discardOrphans(ports);
   if (failures.length > 0) throw failures[0];
   return left.length;
 }
 
 /** Discards index files of logs that another replica has dropped. */
-async function discardOrphans({ indexes, log, stopping }: ErasurePorts): Promise<void> {
+export async function discardOrphans({
+  indexes,
+  log,
+  stopping,
+}: Pick<ErasurePorts, "indexes" | "log" | "stopping">): Promise<void> {
   const logs = new WorkInLogs(stopping);
   for (const logId of await indexes.stored()) {
     await logs.run(logId, async () => {
