@@ -2,13 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { cloud, nearest, type Point } from "../index/vectors/clouds.js";
+import { HandClock } from "./clock.js";
 import {
   CALLER,
   DIMENSIONS,
@@ -56,6 +57,21 @@ function gate() {
   });
   return { opened, open: () => open() };
 }
+
+it("a sweep of its files does not count as a use of an open namespace", async () => {
+  const clock = new HandClock();
+  const service = await open({ clock });
+  const logId = await service.write("a", memories(3));
+  const domain = service.domain();
+  const used = vi.spyOn(service.storage.recent, "touch");
+  await domain.size("a");
+  expect(used).toHaveBeenCalledTimes(1);
+  clock.atMs += 601_000;
+  expect(await domain.namespaces.ifLogIsOpen(logId, (replica) => replica.current())).toBe(true);
+  expect(used).toHaveBeenCalledTimes(1);
+  await domain.size("a");
+  expect(used).toHaveBeenCalledTimes(2);
+});
 
 describe("the memory budget", () => {
   /** Bytes of an open namespace of ten memories, about. */

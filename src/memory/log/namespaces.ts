@@ -91,11 +91,11 @@ export class Namespaces {
     return open && this.#using(open, work);
   }
 
-  /** Runs work on a log if this process holds it open; returns whether it does. */
+  /** Runs work on a log if this process holds it open, and does not count it as a use; returns whether it does. */
   async ifLogIsOpen(logId: string, work: (replica: Replica) => Promise<void>): Promise<boolean> {
     const open = this.#open.all.find(({ replica }) => replica.logId === logId);
     if (open === undefined || open.replica.broken) return false;
-    await this.#using(open, ({ replica }) => work(replica));
+    await this.#using(open, ({ replica }) => work(replica), { isUse: false });
     return true;
   }
 
@@ -220,7 +220,11 @@ export class Namespaces {
     throw unavailable("the namespace is dropped again and again");
   }
 
-  async #using<T>(open: Open, work: (open: Open) => Promise<T>): Promise<T> {
+  async #using<T>(
+    open: Open,
+    work: (open: Open) => Promise<T>,
+    { isUse = true }: { isUse?: boolean } = {},
+  ): Promise<T> {
     const { replica } = open;
     const bytesBefore = replica.bytes;
     replica.users++;
@@ -229,7 +233,7 @@ export class Namespaces {
     } finally {
       replica.users--;
       if (open.gone && replica.users === 0) this.#maintenance.close(replica);
-      else if (!open.gone) this.#maintenance.tend(open);
+      else if (!open.gone && isUse) this.#maintenance.tend(open);
       if (replica.bytes > bytesBefore) this.#open.evict(open);
     }
   }
