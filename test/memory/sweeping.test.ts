@@ -146,6 +146,31 @@ it("files of one log lose what others delete though those of many others fail", 
   expect(wiped).toEqual([["whole", [1]]]);
 });
 
+it("files of a log that is not open wait for no index that is being built", async () => {
+  const wiped: string[] = [];
+  const ports = fake({
+    indexes: {
+      stored: async () => ["building", "closed"],
+      marksOf: async () => [{ sequence: 1, opId: "op" }],
+      wipe: async (logId: string) => void wiped.push(logId),
+    },
+    namespaces: {
+      logIds: ["building"],
+      ifLogIsOpen: async (logId: string) => logId === "building" && new Promise(() => {}),
+    },
+    log: {
+      read: async () => ({
+        entries: [{ sequence: 2, entry: { op: "delete", opId: "d", target: 1 } }],
+        complete: true,
+      }),
+    },
+    clock: { yield: async () => {} },
+  });
+  void new StoredFiles(ports).catchUp();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(wiped).toEqual(["closed"]);
+});
+
 it("files of a dropped log are discarded though another log cannot be read", async () => {
   const discarded: string[] = [];
   const ports = fake({

@@ -252,9 +252,11 @@ export class StoredFiles {
 
   /** Applies the removals that are new. */
   async catchUp(): Promise<void> {
-    const { indexes, clock, stopping } = this.ports;
-    let behind = await indexes.stored();
-    const stored = new Set(behind);
+    const { indexes, namespaces, clock, stopping } = this.ports;
+    const stored = new Set(await indexes.stored());
+    const open = new Set(namespaces.logIds);
+    // Open ones come last: to build the index of one takes long.
+    let behind = [...stored].sort((a, b) => Number(open.has(a)) - Number(open.has(b)));
     for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
     const logs = new WorkInLogs(stopping);
     for (;;) {
