@@ -9,8 +9,8 @@ import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } fro
 import type { IndexStatus } from "../memory/log/index-status.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
 import type { Log } from "../memory/ports/log.js";
+import type { SystemRecords } from "../memory/ports/model-version.js";
 import type { Names, Scope } from "../memory/ports/names.js";
-import type { SystemRecords } from "../memory/ports/system-records.js";
 import { abandon, look, pin } from "../memory/reembedding/change-model.js";
 import { parseNamespace } from "../memory/requests/namespace.js";
 

@@ -8,7 +8,7 @@ import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import type { StreamPorts } from "../memory/operations/stream/open-streams.js";
-import type { SystemRecords } from "../memory/ports/system-records.js";
+import type { SystemRecords } from "../memory/ports/model-version.js";
 import { Moving } from "../memory/reembedding/moving.js";
 import { type Context, warn } from "./context.js";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Pinned } from "../../src/memory/ports/system-records.js";
+import type { Pinned } from "../../src/memory/ports/model-version.js";
 import { expectGot, expectRecalled, type StoredMemory, storedMemoryOf } from "../faults/load.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
 import { describe, expect, it, vi } from "vitest";
-import type { Pinned } from "../../src/memory/ports/system-records.js";
+import type { Pinned } from "../../src/memory/ports/model-version.js";
 import { changeModelUnderLoad } from "../faults/reembed.js";
 import { admin } from "../support/admin.js";
 import { resultsOf, signUp } from "../support/caller.js";

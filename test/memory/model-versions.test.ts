@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OpenModel } from "../../src/memory/models/model-versions.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
-import type { Pinned } from "../../src/memory/ports/system-records.js";
+import type { Pinned } from "../../src/memory/ports/model-version.js";
 import { HandClock } from "./clock.js";
 import { modelOf, modelVersionsOf } from "./models.js";
 

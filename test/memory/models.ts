@@ -2,7 +2,7 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import { ModelVersions, type ModelVersionsOptions } from "../../src/memory/models/model-versions.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
-import type { Pinned } from "../../src/memory/ports/system-records.js";
+import type { Pinned } from "../../src/memory/ports/model-version.js";
 
 /** Makes a model that returns this vector for every text. */
 export function modelOf(vector: readonly number[], id = "none"): Embedder {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { modelFor, pinned } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
-import type { Pinned, SystemRecords } from "../../src/memory/ports/system-records.js";
+import type { Pinned, SystemRecords } from "../../src/memory/ports/model-version.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };

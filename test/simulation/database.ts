@@ -4,8 +4,8 @@ import { Pins } from "../../src/memory/models/pin.js";
 import type { Claim } from "../../src/memory/ports/claims.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import type { Entry, Stored } from "../../src/memory/ports/log.js";
+import type { Pinned } from "../../src/memory/ports/model-version.js";
 import type { Scope } from "../../src/memory/ports/names.js";
-import type { Pinned } from "../../src/memory/ports/system-records.js";
 import type { Runs, VirtualTime } from "./time.js";
 
 /** Faults of a database, each with its probability per request. */

@@ -12,7 +12,7 @@ import {
   type Sequences,
   type Stored,
 } from "../../src/memory/ports/log.js";
-import { inModelVersion } from "../../src/memory/ports/model-version.js";
+import { inModelVersion, type SystemRecords } from "../../src/memory/ports/model-version.js";
 import type { Names, Recent } from "../../src/memory/ports/names.js";
 import type {
   Expiring,
@@ -20,7 +20,6 @@ import type {
   SecondaryIndexes,
   SupersedingOrExpiring,
 } from "../../src/memory/ports/secondary-indexes.js";
-import type { SystemRecords } from "../../src/memory/ports/system-records.js";
 import { seen } from "../support/seen.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";

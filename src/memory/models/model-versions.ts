@@ -2,8 +2,7 @@ import type { Clock } from "../../concurrency/clock.js";
 import { coalesce } from "../../concurrency/coalesce.js";
 import { failedPrecondition, unavailable } from "../../errors.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
-import type { ModelVersion } from "../ports/model-version.js";
-import type { SystemRecords } from "../ports/system-records.js";
+import type { ModelVersion, SystemRecords } from "../ports/model-version.js";
 import { describe, isSame, Pins } from "./pin.js";
 
 /** Time that a call waits for a model that is being loaded. */

@@ -5,8 +5,9 @@ import {
   inModelVersion,
   type ModelVersion,
   modelVersionOf,
+  type Pinned,
+  type SystemRecords,
 } from "../ports/model-version.js";
-import type { Pinned, SystemRecords } from "../ports/system-records.js";
 
 /**
  * Chooses the model to load for a database: the one that it is pinned to. `MODEL` must name it, or one before it:

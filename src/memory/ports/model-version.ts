@@ -1,3 +1,5 @@
+import type { ModelIdentity } from "./embedder.js";
+
 /**
  * A model version of a database: the vectors of one model. It is part of a log's id: the first model's
  * logs are named `<random>`, a later model's `<random>x<model version>`. A log and its copies in other
@@ -24,4 +26,21 @@ export function inModelVersion(logId: string, modelVersion: ModelVersion): strin
 /** Returns the part of a log's id that it shares with its copies. */
 export function baseOf(logId: string): string {
   return logId.split(MARK, 1)[0] as string;
+}
+
+/** A model that a database was pinned to, and the model version of the logs that have its vectors. */
+export interface Pinned {
+  readonly modelVersion: ModelVersion;
+  readonly model: ModelIdentity;
+}
+
+/** The port to the records of a whole database. Every adapter passes `test/contract/system-records.ts`. */
+export interface SystemRecords {
+  /** Reads all models that the database was ever pinned to; the last one is pinned now. */
+  models(): Promise<readonly Pinned[]>;
+  /**
+   * Pins a model if the present one is still of the given model version; undefined means that there is none yet.
+   * True if it did.
+   */
+  pin(request: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean>;
 }

@@ -3,10 +3,10 @@ import type { Claims } from "./claims.js";
 import type { Erasures } from "./erasures.js";
 import type { Indexes } from "./index.js";
 import type { Log } from "./log.js";
+import type { SystemRecords } from "./model-version.js";
 import type { Names, Recent } from "./names.js";
 import type { Quota } from "./quota.js";
 import type { SecondaryIndexes } from "./secondary-indexes.js";
-import type { SystemRecords } from "./system-records.js";
 
 /** The ports of the domain, and the clock; each part of it takes those that it uses. */
 export interface DomainPorts {

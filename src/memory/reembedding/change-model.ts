@@ -5,9 +5,8 @@ import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import { isEnd } from "../ports/log.js";
-import { inModelVersion, type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import { inModelVersion, type ModelVersion, modelVersionOf, type Pinned } from "../ports/model-version.js";
 import type { DomainPorts } from "../ports/ports.js";
-import type { Pinned } from "../ports/system-records.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */

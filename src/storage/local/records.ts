@@ -1,8 +1,8 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
 import type { Recent, Scope } from "../../memory/ports/names.js";
-import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
 import { durably, reading } from "./durably.js";
 
 /** Number of expired claims that each new one removes: more than one, so that none pile up. */

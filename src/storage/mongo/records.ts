@@ -1,8 +1,8 @@
 import type { Collection, Db } from "mongodb";
 import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
 import type { Recent, Scope } from "../../memory/ports/names.js";
-import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
 import { findOrInsert, withTimeout } from "./driver.js";
 import { nameId, scopeIn } from "./ids.js";
 
