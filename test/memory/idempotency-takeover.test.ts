@@ -103,6 +103,31 @@ describe("a store whose owner died", () => {
     expect(undone).toBe(1);
   });
 
+  it("is stored once though its first owner only slept, takes over from one that died, and fails before it stores", async () => {
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const other = () => aProcess({ exclusive: false });
+    const { running } = await start(other(), asked("x"), (reached) => {
+      let attempts = 0;
+      const before = () => {
+        if (++attempts > 1) throw unavailable("the model is away");
+        reached();
+        return asleep;
+      };
+      return writing("x", { before });
+    });
+    // The steady clock stands still while a machine sleeps.
+    clock.wallAheadMs += OWNER_TIMEOUT_MS;
+    await start(other(), asked("x"), afterAppend);
+    clock.wallAheadMs += OWNER_TIMEOUT_MS;
+    wake();
+    await expect(running).rejects.toThrow("the model is away");
+    const { answered } = await other().run(asked("x"), writing("x"));
+    expect(await idsInLog()).toEqual([answered.id]);
+  });
+
   it("and whose write lands late is found by the call that took over, while that embeds", async () => {
     let late: (() => Promise<number>) | undefined;
     const { log } = service.storage;
