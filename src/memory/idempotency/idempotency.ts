@@ -164,7 +164,8 @@ export class Idempotency {
       } finally {
         if (!isFirst) await work.undo();
       }
-      return { answered, replayed: !isFirst };
+      // Whoever was answered first may have deleted it since.
+      return isFirst ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
