@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../errors.js";
@@ -8,6 +9,7 @@ import { type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
 import { readJson, readLongJson } from "./json.js";
 import { checkNothingIsLost, isObject, parsed, textOf } from "./json-text.js";
+import { readQuery } from "./rest/query.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -47,6 +49,28 @@ export async function readMessage(call: Call, messages: Messages): Promise<Messa
   const bytes = await readAll(call, bytesMax + ENVELOPE_BYTES);
   const plain = await unpackEnvelope(call, bytes, messages);
   return decodeBody(plain, { message, encoding });
+}
+
+/**
+ * Reads and decodes the message in the query of Connect's GET, as that of a body.
+ *
+ * @throws MemoryError `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
+ */
+export async function readQueried(call: Call, url: string, messages: Messages): Promise<Message> {
+  const query = readQuery(url);
+  const valueOf = (name: string) => query.find(([each]) => each === name)?.[1] ?? "";
+  const text = valueOf("message");
+  const bytes = valueOf("base64") === "1" ? fromBase64(text) : Buffer.from(text);
+  const isZipped = valueOf("compression") === "gzip";
+  return decodeBody(isZipped ? await unzip(call, bytes, messages.bytesMax) : bytes, messages);
+}
+
+function fromBase64(text: string): Uint8Array {
+  try {
+    return base64Decode(text);
+  } catch {
+    throw invalid("body", "is not base64, as its query says");
+  }
 }
 
 /** Reads and decodes the messages of a streaming call, one by one. @throws as `readMessage` does. */
