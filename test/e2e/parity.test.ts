@@ -21,13 +21,6 @@ interface Ended {
   readonly body: unknown;
 }
 
-/** A way to call an RPC with a body, whatever that is; undefined where the RPC has no such way. */
-interface Way {
-  /** An account of its own for each, so that all find the same. */
-  key: string;
-  call(body: string, key: string): Promise<Ended> | undefined;
-}
-
 let url: string;
 let http2: ClientHttp2Session;
 beforeAll(async () => {
@@ -97,7 +90,9 @@ async function byTool(name: string, key: string, args: string): Promise<Ended> {
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`,
   });
-  const { result } = (await response.json()) as { result: { isError?: boolean; content: [{ text: string }] } };
+  const { result } = (await response.json()) as {
+    result: { isError?: boolean; content: [{ text: string }] };
+  };
   const [{ text }] = result.content;
   if (result.isError !== true) return { code: "ok", message: "", body: undefined };
   const [, message = "", code = ""] = /^(.*) \((\w+)(?:, \w+)?\)\. /s.exec(text) ?? [];
@@ -111,14 +106,17 @@ function failed(code: string, message: string): Ended {
 /** An answer without what no two calls share, and what each protocol counts for itself. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
+  if (typeof value === "string") return value.replace(/mem_\w+/g, "mem_");
   if (typeof value !== "object" || value === null) return value;
-  const own = /^(.*_?id|etag|created_at|updated_at|expire.*|api_key|prefix|since|.*_token|first|last|last_used_at)$/;
+  const own =
+    /^(.*_?id|etag|created_at|updated_at|expire.*|api_key|prefix|since|.*_token|first|last|last_used_at|calls)$/;
   const shared = Object.entries(value).filter(([name]) => !own.test(name));
   return Object.fromEntries(shared.map(([name, each]) => [name, comparable(each)]));
 }
 
 it("a body, as it should be or not, ends alike by REST, Connect, its GET, and gRPC", async () => {
   const chance = chanceOf(SEED);
+  // Each has an account of its own, so that all find the same.
   const keys = await Promise.all(Array.from({ length: 4 }, async () => (await signUp(url)).key));
   const [connectKey, grpcKey, restKey, getKey] = keys as [string, string, string, string];
   const codes = new Set<string>();
@@ -131,7 +129,8 @@ it("a body, as it should be or not, ends alike by REST, Connect, its GET, and gR
     const query = `${path}?encoding=json&message=${encodeURIComponent(body)}`;
     // What has no such path changes this account as the others.
     const rest = byHttp(PATHS[method.name] ?? path, restKey, body);
-    const get = isRead && query.length <= QUERY_BYTES_MAX ? byHttp(query, getKey) : byHttp(path, getKey, body);
+    const get =
+      isRead && query.length <= QUERY_BYTES_MAX ? byHttp(query, getKey) : byHttp(path, getKey, body);
     const others = await Promise.all([byGrpc(path, grpcKey, body), rest, get]);
     expect(others, `${method.name} ${body}`).toEqual([expected, expected, expected]);
     codes.add(expected.code);
@@ -148,11 +147,19 @@ it("arguments that an RPC refuses are refused in the same words by the tool that
     const body = randomRequest(chance, method.input);
     // Tools fill these in, or read them themselves; of these numbers, they say more.
     if (!/^\{"namespace":"parity[^{]*,"|,"namespace":"parity/.test(body)) continue;
-    if (/null|-0|1e400|max_?tokens|page_?size|nothing|toString|a\.b"|"a":1,"a":2/i.test(body)) continue;
+    if (/"[a-z]+[A-Z]\w*":/.test(body)) continue;
+    if (
+      /null|-0|1e400|\d{16}|min_fit|on_similar|max_?tokens|page_?size|nothing|toString|a\.b"|"a":1,"a":2/i.test(
+        body,
+      )
+    )
+      continue;
     const { code, message } = await byHttp(`/${method.parent.typeName}/${method.name}`, key, body);
     if (code !== "invalid_argument") continue;
     refused++;
     const told = await byTool(TOOLS[method.name] as string, key, body);
+    // A message of MCP is searched for these before its arguments are read.
+    if (told.message.endsWith("is given twice")) continue;
     expect(told, `${method.name} ${body}`).toMatchObject({ code, message });
   }
   expect(refused).toBeGreaterThan(10);

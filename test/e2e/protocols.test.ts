@@ -73,9 +73,17 @@ describe("Connect's GET", () => {
   });
 
   it.each([
-    ["an unknown field", { message: '{"namespace":"n","nothing":1}' }, "nothing is not a field of ListMemories"],
+    [
+      "an unknown field",
+      { message: '{"namespace":"n","nothing":1}' },
+      "nothing is not a field of ListMemories",
+    ],
     ["a number in quotes", { message: '{"namespace":"n","page_size":"5"}' }, "page_size is a string"],
-    ["a number that no double holds", { message: '{"namespace":"n","filter":{"a":9007199254740993}}' }, "filter.a has"],
+    [
+      "a number that no double holds",
+      { message: '{"namespace":"n","filter":{"a":9007199254740993}}' },
+      "filter.a has",
+    ],
     ["what is not base64", { message: "%", base64: "1" }, "body is not base64"],
     ["what is not gzip", { message: "e30", base64: "1", compression: "gzip" }, "body is not gzip"],
     [

@@ -153,7 +153,8 @@ describe("a store with an idempotency key", () => {
       const [id = ""] = await idsInLog();
       await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id });
       const again = run(aProcess());
-      if (what === "a store") await expect(again).rejects.toMatchObject({ reason: "IDEMPOTENT_MEMORY_DELETED" });
+      if (what === "a store")
+        await expect(again).rejects.toMatchObject({ reason: "IDEMPOTENT_MEMORY_DELETED" });
       else expect(await again).toMatchObject([{ error: { reason: "IDEMPOTENT_MEMORY_DELETED" } }]);
       expect(await idsInLog()).toEqual([]);
     },

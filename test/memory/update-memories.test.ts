@@ -111,7 +111,11 @@ it("finds the memories with its ids in the copy of a log that moves meanwhile", 
     }),
   };
   const { filter: _, ...byIds } = { ...request, ids, metadata: { kind: "own" } };
-  expect(await updateMemories(moving, byIds)).toMatchObject({ updated: 0, unchanged: ids.length, failed: [] });
+  expect(await updateMemories(moving, byIds)).toMatchObject({
+    updated: 0,
+    unchanged: ids.length,
+    failed: [],
+  });
 });
 
 it("removes paths through objects alone, also of odd keys", () => {

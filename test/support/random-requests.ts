@@ -14,7 +14,8 @@ const ID = '"mem_01h455vb4pex5vsknk084sn02q"';
 
 /** Makes the JSON of a request, most fields of which are as they should be. */
 export function randomRequest(chance: Chance, message: DescMessage): string {
-  if (chance.below(40) === 0) return chance.pick(["", "{", "[]", "null", '"a"', "{}{}", '{"a":1,}', "\ufeff{}"]);
+  if (chance.below(40) === 0)
+    return chance.pick(["", "{", "[]", "null", '"a"', "{}{}", '{"a":1,}', "\ufeff{}"]);
   return objectOf(chance, message);
 }
 
@@ -23,14 +24,14 @@ function objectOf(chance: Chance, message: DescMessage): string {
   for (const field of message.fields) {
     if (chance.below(10) >= (field.name === "namespace" || field.name === "text" ? 9 : 3)) continue;
     const name = chance.below(6) === 0 ? field.jsonName : field.name;
-    members.push(`${JSON.stringify(name)}:${valueOf(chance, field)}`);
-    if (chance.below(60) === 0) members.push(`${JSON.stringify(field.name)}:${valueOf(chance, field)}`);
+    members.push(`${JSON.stringify(name)}:${fieldOf(chance, field)}`);
+    if (chance.below(60) === 0) members.push(`${JSON.stringify(field.name)}:${fieldOf(chance, field)}`);
   }
   if (chance.below(30) === 0) members.push(`${chance.pick(['"nothing"', '"toString"', '"a.b"'])}:1`);
   return `{${members.join(",")}}`;
 }
 
-function valueOf(chance: Chance, field: DescField): string {
+function fieldOf(chance: Chance, field: DescField): string {
   if (chance.below(8) === 0) return chance.pick(ODD);
   if (field.fieldKind !== "list") return oneOf(chance, field);
   return `[${Array.from({ length: chance.below(4) }, () => oneOf(chance, field)).join(",")}]`;
@@ -56,7 +57,13 @@ function messageOf(chance: Chance, message: DescMessage): string {
     case "google.protobuf.FieldMask":
       return chance.pick(['"id,score"', '"text"', '"metadata.a_b"', '"expireTime"', '""']);
     case "google.protobuf.Struct":
-      return chance.pick(['{"a":1}', "{}", '{"a":{"$in":[1,"b"]}}', '{"n":9007199254740993}', '{"a":{"b":[null]}}']);
+      return chance.pick([
+        '{"a":1}',
+        "{}",
+        '{"a":{"$in":[1,"b"]}}',
+        '{"n":9007199254740993}',
+        '{"a":{"b":[null]}}',
+      ]);
     default:
       return objectOf(chance, message);
   }

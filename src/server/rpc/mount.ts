@@ -71,11 +71,7 @@ const readInput: Interceptor = (next) => async (request) => {
   return next(Object.assign(request, { message }));
 };
 
-async function* readStream(
-  empty: AsyncIterable<Message>,
-  call: Call,
-  { body, ...messages }: Input,
-) {
+async function* readStream(empty: AsyncIterable<Message>, call: Call, { body, ...messages }: Input) {
   // It has no message, but Connect's own refusals, such as of an unknown compression.
   yield* empty;
   try {
