@@ -1,13 +1,15 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../errors.js";
+import { isObject } from "../memory/requests/metadata.js";
 import { type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
 import { readJson, readLongJson } from "./json.js";
-import { checkNothingIsLost, isObject, parsed, textOf } from "./json-text.js";
+import { checkNothingIsLost, parsed, textOf } from "./json-text.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -47,6 +49,28 @@ export async function readMessage(call: Call, messages: Messages): Promise<Messa
   const bytes = await readAll(call, bytesMax + ENVELOPE_BYTES);
   const plain = await unpackEnvelope(call, bytes, messages);
   return decodeBody(plain, { message, encoding });
+}
+
+/**
+ * Reads and decodes the message in the query of Connect's GET, as that of a body.
+ *
+ * @throws MemoryError `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
+ */
+export async function readQueried(call: Call, url: string, messages: Messages): Promise<Message> {
+  const query = readQuery(url);
+  const given = (name: string) => query.find(([each]) => each === name)?.[1] ?? "";
+  const text = given("message");
+  const bytes = given("base64") === "1" ? fromBase64(text) : Buffer.from(text);
+  const isZipped = given("compression") === "gzip";
+  return decodeBody(isZipped ? await unzip(call, bytes, messages.bytesMax) : bytes, messages);
+}
+
+function fromBase64(text: string): Uint8Array {
+  try {
+    return base64Decode(text);
+  } catch {
+    throw invalid("body", "is not base64, as its query says");
+  }
 }
 
 /** Reads and decodes the messages of a streaming call, one by one. @throws as `readMessage` does. */
@@ -100,7 +124,33 @@ export async function readObject(call: Call, bytesMax: number): Promise<Readonly
   const value = parsed(text);
   if (!isObject(value)) throw invalid("body", "is not a JSON object");
   checkNothingIsLost(text);
-  return value as Readonly<Record<string, unknown>>;
+  return value;
+}
+
+/**
+ * Reads the names and values of a URL's query, in their order, each as often as it comes. `URLSearchParams`
+ * is not used: it reads bytes that are not UTF-8 as U+FFFD, so that two values become one.
+ *
+ * @throws MemoryError `invalid_argument`.
+ */
+export function readQuery(url: string): [name: string, value: string][] {
+  const start = url.indexOf("?");
+  if (start === -1) return [];
+  const pairs = url.slice(start + 1).split("&");
+  return pairs
+    .filter((pair) => pair !== "")
+    .map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      return [decodePercent(name), decodePercent(value.join("="))];
+    });
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw invalid("query", "is not percent-encoded UTF-8");
+  }
 }
 
 function tooLarge(bytesMax: number): MemoryError {

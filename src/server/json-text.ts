@@ -44,10 +44,6 @@ export function parsed(text: string, what = "body"): unknown {
   }
 }
 
-export function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /**
  * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an integer
  * that no double holds. The text must be valid JSON of an object. One pass without recursion.
@@ -60,13 +56,14 @@ export function isObject(value: unknown): value is object {
  */
 export function checkNothingIsLost(text: string, rewritten?: string): void {
   const scopes: Scope[] = [];
+  const reading: Reading = { scopes, rewritten };
   let expectsKey = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
       const end = endOfString(text, at);
       if (expectsKey) {
-        add(unquoted(text.slice(at, end)), { scopes, rewritten });
+        add(unquoted(text.slice(at, end)), reading);
         expectsKey = false;
       }
       at = end - 1;
@@ -82,8 +79,8 @@ export function checkNothingIsLost(text: string, rewritten?: string): void {
       scope.index++;
     } else if (char === MINUS || isDigit(char)) {
       const end = endOfNumber(text, at);
-      if (rewritten !== undefined) checkWritten(text.slice(at, end), { scopes, rewritten });
-      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), { scopes, rewritten });
+      if (rewritten !== undefined) checkWritten(text.slice(at, end), reading);
+      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), reading);
       at = end - 1;
     }
   }

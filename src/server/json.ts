@@ -11,9 +11,11 @@ import {
 } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { invalid } from "../errors.js";
+import { isObject } from "../memory/requests/metadata.js";
+import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { checkNothingIsLost, isObject, shown, textOf } from "./json-text.js";
+import { checkNothingIsLost, shown, textOf } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -161,7 +163,7 @@ function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, n
 
 function checkString(name: string, value: unknown): asserts value is string {
   if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send a string`);
-  if (!value.isWellFormed()) throw invalid(name, "is not well-formed Unicode (a lone surrogate)");
+  expectWellFormed(name, value);
 }
 
 function messageIn(message: DescMessage, value: unknown, name: string): unknown {

@@ -205,7 +205,8 @@ describe("lists", () => {
         const outcome = await protocol().call("ListMemories", { namespace: "n", page_token }, { key });
         expect(outcome, page_token).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
       }
-      for (const page_token of ["x", own]) {
+      const names = ["n".repeat(8_000), "a\nb", "\ud800", ""].map((name) => tokenOf(["namespaces", name]));
+      for (const page_token of ["x", own, ...names]) {
         const outcome = await protocol().call("ListNamespaces", { page_token }, { key });
         expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
       }

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { beforeAll, describe, expect, it, vi } from "vitest";
@@ -69,6 +70,36 @@ describe("Connect's GET", () => {
       const outcome = await get(asking({ encoding: "json", message }));
       expect(outcome).toMatchObject({ status: 400, code: "invalid_argument" });
     }
+  });
+
+  it.each([
+    [
+      "an unknown field",
+      { message: '{"namespace":"n","nothing":1}' },
+      "nothing is not a field of ListMemories",
+    ],
+    ["a number in quotes", { message: '{"namespace":"n","page_size":"5"}' }, "page_size is a string"],
+    [
+      "a number that no double holds",
+      { message: '{"namespace":"n","filter":{"a":9007199254740993}}' },
+      "filter.a has",
+    ],
+    ["what is not base64", { message: "%", base64: "1" }, "body is not base64"],
+    ["what is not gzip", { message: "e30", base64: "1", compression: "gzip" }, "body is not gzip"],
+    [
+      "what unpacks to more than a body may have",
+      {
+        message: gzipSync(`{"namespace":"${"n".repeat(2_000_000)}"}`).toString("base64url"),
+        base64: "1",
+        compression: "gzip",
+      },
+      "the body is larger than 1,048,576 bytes",
+    ],
+  ])("refuses %s in the words of a body", async (_, query, says) => {
+    const path = `/recalld.v1.MemoryService/ListMemories?${new URLSearchParams({ encoding: "json", ...query })}`;
+    const { code, message } = await get(path);
+    expect(message).toContain(says);
+    expect(code).toBe(says.includes("larger") ? "resource_exhausted" : "invalid_argument");
   });
 
   it("reads no key from the query", async () => {

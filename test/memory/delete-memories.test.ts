@@ -105,3 +105,22 @@ it("deletes by a filter what others update meanwhile, unless it does not match a
   const [left] = (await log.fetch({ logId, sequences: [ids.length + 4], what: "text" })).found;
   expect(left?.entry).toMatchObject({ id: b.id, metadata: '{"kind":"other"}' });
 });
+
+it("says that more is left by a filter where another makes a new version before it is read", async () => {
+  const { log, names } = service.storage;
+  const logId = (await names.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
+  const id = ids.at(-1) as string;
+  const updating = beginning(() => {});
+  const { begin } = updating.erasures;
+  let begun = 0;
+  updating.erasures.begin = async (erasure) => {
+    if (begun++ === 0) {
+      const entries = [{ ...aMemory({ id, vectors }), replaces: ids.length }];
+      await log.append({ logId, from: ids.length + 1, entries });
+    }
+    await begin(erasure);
+  };
+  const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { $id: { $in: ids } } };
+  expect(await deleteMemories(updating, deleting)).toEqual({ deleted: ids.length - 1, more: true });
+  expect(await deleteMemories(domain.ports, deleting)).toEqual({ deleted: 1, more: false });
+});

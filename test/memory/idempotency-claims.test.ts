@@ -151,3 +151,11 @@ it.each([
     answer: ["createdAtMs", "id", "tokens"],
   });
 });
+
+it("an update of the same metadata in another order is the same request", async () => {
+  const one = await open().updateMemory({ metadata: { a: 1, b: { c: [{ d: 2, e: 3 }], f: 4 } } });
+  await service.close();
+  service = await TestService.open({ clock });
+  const other = await open().updateMemory({ metadata: { b: { f: 4, c: [{ e: 3, d: 2 }] }, a: 1 } });
+  expect(other.request).toBe(one.request);
+});

@@ -73,7 +73,9 @@ describe("a store whose owner died", () => {
       const { answered } = await aProcess({ exclusive: false }).run(asked("x"), writing("x"));
       await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: answered.id });
       wake();
-      await running.catch(() => {});
+      // The one that had not confirmed has waited too long already.
+      const reason = where === "behind that" ? "IDEMPOTENT_MEMORY_DELETED" : undefined;
+      await expect(running).rejects.toMatchObject({ reason });
       expect(await idsInLog()).toEqual([]);
     },
   );
@@ -101,6 +103,31 @@ describe("a store whose owner died", () => {
     expect(await idsInLog()).toEqual([answered.id]);
     // The first call's answer came second, so its charge was refunded.
     expect(undone).toBe(1);
+  });
+
+  it("is stored once though its first owner only slept, takes over from one that died, and fails before it stores", async () => {
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const other = () => aProcess({ exclusive: false });
+    const { running } = await start(other(), asked("x"), (reached) => {
+      let attempts = 0;
+      const before = () => {
+        if (++attempts > 1) throw unavailable("the model is away");
+        reached();
+        return asleep;
+      };
+      return writing("x", { before });
+    });
+    // The steady clock stands still while a machine sleeps.
+    clock.wallAheadMs += OWNER_TIMEOUT_MS;
+    await start(other(), asked("x"), afterAppend);
+    clock.wallAheadMs += OWNER_TIMEOUT_MS;
+    wake();
+    await expect(running).rejects.toThrow("the model is away");
+    const { answered } = await other().run(asked("x"), writing("x"));
+    expect(await idsInLog()).toEqual([answered.id]);
   });
 
   it("and whose write lands late is found by the call that took over, while that embeds", async () => {

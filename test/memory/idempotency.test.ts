@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { store } from "../../src/memory/operations/store.js";
+import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { CALLER, scopeOf } from "./domain.js";
 import {
@@ -133,6 +135,30 @@ describe("a store with an idempotency key", () => {
       reason: "IDEMPOTENT_MEMORY_DELETED",
     });
   });
+
+  it.each(["a store", "a batch"])(
+    "says so of %s whose answer was not kept, when what it stored was deleted before it comes again",
+    async (what) => {
+      const lost = () => Promise.reject(unavailable("the database is away"));
+      const claims = withChanges(service.storage.claims, { answer: lost });
+      const forgetful = new Idempotency({ ...service.storage, claims, clock });
+      const run = async (idempotency: Idempotency) => {
+        const on = { caller: CALLER, namespace: "a", idempotencyKey: "key" };
+        const ports = { ...domain.ports, idempotency };
+        if (what === "a store") return store(ports, { ...on, text: "x" });
+        const { results } = await storeBatch(ports, { ...on, memories: [{ text: "x" }] });
+        return results;
+      };
+      await expect(run(forgetful)).rejects.toThrow("the database is away");
+      const [id = ""] = await idsInLog();
+      await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id });
+      const again = run(aProcess());
+      if (what === "a store")
+        await expect(again).rejects.toMatchObject({ reason: "IDEMPOTENT_MEMORY_DELETED" });
+      else expect(await again).toMatchObject([{ error: { reason: "IDEMPOTENT_MEMORY_DELETED" } }]);
+      expect(await idsInLog()).toEqual([]);
+    },
+  );
 
   it("tells why it failed also when its key cannot be freed", async () => {
     const away = unavailable("the database is away");

@@ -89,6 +89,35 @@ it("leaves alone what another call has changed so that it does not match any mor
   expect(await metadataOf(second)).toBe('{"kind":"own","n":1,"done":true}');
 });
 
+it("finds the memories with its ids in the copy of a log that moves meanwhile", async () => {
+  const { log, names, secondaryIndexes } = service.storage;
+  const logId = (await names.find(scopeOf("n"))) ?? "";
+  const sequences = ids.map((_, i) => i + 1);
+  const move = async () => {
+    const { found } = await log.fetch({ logId, sequences, what: "all" });
+    const entries = found.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
+    await log.append({ logId: `${logId}x1`, from: 1, entries });
+    await names.rename(scopeOf("n"), { from: logId, to: `${logId}x1` });
+    await log.erase({ logId, sequences });
+  };
+  let calls = 0;
+  const moving = {
+    ...domain.ports,
+    secondaryIndexes: withChanges(secondaryIndexes, {
+      findReplacements: async (sought) => {
+        if (calls++ === 0) await move();
+        return secondaryIndexes.findReplacements(sought);
+      },
+    }),
+  };
+  const { filter: _, ...byIds } = { ...request, ids, metadata: { kind: "own" } };
+  expect(await updateMemories(moving, byIds)).toMatchObject({
+    updated: 0,
+    unchanged: ids.length,
+    failed: [],
+  });
+});
+
 it("removes paths through objects alone, also of odd keys", () => {
   const metadata = JSON.parse('{"a":{"b":1,"c":{"d":2}},"l":[{"b":1}],"x.y":1,"__proto__":{"b":3},"$id":4}');
   const paths = ["a.b", "a.c.d.e", "l.b", "x\\.y", "__proto__.b", "\\$id", "none"];

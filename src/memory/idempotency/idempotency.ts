@@ -106,7 +106,7 @@ export class Idempotency {
    * long; and whatever `write` throws.
    */
   async run(request: IdempotentRequest, work: IdempotentWork): Promise<Outcome> {
-    const { scope, idempotencyKey, content, isBatch = false } = request;
+    const { scope, idempotencyKey, content } = request;
     const { claims, clock } = this.ports;
     const owner = `${this.#process}:${randomUUID()}`;
     const claimedAtMs = clock.wallMs();
@@ -126,8 +126,9 @@ export class Idempotency {
         if (existing.requestHash !== claim.requestHash) throw reused();
         if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
         if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
-          const isNew = existing.memoryId === claim.memoryId;
-          const outcome = await this.#own({ ...existing, owner }, { isNew, isBatch, work });
+          // Not by the memory's id: others may have taken this call's claim over, and have written for it.
+          const isNew = existing.owner === owner;
+          const outcome = await this.#own({ ...existing, owner }, { isNew, request, work });
           if (outcome !== undefined) return outcome;
         }
         if (clock.nowMs() > deadlineMs)
@@ -142,9 +143,10 @@ export class Idempotency {
   /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
     { id, owner, memoryId, stored = [] }: Claim,
-    { isNew, isBatch, work }: { isNew: boolean; isBatch: boolean; work: IdempotentWork },
+    { isNew, request, work }: { isNew: boolean; request: IdempotentRequest; work: IdempotentWork },
   ): Promise<Outcome | undefined> {
     const { claims, clock } = this.ports;
+    const { isBatch = false } = request;
     const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">) =>
       claims.takeOver({ id, from: owner, to: owner, ...how });
     let appending = false;
@@ -162,7 +164,8 @@ export class Idempotency {
       } finally {
         if (!isFirst) await work.undo();
       }
-      return { answered, replayed: !isFirst };
+      // Whoever was answered first may have deleted it since.
+      return isFirst ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       if (error instanceof UnfinishedBatchError && error.stored.length > 0) {

@@ -57,15 +57,18 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const { logId, selection } = matching;
   await finishBroken(ports, logId);
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
+  let missed = false;
   const left = await forgetAll(targets, async (sequences) => {
-    // Read again, because others may have deleted or changed them meanwhile.
+    // Read again, because others may have deleted or changed them meanwhile, or their log has moved.
     const found = await readMatching(ports, { ...selecting, logId, sequences });
+    // Another may have made a version that matches, too.
+    missed ||= found.length < sequences.length;
     return found.map(({ sequence, entry: { id } }) => {
       const first = { ...newErasure(ports.clock, { scope, logId }), sequence };
       return { scope, id, filter, first };
     });
   });
-  return { deleted, more: left > 0 || selection.size > targets.length };
+  return { deleted, more: missed || left > 0 || selection.size > targets.length };
 }
 
 /** Number of memories of a namespace to erase at a time. */

@@ -3,7 +3,7 @@ import { followMoves, heldLogOf, measureNamespace } from "../log/living-log.js";
 import type { Measured } from "../ports/log.js";
 import type { Named } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
-import { parsePrefix } from "../requests/namespace.js";
+import { parseNamespace, parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, parsePageSize, parsePageToken, tokenOf } from "../requests/page.js";
 import type { Ports } from "./ports.js";
 
@@ -36,14 +36,14 @@ export async function listNamespaces(
   const prefix = parsePrefix(request.prefix ?? "");
   const words = prefix === "" ? [] : [prefix];
   const token = parsePageToken(request.pageToken, "namespaces", 1 + words.length);
-  if (token !== undefined && token[1] !== words[0]) throw badToken();
+  let [after = ""] = token ?? [];
+  if (token !== undefined && (token[1] !== words[0] || !isName(after))) throw badToken();
   await ports.quota.verify(caller);
   const { accountId, namespace: own } = caller;
   if (own !== undefined) {
     const held = own.startsWith(prefix) && (await measureNamespace(ports, { accountId, namespace: own }));
     return { items: held ? [{ namespace: own, ...held }] : [], nextPageToken: "" };
   }
-  let [after = ""] = token ?? [];
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
@@ -58,6 +58,15 @@ export async function listNamespaces(
     if (heads.length <= asked) return { items, nextPageToken: "" };
   }
   return { items, nextPageToken: tokenOf(["namespaces", after, ...words]) };
+}
+
+/** True for what a namespace can be named: databases take no others as keys. */
+function isName(text: string): boolean {
+  try {
+    return parseNamespace(text) === text;
+  } catch {
+    return false;
+  }
 }
 
 async function measureListed(ports: Ports, { scope, logId }: Named): Promise<Namespace | undefined> {

@@ -178,7 +178,9 @@ async function updateFrom(
     });
   const updateIds = async () => {
     const left = await updateAll(ids.slice(place - 1), async (some) => {
-      const found = await findMemories(ports, { logId, ids: some, what: "text" });
+      // Looked up each time: a log that has moved meanwhile is erased soon.
+      const present = (await ports.names.find(scope)) ?? logId;
+      const found = await findMemories(ports, { logId: present, ids: some, what: "text" });
       for (const id of some) if (!found.has(id)) failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     });

@@ -6,7 +6,7 @@ import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../requests/handle-secrets.js";
 import { parseMemoryId } from "../requests/id.js";
-import { type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { parseText } from "../requests/text.js";
 import { type Expiry, parseExpiry, parseTimeOfYears } from "../requests/times.js";
@@ -115,7 +115,7 @@ function parseChanges(
     metadata: metadataChange(mask, { given: metadata ?? {}, merges }),
     expiresAtMs: changesExpiry ? (parseExpiry(expiry, clock.wallMs()) ?? null) : undefined,
     eventAtMs: changesEvent ? (parseTimeOfYears("event_time", eventAtMs) ?? null) : undefined,
-    asked: JSON.stringify([...asked.map((it) => it ?? null), ...more]),
+    asked: canonicalMetadata(JSON.stringify([...asked.map((it) => it ?? null), ...more])),
     redacted,
   };
 }

@@ -1,6 +1,11 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
-import { type Attempt, parseIdempotencyKey, UnfinishedBatchError } from "../idempotency/idempotency.js";
+import {
+  type Attempt,
+  deletedSince,
+  parseIdempotencyKey,
+  UnfinishedBatchError,
+} from "../idempotency/idempotency.js";
 import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import type { Answered } from "../ports/claims.js";
@@ -12,6 +17,7 @@ import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.j
 import { newMemoryId } from "../requests/id.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
+import { findMemories } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -345,11 +351,17 @@ class Writer<A> {
     const { id, text } = item;
     try {
       if (outcome.status === "rejected") throw outcome.reason;
+      const { logId, existing } = outcome.value;
+      // An earlier attempt has written it, and it may have been deleted since: nobody must believe that it exists.
+      if (this.attempt !== undefined && existing.op === "erased") {
+        const found = await findMemories(this.ports, { logId, ids: [existing.id], what: "head" });
+        if (!found.has(existing.id)) throw deletedSince();
+      }
       const stored = await item.answer(outcome.value);
       this.#results.set(id, { stored });
       const isBatch = this.batch.findStored !== undefined;
       if (text === undefined || !item.isPaid(stored)) return;
-      if (!isBatch || isSame(outcome.value.existing, made)) this.#paid.push(stored);
+      if (!isBatch || isSame(existing, made)) this.#paid.push(stored);
     } catch (error) {
       this.#results.set(id, { error: itemError(error) });
     }

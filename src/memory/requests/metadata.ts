@@ -1,4 +1,5 @@
 import { count, invalid } from "../../errors.js";
+import { expectWellFormed } from "./text.js";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -44,13 +45,13 @@ function sorted(value: Json): Json {
 
 function check(value: Json, depth: number): void {
   if (typeof value === "number") checkNumber(value);
-  if (typeof value === "string") checkString(value);
+  if (typeof value === "string") expectWellFormed("metadata", value);
   if (typeof value !== "object" || value === null) return;
   if (depth > METADATA_DEPTH_MAX) {
     throw invalid("metadata", `is more than ${METADATA_DEPTH_MAX} levels deep`);
   }
   for (const [key, inner] of Object.entries(value)) {
-    checkString(key);
+    expectWellFormed("metadata", key);
     check(inner, depth + 1);
   }
 }
@@ -60,10 +61,4 @@ function checkNumber(value: number): void {
   if (!Number.isFinite(value)) throw invalid("metadata", "has a number that is not finite");
   if (Object.is(value, -0))
     throw invalid("metadata", "has the number -0, which would come back as 0; send 0");
-}
-
-function checkString(value: string): void {
-  if (!value.isWellFormed()) {
-    throw invalid("metadata", "is not well-formed Unicode (a lone surrogate)");
-  }
 }

@@ -14,5 +14,9 @@ export function parseText(field: string, value: string): string {
 export function checkString(field: string, value: string, bytesMax: number): void {
   const bytes = Buffer.byteLength(value);
   if (bytes > bytesMax) throw invalid(field, `is ${count(bytes)} bytes; the limit is ${count(bytesMax)}`);
+  expectWellFormed(field, value);
+}
+
+export function expectWellFormed(field: string, value: string): void {
   if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
 }

@@ -1,5 +1,6 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { checkNothingIsLost, isObject, parsed, textOf } from "../json-text.js";
+import { isObject } from "../../memory/requests/metadata.js";
+import { checkNothingIsLost, parsed, textOf } from "../json-text.js";
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {

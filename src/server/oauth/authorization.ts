@@ -1,6 +1,6 @@
 import { isRegistered, type OAuthClient } from "../../accounts/oauth/client.js";
 import { invalid } from "../../errors.js";
-import { readQuery } from "../rest/query.js";
+import { readQuery } from "../body.js";
 import type { Clients } from "./clients.js";
 import { resourceOf, SCOPES } from "./metadata.js";
 

@@ -8,13 +8,13 @@ import {
 } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { invalid } from "../../errors.js";
-import { readBody, readMessage } from "../body.js";
+import { isObject } from "../../memory/requests/metadata.js";
+import { readBody, readMessage, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
-import { isObject, shown } from "../json-text.js";
+import { shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
-import { readQuery } from "./query.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
 import { type Endpoint, serve } from "./serve.js";
 import { sendStream } from "./streams.js";

@@ -20,7 +20,7 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Messages, readMessage, readMessages } from "../body.js";
+import { type Messages, readMessage, readMessages, readQueried } from "../body.js";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
 import { encodingOf, unsupported } from "../content-type.js";
@@ -37,11 +37,10 @@ export const callKey = createContextKey<Call | undefined>(undefined, { descripti
 /** The request of a call, before the call is opened. */
 const requestKey = createContextKey<FastifyRequest | undefined>(undefined, { description: "request" });
 
-/** The messages that a call sends, and its body; undefined where Connect reads them from the query. */
-const inputKey = createContextKey<(Messages & { readonly body: AsyncIterable<Uint8Array> }) | undefined>(
-  undefined,
-  { description: "input" },
-);
+/** The messages that a call sends, and its body, or the URL whose query has the message. */
+type Input = Messages & { readonly body: AsyncIterable<Uint8Array>; readonly url?: string };
+
+const inputKey = createContextKey<Input | undefined>(undefined, { description: "input" });
 
 export interface RpcOptions {
   readonly calls: Calls;
@@ -58,24 +57,21 @@ export interface RpcOptions {
 }
 
 /**
- * Reads the messages of a call, in place of the empty body that Connect has read. What cannot be read is the caller's
+ * Reads the messages of a call, in place of the empty one that Connect has read. What cannot be read is the caller's
  * mistake; Connect would call it a fault of the server, and not name the field.
  */
 const readInput: Interceptor = (next) => async (request) => {
   const call = callOf({ values: request.contextValues });
   const input = request.contextValues.get(inputKey);
   if (input === undefined) return next(request);
-  const message = request.stream
-    ? readStream(request.message, call, input)
-    : await readMessage(call, input).catch((error) => fail(call, error));
+  if (request.stream)
+    return next(Object.assign(request, { message: readStream(request.message, call, input) }));
+  const reading = input.url === undefined ? readMessage(call, input) : readQueried(call, input.url, input);
+  const message = await reading.catch((error) => fail(call, error));
   return next(Object.assign(request, { message }));
 };
 
-async function* readStream(
-  empty: AsyncIterable<Message>,
-  call: Call,
-  { body, ...messages }: Messages & { readonly body: AsyncIterable<Uint8Array> },
-) {
+async function* readStream(empty: AsyncIterable<Message>, call: Call, { body, ...messages }: Input) {
   // It has no message, but Connect's own refusals, such as of an unknown compression.
   yield* empty;
   try {
@@ -132,7 +128,6 @@ function fail(call: Call, error: unknown): never {
 function implementation({ descriptor, serve }: Rpc, calls: Calls): MethodImpl<DescMethod> {
   const answer = async (request: Message, context: HandlerContext) => {
     const call = callOf(context);
-    // Also one that Connect has read, from a query.
     call.message = request;
     try {
       return await calls.run(call, serve);
@@ -227,6 +222,7 @@ function bodyFor(
   bytesMax: number,
 ): UniversalServerRequest["body"] {
   const { header } = request;
+  if (request.method === "GET") emptyQuery(request, { message: method.input, bytesMax });
   const encoding = request.method === "POST" ? encodingOf(header.get("content-type") ?? "") : undefined;
   if (encoding === undefined) return request.body;
   const { codec, enveloped } = encoding;
@@ -235,11 +231,33 @@ function bodyFor(
   header.delete("content-length");
   if (!enveloped && header.get("content-encoding") === "gzip") {
     header.delete("content-encoding");
-    // Connect compresses its answer as the request was, unless the client says what it accepts.
-    if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
+    answerZipped(header);
   }
   if (method.methodKind !== "unary") return createAsyncIterable([]);
   return createAsyncIterable([enveloped ? encodeEnvelope(0, EMPTY[codec]) : EMPTY[codec]]);
+}
+
+/** Does the same with the message in the query of Connect's GET. */
+function emptyQuery(request: UniversalServerRequest, messages: Omit<Messages, "encoding">): void {
+  const url = new URL(request.url);
+  const { searchParams: query } = url;
+  const codec = query.get("encoding");
+  if (codec !== "json" && codec !== "proto") return;
+  const encoding = { codec, enveloped: false, header: "" } as const;
+  const body = createAsyncIterable<Uint8Array>([]);
+  request.contextValues?.set(inputKey, { ...messages, encoding, body, url: request.url });
+  query.set("message", EMPTY[codec].toString());
+  query.delete("base64");
+  if (query.get("compression") === "gzip") {
+    query.delete("compression");
+    answerZipped(request.header);
+  }
+  request.url = url.href;
+}
+
+/** Has Connect compress its answer as the request was, unless the client says what it accepts. */
+function answerZipped(header: Headers): void {
+  if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
 }
 
 /** Adds a body that explains a bare 405 or 415. */

@@ -2,6 +2,7 @@ import { invalid, parseWhole } from "../../../errors.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { parsePath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
+import { expectWellFormed } from "../../requests/text.js";
 import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
 import { byCreation } from "./found.js";
 
@@ -32,7 +33,7 @@ export function parseNeighbors(given: NeighborsFields | undefined): Neighbors | 
 
 function parseSame(path: string): readonly string[] {
   const field = "neighbors.same";
-  if (!path.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  expectWellFormed(field, path);
   // In filters such a name is of the memory itself: its id, or when it was stored.
   if (path.startsWith("$")) {
     throw invalid(field, "is no path of metadata; write a backslash before the dollar sign of a key");

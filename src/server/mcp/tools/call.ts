@@ -48,9 +48,11 @@ function withoutNulls({ requires = [] }: Tool, args: Json): Json {
 
 /** Refuses an argument that is one of the tool's with a slip in it; the RPC refuses all others that it does not know. */
 function checkNames({ name, input }: Tool, args: Json): void {
-  const unknown = Object.keys(args).find((each) => !Object.hasOwn(input, each)) ?? "";
-  const meant = didYouMean(unknown, Object.keys(input));
-  if (meant !== undefined) throw wrong(`${shown(unknown)} is no argument of ${name}; did you mean ${meant}?`);
+  for (const unknown of Object.keys(args).filter((each) => !Object.hasOwn(input, each))) {
+    const meant = didYouMean(unknown, Object.keys(input));
+    if (meant !== undefined)
+      throw wrong(`${shown(unknown)} is no argument of ${name}; did you mean ${meant}?`);
+  }
 }
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */

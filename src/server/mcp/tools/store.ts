@@ -33,9 +33,11 @@ export const store: Tool = {
   returns: ["id", "namespace"],
   writes: true,
   async run({ given, namespace, tokensMax, ask }) {
-    const { on_similar = "STORE" } = given;
+    // The RPC takes its fields under either name.
+    const { onSimilar = "STORE", on_similar = onSimilar, similarAbove } = given;
     const similar_above = on_similar === "STORE" ? SIMILAR_ABOVE : SAME_ABOVE;
-    const stored = await ask("Store", { similar_above, ...given, namespace });
+    const floor = similarAbove === undefined ? { similar_above } : {};
+    const stored = await ask("Store", { ...floor, ...given, namespace });
     // Any two texts that the model cannot read may be alike to it.
     const { id, redacted } = stored;
     const answer = { id, namespace, redacted };

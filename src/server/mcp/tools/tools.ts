@@ -5,8 +5,7 @@ import { namespaces } from "./namespaces.js";
 import { recall } from "./recall.js";
 import { store } from "./store.js";
 import type { Tool } from "./tool.js";
-import { update } from "./update.js";
-import { updateMany } from "./update-many.js";
+import { update, updateMany } from "./update.js";
 
 /** Name of the server, as clients show it. */
 export const NAMES = { name: "recalld", title: "recalld memory" };

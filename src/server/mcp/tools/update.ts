@@ -1,4 +1,4 @@
-import { type Json, NAMESPACE, REDACTED, type Tool, text } from "./tool.js";
+import { type Json, NAMESPACE, REDACTED, type Tool, text, texts } from "./tool.js";
 
 export const update: Tool = {
   name: "memory_update",
@@ -24,5 +24,50 @@ export const update: Tool = {
     const { memory, redacted } = await ask("UpdateMemory", { ...given, namespace });
     const { id, updated_at, etag } = memory as Json;
     return { id, namespace, updated_at, etag, redacted };
+  },
+};
+
+/** Failures that an answer names at most, so that it stays short. */
+const FAILED_MAX = 10;
+
+export const updateMany: Tool = {
+  name: "memory_update_many",
+  title: "Update the metadata of many memories",
+  description:
+    "Merges metadata into that of many memories, by their ids or by a filter, and removes keys. Use it to tag, correct or close many at once; texts stay. Call again with page_token while the answer has one.",
+  input: {
+    ids: { ...texts, description: "Up to 256" },
+    filter: { type: "object", description: 'In place of ids, such as {"topic": "travel"}' },
+    metadata: { type: "object", description: "Merged at every depth; null removes a key" },
+    remove: { ...texts, description: "Paths to remove, such as a.b" },
+    dry_run: { type: "boolean", description: "With a filter: only count what matches" },
+    page_token: text,
+    namespace: NAMESPACE,
+  },
+  output: {
+    updated: { type: "integer" },
+    unchanged: { type: "integer" },
+    matched: { type: "integer" },
+    failed: { type: "array", items: { type: "object" } },
+    page_token: text,
+    note: text,
+  },
+  returns: ["updated"],
+  writes: true,
+  destroys: true,
+  repeats: true,
+  async run({ given, namespace, ask }) {
+    const answer = await ask("UpdateMemories", { ...given, namespace });
+    const { updated = 0, unchanged = 0, matched, next_page_token: next } = answer;
+    if (given.dry_run === true) return { updated, matched };
+    const failed = (answer.failed as Json[] | undefined) ?? [];
+    const more = failed.length - FAILED_MAX;
+    return {
+      updated,
+      unchanged,
+      failed: failed.length > 0 ? failed.slice(0, FAILED_MAX) : undefined,
+      note: more > 0 ? `${more} other memories failed, too` : undefined,
+      page_token: next || undefined,
+    };
   },
 };
