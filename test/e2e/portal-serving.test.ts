@@ -197,6 +197,20 @@ describe("the portal", () => {
   });
 
   it.each([
+    ["slashes before a letter", `${"/".repeat(16_000)}a`],
+    ["slashes behind one", `a${"/".repeat(16_000)}`],
+  ])("spends neither time nor bytes on %s", async (_, address) => {
+    const beganMs = performance.now();
+    for (let times = 0; times < 10; times++) {
+      const response = await fetch(`${url}/docs/${address}`, { headers: { accept: "text/html" } });
+      expect(response.status).toBe(404);
+      expect((await response.text()).length).toBeLessThan(1_000);
+    }
+    // Trimming the slashes by a pattern took a third of a second each.
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+  });
+
+  it.each([
     ["/docs/nothing", "./"],
     ["/docs/nothing/here", "./../"],
     ["/docs/no/thing/here?a=b", "./../../"],

@@ -16,6 +16,8 @@ const NO_PAGE = /^(?:assets|pictures)\//;
 /** Page for addresses that lead nowhere. Its links begin with the way from its own folder up to `/docs/`. */
 const MISSING = "missing/page";
 const UP_FROM_MISSING = /="\.\.\//g;
+/** Longer addresses lead nowhere. A page for them would have the way up in each link: 32 times 48 KB for 16 KB. */
+const ADDRESS_CHARS_MAX = 256;
 const YEAR_SECONDS = 31_536_000;
 
 /**
@@ -100,6 +102,7 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
       url: "/docs/*",
       handler: (request, reply) => {
         const address = request.params["*"];
+        if (address.length > ADDRESS_CHARS_MAX) return reply.callNotFound();
         if (NO_PAGE.test(address)) return reply.sendFile(`docs/${address}`);
         if (docs.pages.has(address)) return reply.sendFile(`docs/${address || "index"}.html`);
         const meant = meantBy(address);
