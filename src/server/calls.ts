@@ -155,7 +155,7 @@ export class Calls {
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
-    if (isRefusal(call.error)) noteRefusal(call.request);
+    if (call.refusedWith !== undefined || isRefusal(call.error)) noteRefusal(call.request);
     call.watcher?.end({ code, ms, accountId });
     if (!call.isReported) return;
     const traceId = call.watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];

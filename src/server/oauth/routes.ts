@@ -69,16 +69,15 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
       return { location: await locationOf(call, { answer, read }, serving) };
     },
   });
-  // Applications register, and exchange a code for a key.
-  const byApplication = { credential: "key", refuse: refuseInOAuth } as const;
+  // Applications register, and exchange a code for a key, without any.
   add({
-    ...byApplication,
+    refuse: refuseInOAuth,
     url: "/register",
     takes: JSON_TYPE,
     answer: (call, reply) => register(call, reply, serving),
   });
   add({
-    ...byApplication,
+    refuse: refuseInOAuth,
     url: "/token",
     takes: FORM,
     answer: (call) => exchangeCode(call, serving),
