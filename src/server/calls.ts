@@ -7,7 +7,7 @@ import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
-import type { CheckSignUp } from "../accounts/sign-up-limit.js";
+import type { CheckSignUp } from "../accounts/sign-up.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";

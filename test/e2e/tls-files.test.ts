@@ -73,10 +73,7 @@ describe("a certificate that is renewed", () => {
     const onRenewed = () => {
       renewals += 1;
     };
-    const { tls, close } = await openTls(
-      { certFile: cert, keyFile: key },
-      { onRenewed, onTrouble() {} },
-    );
+    const { tls, close } = await openTls({ certFile: cert, keyFile: key }, { onRenewed, onTrouble() {} });
     put("b");
     await vi.waitUntil(() => renewals === 1, { timeout: 3 * RENEWAL_LOOK_MS, interval: 50 });
     const serve = vi.fn();

@@ -5,8 +5,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
-import { HTTP2_STREAMS_MAX } from "../../src/server/listen/connection-counts.js";
-import { ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
+import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { onTaken } from "../../src/server/listen/open-requests.js";
 import { noteRefusal, REFUSALS_RATE } from "../../src/server/listen/refusals.js";
 import {

@@ -51,9 +51,9 @@ describe("one port over TLS", () => {
     const socket = await raw(port, { ALPNProtocols: ["h2"] });
     await untilEnd(socket, PREFACE);
     expect(counts.refused.address).toBe(1);
-    expect(await untilEnd(await raw(port), REQUEST.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"))).toMatch(
-      /^HTTP\/1\.1 200/,
-    );
+    expect(
+      await untilEnd(await raw(port), REQUEST.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")),
+    ).toMatch(/^HTTP\/1\.1 200/);
   }, 30_000);
 
   it("refuses HTTP/2 that was not agreed on, and takes the next session once", async () => {

@@ -3,8 +3,7 @@ import { constants, type Http2Session, type ServerHttp2Stream, type ServerOption
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
-import type { ConnectionCounts } from "./connection-counts.js";
-import type { OnePortLimits } from "./one-port-limits.js";
+import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 import { endSession, isEnding } from "./refusals.js";
 
 /**

@@ -3,8 +3,7 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from "no
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { TLSSocket } from "node:tls";
-import type { ConnectionCounts } from "./connection-counts.js";
-import type { OnePortLimits } from "./one-port-limits.js";
+import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 
 /** Time between two looks at the requests. */
 const CHECK_MS = 1_000;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { managedBy } from "../../accounts/keys.js";
 import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
-import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up-limit.js";
+import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up.js";
 import { invalid } from "../../errors.js";
 import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
