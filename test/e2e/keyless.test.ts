@@ -27,7 +27,7 @@ function dial(url: string): ClientHttp2Session {
 /** Asks for a path, and returns the status and headers, or undefined if the connection was ended instead. */
 async function ask(session: ClientHttp2Session, path: string, headers = {}) {
   if (session.destroyed || session.closed) return undefined;
-  const stream = session.request({ ":path": path, ...headers });
+  const stream = session.request({ ":path": path, ...headers }, { endStream: true });
   const closed = once(stream, "close").catch(() => []);
   const [answer] = await Promise.race([once(stream, "response").catch(() => []), closed]);
   return answer as { ":status": number; "retry-after"?: string } | undefined;
