@@ -124,7 +124,7 @@ function lastOf(nodes: ReadonlyMap<string, unknown>): string | undefined {
   return [...nodes.keys()].reverse().find((id) => {
     const node = objectOf(nodes.get(id));
     const children = listOf(node?.children) ?? [];
-    return node !== undefined && !children.some((child) => nodes.has(String(child)));
+    return node !== undefined && !children.some((child) => typeof child === "string" && nodes.has(child));
   });
 }
 
@@ -159,7 +159,7 @@ function isStub({ content }: JsonObject, role: string): boolean {
 function wordsOf({ content }: JsonObject): string | undefined {
   const words = (listOf(objectOf(content)?.parts) ?? []).map((part) => {
     const { content_type: type, text } = objectOf(part) ?? {};
-    return WORDS.includes(String(type)) ? text : part;
+    return WORDS.some((each) => each === type) ? text : part;
   });
   return textOf(words.filter((each) => typeof each === "string").join("\n"));
 }

@@ -1,6 +1,7 @@
 import type { Json } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
 import {
+  expiryOf,
   idTextOf,
   imported,
   objectOf,
@@ -11,7 +12,6 @@ import {
   skip,
   textOf,
   timeOf,
-  timeOfText,
 } from "./parts.js";
 
 /** Members of a memory that are neither its text nor its metadata. */
@@ -37,8 +37,7 @@ function memoryOf(value: unknown, place: string): Read {
   if (memory === undefined) return skip("mem0", place, "it is not a memory");
   const facts = Object.fromEntries(FACTS.map((name) => [name, memory[name] as Json | undefined]));
   const { expiration_date: date } = memory;
-  // A day alone counts to its end.
-  const expireTime = typeof date === "string" ? timeOfText(date, "23:59:59") : undefined;
+  const expireTime = expiryOf(date);
   if (expireTime === undefined && date !== undefined && date !== null && date !== "") {
     return refusal(
       { sourceId: `mem0 ${idTextOf(memory.id) ?? ""}`, place },
