@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { program } from "../support/program.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -66,6 +67,25 @@ describe("recalld's own command line", () => {
       metadata: { user: "ada" },
     });
   });
+
+  it.each(["list", "export", "watch"])(
+    "%s ends without a word when nobody reads any more",
+    async (command) => {
+      const store = () => recalld(["store", "Somebody has left.", "-n", "unread"]);
+      await store();
+      const child = spawn(process.execPath, [PROGRAM, command, "-n", "unread"], {
+        env: { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile, RECALLD_URL: server.url },
+      });
+      child.stdout.destroy();
+      let err = "";
+      child.stderr.on("data", (chunk) => (err += chunk));
+      let code: number | null | undefined;
+      child.once("close", (ended) => (code = ended));
+      // A watch has something to say with the next change.
+      while (code === undefined) await (command === "watch" ? store() : sleep(20));
+      expect([code, err]).toEqual([128 + constants.signals.SIGPIPE, ""]);
+    },
+  );
 
   it("lists, shows and forgets", async () => {
     const { memories } = JSON.parse((await recalld(["list", "--json"])).out);
