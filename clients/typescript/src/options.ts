@@ -69,11 +69,22 @@ export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: 
     retries: within("retries", retries, { min: 0, max: RETRIES_MAX }),
     fetch: call.fetch ?? options.fetch ?? platform,
     clock: call.clock ?? options.clock ?? systemClock,
-    headers: { ...options.headers, ...call.headers },
+    headers: headersOf({ ...options.headers, ...call.headers }),
     signal: call.signal,
-    idempotencyKey: call.idempotencyKey ?? randomHex(),
-    requestId: call.requestId ?? randomHex(),
+    idempotencyKey: inHeader("idempotencyKey", call.idempotencyKey ?? randomHex()),
+    requestId: inHeader("requestId", call.requestId ?? randomHex()),
   };
+}
+
+function headersOf(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const each of Object.entries(given).flat()) inHeader("headers", each);
+  return given;
+}
+
+/** What `fetch` refuses to send would otherwise look like a server that cannot be reached. */
+function inHeader(option: string, value: unknown): string {
+  if (typeof value === "string" && /^[\x20-\x7e]+$/.test(value)) return value;
+  throw invalid(option, `${option} must have printable ASCII, because it is sent as a header`);
 }
 
 function keyOf(apiKey: unknown): string {
