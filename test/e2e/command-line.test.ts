@@ -43,6 +43,19 @@ describe("recalld's own command line", () => {
     expect(err).toContain("recalld signup");
   });
 
+  it.each([
+    ["keys", "create", "--namespace", ""],
+    ["update", "mem_1", "new", "--etag", ""],
+    ["export", "--url="],
+    ["namespaces", "delete", ""],
+  ])("does not take an empty value for one that is left out: %s %s", async (...args) => {
+    const { code, err } = await recalld(args);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^recalld: (--\w+|NAME) is empty; see recalld [\w ]+ --help\n$/),
+    ]);
+  });
+
   it("signs up into a profile that only its owner can read, and prints no key", async () => {
     const { code, out } = await recalld(["signup"]);
     expect(code).toBe(0);
