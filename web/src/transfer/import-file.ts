@@ -1,5 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
 import { Contents, externalIdOf, type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
 import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.js";
@@ -7,12 +7,12 @@ import { MemoryError } from "../../../src/errors.js";
 import { parseMetadata } from "../../../src/memory/requests/metadata.js";
 import { parseText } from "../../../src/memory/requests/text.js";
 import {
+  type MemoryService,
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
   type StoreBatchResult,
-} from "../api";
-import type { memoryClient } from "../session/client";
-import { sourceOf } from "./file-source";
+} from "../api.js";
+import { sourceOf } from "./file-source.js";
 
 /** Maximum memories and characters of one call. */
 const BATCH_MAX = 64;
@@ -46,7 +46,7 @@ export const NOTHING: Progress = {
 };
 
 export interface ImportOptions {
-  readonly server: Pick<typeof memoryClient, "storeBatch">;
+  readonly server: Pick<Client<typeof MemoryService>, "storeBatch">;
   readonly namespace: string;
   readonly signal: AbortSignal;
   onProgress(progress: Progress): void;
