@@ -1,6 +1,6 @@
-import { constants } from "node:os";
 import complete from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
+import { endWithReader } from "../src/admin/command-line.js";
 import { userCommands } from "./commands.js";
 import { failureOf } from "./failure.js";
 
@@ -9,19 +9,12 @@ const COMMAND = "completion";
 const program = userCommands();
 addCompletion(program, process.argv.slice(2));
 
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // Nobody reads any more, as behind `| head`: other programs end by this signal, without a word.
-  if (error.code === "EPIPE") process.exit(128 + constants.signals.SIGPIPE);
-  fail(error);
-  process.exit();
-});
-program.parseAsync().catch(fail);
-
-function fail(error: unknown): void {
+endWithReader();
+program.parseAsync().catch((error: unknown) => {
   const { exitCode, line } = failureOf(error);
   console.error(line);
   process.exitCode = exitCode;
-}
+});
 
 /**
  * Adds `completion SHELL`, which prints a script, and `complete`, which that script asks at each press of the

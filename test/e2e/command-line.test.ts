@@ -81,13 +81,16 @@ describe("recalld's own command line", () => {
     });
   });
 
-  it.each(["list", "export", "watch"])(
+  it.each([["list"], ["export"], ["watch"], ["model", "list"]])(
     "%s ends without a word when nobody reads any more",
-    async (command) => {
+    async (...command) => {
       const store = () => recalld(["store", "Somebody has left.", "-n", "unread"]);
       await store();
-      const child = spawn(process.execPath, [PROGRAM, command, "-n", "unread"], {
-        env: { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile, RECALLD_URL: server.url },
+      const child = spawn(process.execPath, [PROGRAM, ...command], {
+        env: {
+          ...{ PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile },
+          ...{ RECALLD_URL: server.url, RECALLD_NAMESPACE: "unread" },
+        },
       });
       child.stdout.destroy();
       let err = "";
@@ -95,7 +98,7 @@ describe("recalld's own command line", () => {
       let code: number | null | undefined;
       child.once("close", (ended) => (code = ended));
       // A watch has something to say with the next change.
-      while (code === undefined) await (command === "watch" ? store() : sleep(20));
+      while (code === undefined) await (command[0] === "watch" ? store() : sleep(20));
       expect([code, err]).toEqual([128 + constants.signals.SIGPIPE, ""]);
     },
   );
