@@ -69,22 +69,21 @@ export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: 
     retries: within("retries", retries, { min: 0, max: RETRIES_MAX }),
     fetch: call.fetch ?? options.fetch ?? platform,
     clock: call.clock ?? options.clock ?? systemClock,
-    headers: headersOf({ ...options.headers, ...call.headers }),
+    headers: sendable("headers", { ...options.headers, ...call.headers }),
     signal: call.signal,
-    idempotencyKey: inHeader("idempotencyKey", call.idempotencyKey ?? randomHex()),
-    requestId: inHeader("requestId", call.requestId ?? randomHex()),
+    idempotencyKey: sendable("idempotencyKey", { key: call.idempotencyKey ?? randomHex() }).key,
+    requestId: sendable("requestId", { id: call.requestId ?? randomHex() }).id,
   };
 }
 
-function headersOf(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const each of Object.entries(given).flat()) inHeader("headers", each);
-  return given;
-}
-
-/** What `fetch` refuses to send would otherwise look like a server that cannot be reached. */
-function inHeader(option: string, value: unknown): string {
-  if (typeof value === "string" && /^[\x20-\x7e]+$/.test(value)) return value;
-  throw invalid(option, `${option} must have printable ASCII, because it is sent as a header`);
+/** Refuses what `fetch` cannot send as headers: that would look like a server that cannot be reached. */
+function sendable<H extends Readonly<Record<string, string>>>(option: string, headers: H): H {
+  try {
+    new Headers(headers);
+    return headers;
+  } catch {
+    throw invalid(option, `${option} has a character that no header can have`);
+  }
 }
 
 function keyOf(apiKey: unknown): string {
