@@ -76,14 +76,17 @@ export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: 
   };
 }
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Refuses what `fetch` cannot send as headers: that would look like a server that cannot be reached. */
 function sendable<H extends Readonly<Record<string, string>>>(option: string, headers: H): H {
-  try {
-    new Headers(headers);
-    return headers;
-  } catch {
-    throw invalid(option, `${option} has a character that no header can have`);
-  }
+  const isFit = Object.entries(headers).every(
+    // White space around a value does not count.
+    ([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(String(value).trim()),
+  );
+  if (isFit) return headers;
+  throw invalid(option, `${option} has a character that no header can have`);
 }
 
 function keyOf(apiKey: unknown): string {
