@@ -94,6 +94,15 @@ describe("restoring", () => {
     expect(await restoring(backup, dataDir)).toMatchObject({ code: 0, names: ["models", file] });
   });
 
+  it("takes the place of the database of a server that was killed", async () => {
+    const killed = await startServer();
+    await killed.kill();
+    for (const name of [file, `${file}-lock`]) rmSync(join(killed.dataDir, name));
+    mkdirSync(join(killed.dataDir, "claim-abc"));
+    expect(namesIn(killed.dataDir)).toContain("owner");
+    expect(await restoring(backup, killed.dataDir)).toMatchObject({ code: 0, names: [file] });
+  });
+
   describe("beside a server", () => {
     let server: TestServer;
     beforeAll(async () => {

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { findDamage } from "../check/check-file.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
+import { claim, isOfOwners } from "../owner/owner.js";
 import { type BackupManifest, checkSum, damaged, flush, lookInto, readManifest } from "./manifest.js";
 
 /** Prefix of the folder in which a database is put together until it is found to be whole. */
@@ -39,10 +40,23 @@ export function restore(options: RestoreOptions): Promise<Restored> {
   });
 }
 
-async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promise<Restored> {
+async function restoreWhole(options: RestoreOptions): Promise<Restored> {
+  const { backup, dataDir } = options;
   const manifest = await readManifest(backup);
   await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
   await expectEmpty(dataDir);
+  const release = await claim({ dataDir });
+  try {
+    return await restoreInto(options, manifest);
+  } finally {
+    await release();
+  }
+}
+
+async function restoreInto(
+  { backup, dataDir, verify }: RestoreOptions,
+  manifest: BackupManifest,
+): Promise<Restored> {
   const draft = await mkdtemp(join(dataDir, DRAFT));
   try {
     const file = join(draft, FILE);
@@ -57,7 +71,7 @@ async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promis
     await rm(join(draft, LOCK), { force: true });
     const problems = await verify(draft);
     await flush(file);
-    // A rename would overwrite what a server has created here meanwhile.
+    // A rename would overwrite what a server had created here before this process owned the folder.
     await link(file, join(dataDir, FILE));
     await flush(dataDir);
     return { ...manifest, problems };
@@ -74,7 +88,8 @@ async function removeDrafts(dataDir: string): Promise<void> {
 
 async function expectEmpty(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => !name.startsWith(DRAFT));
-  const [first] = names.filter((name) => !HARMLESS.includes(name));
+  // A server that was killed has left its socket, and is often why there is a restore.
+  const [first] = names.filter((name) => !HARMLESS.includes(name) && !isOfOwners(name));
   if (first === undefined) return;
   throw failedPrecondition(
     `DATA_DIR ${dataDir} is not empty: it holds ${first}; a backup is restored into an empty folder only`,

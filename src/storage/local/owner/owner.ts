@@ -132,6 +132,11 @@ export async function askOwner(
   return undefined;
 }
 
+/** True if a folder in DATA_DIR is the owner's, or of a process that wants to become the owner, dead ones included. */
+export function isOfOwners(name: string): boolean {
+  return name === OWNER || name.startsWith(CLAIM);
+}
+
 /** Returns the paths of the owner's socket, and of those that dead ones left. */
 async function socketsIn(dataDir: string): Promise<string[]> {
   const owner = join(dataDir, OWNER);
