@@ -26,8 +26,16 @@ export function sentence(i: number): string {
   return again === 0 ? text : `${text}, note ${again}`;
 }
 
-/** Makes questions about the sentences. */
+/**
+ * Makes questions about the sentences: 10,800 different ones, then the same again with a number. The service embeds none
+ * twice, so a measurement of recalls must not ask one twice.
+ */
 export function question(i: number): string {
-  const pick = (words: readonly string[], stride: number) => words[(i * stride) % words.length] as string;
-  return `what do I know about ${pick(WHO, 5)} and ${pick(WHAT, 7)}?`;
+  const pick = (words: readonly string[], at: number) => words[at % words.length] as string;
+  // Who and what are the same after so many.
+  const round = Math.floor(i / 60);
+  const about = `${pick(WHO, 5 * i)}, and who ${pick(DID, round)} ${pick(WHAT, 7 * i)}`;
+  const text = `what do I know about ${about} ${pick(WHEN, Math.floor(round / DID.length))}`;
+  const again = Math.floor(i / 10_800);
+  return again === 0 ? `${text}?` : `${text}, note ${again}?`;
 }

@@ -5,6 +5,7 @@ import { run } from "../../bench/compare/load.js";
 import { memory, question } from "../../bench/compare/memories.js";
 import { shareFound } from "../../bench/compare/nearest.js";
 import { readOptions } from "../../bench/compare/options.js";
+import * as sentences from "../../bench/sentences.js";
 
 describe("a run of calls", () => {
   test("makes each call once, in order, by as many callers as it has", async () => {
@@ -62,6 +63,9 @@ test("memories and questions are all different", () => {
   const many = Array.from({ length: 200_000 }, (_, i) => i);
   expect(new Set(many.map(memory)).size).toBe(many.length);
   expect(new Set(many.map(question)).size).toBe(many.length);
+  // The service remembers vectors of recent queries.
+  expect(new Set(many.map(sentences.sentence)).size).toBe(many.length);
+  expect(new Set(many.map(sentences.question)).size).toBe(many.length);
 });
 
 test("recall@10 counts the ten true nearest alone", () => {
