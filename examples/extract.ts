@@ -56,7 +56,8 @@ async function ask(content: string): Promise<readonly Partial<Fact>[]> {
 const recalld = new Recalld({ apiKey, baseUrl });
 const turns = (await json(process.stdin)) as { role: string; content: string }[];
 const said = turns.map(({ role, content }) => `${role}: ${content}`).join("\n");
-const query = said.slice(-QUERY_MAX);
+// A cut may leave half a character, which no server takes.
+const query = said.slice(-QUERY_MAX).replace(/^[\udc00-\udfff]/, "");
 const fields = "text,external_id";
 const { results } = await recalld.recall({ namespace, query, topK: 20, mode: "HYBRID", fields });
 const known = results.map(({ id, text }) => `${id} ${text}`).join("\n");

@@ -191,6 +191,22 @@ describe("the plugin for coding agents", () => {
     expect(await texts(namespace)).toEqual(["User: Why is the build slow?\nAssistant: Its cache is cold."]);
   });
 
+  test("stores a long turn with half a character in a folder whose name is cut within one", async () => {
+    const transcript = join(folder, "halves.jsonl");
+    const asked = `Why is \ud83d the build slow? ${"x".repeat(2_000)}`;
+    writeFileSync(transcript, JSON.stringify(said(asked)));
+    const stop = { hook_event_name: "Stop", session_id: "s3", transcript_path: transcript };
+    const { err } = await hook({
+      ...stop,
+      cwd: join(folder, `${"a".repeat(63)}\u{20000}`),
+      last_assistant_message: "Its cache is cold.",
+    });
+    expect(err).toBe("");
+    expect(await texts(`code-${"a".repeat(63)}`)).toEqual([
+      expect.stringMatching(/^User: Why is \ufffd the build slow\? x+…\nAssistant: Its cache is cold\.$/),
+    ]);
+  });
+
   test.each(["null", "7", '{"url": 5}', "{"])("goes on with a profile of %s", async (content) => {
     const profile = join(folder, "odd.json");
     writeFileSync(profile, content);

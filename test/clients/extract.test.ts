@@ -94,6 +94,12 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
     expect((await known("once")).sort()).toEqual(["Ana is allergic to peanuts.", "Ana lives in Lisbon."]);
   });
 
+  test("asks with the end of a long conversation, also where that begins within a character", async () => {
+    const said = `\u{1f40c}${"x".repeat(1_999)}`;
+    expect(await extract("long", said, () => ({ facts: [] }))).toEqual({ lines: [], err: "", code: 0 });
+    expect(asked?.messages[1]?.content).toContain(said);
+  });
+
   test("stores when something happened, and no day that is none", async () => {
     const facts = () => ({
       facts: [

@@ -151,7 +151,9 @@ function projectOf(cwd) {
   return (
     basename(cwd || process.cwd())
       .replace(/[^\p{L}\p{N}._-]/gu, "-")
-      .slice(0, 64) || "project"
+      .slice(0, 64)
+      // The first half of a character that was cut.
+      .replace(/[\ud800-\udbff]$/, "") || "project"
   );
 }
 
@@ -169,9 +171,8 @@ function shortened(said) {
       .replace(/\s+/g, " "),
   ];
   // By characters, so that none is cut in half; JSON cannot hold half of one.
-  return characters.length <= SAID_CHARACTERS_MAX
-    ? characters.join("").toWellFormed()
-    : `${characters.slice(0, SAID_CHARACTERS_MAX).join("")}…`;
+  const kept = characters.slice(0, SAID_CHARACTERS_MAX).join("").toWellFormed();
+  return characters.length <= SAID_CHARACTERS_MAX ? kept : `${kept}…`;
 }
 
 function readEvent() {
