@@ -81,12 +81,12 @@ def _memories_of(document: Document) -> list[dict[str, Any]]:
     said = [f"{turn.get('role', 'user')}: {turn['content']}" for turn in document.messages or []]
     moment = _moment(document.timestamp)
     when = {"event_time": moment} if moment else {}
-    return [
-        {"text": text[at : at + TEXT_CHARS_MAX], "metadata": {"document": document.id}, **when}
+    parts = [
+        text[at : at + TEXT_CHARS_MAX]
         for text in said or [document.content]
         for at in range(0, len(text), TEXT_CHARS_MAX)
-        if text.strip()
     ]
+    return [{"text": part, "metadata": {"document": document.id}, **when} for part in parts if part.strip()]
 
 
 def _moment(timestamp: str | None) -> datetime | None:

@@ -98,7 +98,12 @@ function memoriesOf({ sessionId: session, messages, metadata = {} }: Session) {
   });
 }
 
+/** Parts of a text that can be stored: none is cut within a character, and none is blank. */
 function chunksOf(text: string): string[] {
-  const count = Math.ceil(text.length / TEXT_CHARS_MAX);
-  return Array.from({ length: count }, (_, i) => text.slice(i * TEXT_CHARS_MAX, (i + 1) * TEXT_CHARS_MAX));
+  const characters = [...text];
+  const count = Math.ceil(characters.length / TEXT_CHARS_MAX);
+  const from = (i: number) => i * TEXT_CHARS_MAX;
+  return Array.from({ length: count }, (_, i) => characters.slice(from(i), from(i + 1)).join("")).filter(
+    (chunk) => chunk.trim() !== "",
+  );
 }

@@ -110,6 +110,10 @@ describe("the adapter of MemoryBench", () => {
       after: ["assistant: Noted."],
     });
     expect(others.length).toBe(5);
+    // Cut where a character is, and with nothing in the third part.
+    const content = `${"x".repeat(15_993)}\u{1f95c}${"x".repeat(15_999)}${" ".repeat(16_000)}`;
+    const odd = { sessionId: "s3", messages: [{ role: "user", content }] };
+    expect((await provider.ingest([odd], { containerTag })).documentIds).toHaveLength(2);
     await provider.clear(containerTag);
     expect(await provider.search("peanuts", { containerTag })).toEqual([]);
     await provider.clear(containerTag);

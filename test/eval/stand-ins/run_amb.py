@@ -13,7 +13,7 @@ memory.ingest(
     [
         Document("chat-1", "", "ana", turns, "2023-05-20T02:21:00"),
         Document("chat-2", "", "ben", [{"role": "user", "content": "Peanuts are my favourite."}], "no date"),
-        Document("plain", "Lisbon is sunny." + " x" * 20_000),
+        Document("plain", "Lisbon is sunny." + " x" * 20_000 + " " * 16_000),
     ]
 )
 
