@@ -18,6 +18,7 @@ await build({
     outDir: `${FOLDER}/server`,
     target: "node20",
     copyPublicDir: false,
+    license: { fileName: "licenses.md" },
     rolldownOptions: { output: { entryFileNames: "index.mjs", codeSplitting: false } },
   },
 });

@@ -34,6 +34,7 @@ export default defineConfig({
     // The Content-Security-Policy allows no data: URIs and, for Firefox, no preloading of modules.
     assetsInlineLimit: 0,
     modulePreload: false,
+    license: { fileName: "licenses.md" },
   },
   server: { proxy: proxy() },
   preview: { proxy: proxy() },

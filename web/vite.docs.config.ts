@@ -14,6 +14,7 @@ export default defineConfig({
     // The Content-Security-Policy allows no data: URIs and, for Firefox, no preloading of modules.
     assetsInlineLimit: 0,
     modulePreload: false,
+    license: { fileName: "assets/licenses.md" },
     rolldownOptions: { input: { docs: fileURLToPath(new URL("docs/main.ts", import.meta.url)) } },
   },
 });

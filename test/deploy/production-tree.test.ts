@@ -71,6 +71,15 @@ describe("the production tree", () => {
     for (const file of ["LICENSE", "models/bundled/README.md", "node_modules/fastify/LICENSE"]) {
       expect(isThere(file), file).toBe(true);
     }
+    // Packages that are compiled into the pages have no folders there.
+    const licenses = ["", "docs/assets/"].map((folder) =>
+      readFileSync(join(tree, `dist/web/${folder}licenses.md`), "utf8"),
+    );
+    const rules = readFileSync(join(ROOT, "scripts/production/rules.js"), "utf8");
+    const [, portal = ""] = /PORTAL = \[([^\]]*)\]/.exec(rules) ?? [];
+    const compiled = [...portal.matchAll(/"(.*)"/g)].map(([, name]) => name as string);
+    expect(compiled).toContain("react");
+    for (const name of compiled) expect(licenses.join("\n")).toContain(`\n## ${name} - `);
     expect(readdirSync(join(tree, "models/bundled")).sort()).toEqual(
       ["README.md", "config.json", "onnx", "tokenizer.json", "tokenizer_config.json"].sort(),
     );

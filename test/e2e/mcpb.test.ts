@@ -31,6 +31,13 @@ describe("the bundle for desktop apps", () => {
     expect(statSync(`${FOLDER}/${started.entry_point}`).size).toBeLessThan(BYTES_MAX);
   });
 
+  it("brings the licences of all that is compiled into it", () => {
+    const licenses = readFileSync(`${FOLDER}/server/licenses.md`, "utf8");
+    const named = [...licenses.matchAll(/^## (\S+) - /gm)].map(([, name]) => name);
+    expect(named).toEqual(expect.arrayContaining(["@modelcontextprotocol/server", "zod"]));
+    expect(licenses).toContain("Permission is hereby granted");
+  });
+
   it("speaks to a server with what the user has given, in the shape of the manifest", async () => {
     const { key } = await signUp(server.url);
     const { command, args, env } = manifest().server.mcp_config;
