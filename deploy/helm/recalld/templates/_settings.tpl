@@ -58,8 +58,8 @@ INDEX_MEMORY_BYTES_MAX: {{ include "recalld.indexMemory" . | quote }}
 {{- range $name, $value := .Values.settings -}}
 {{- /* Numbers in values are floats, which would be printed as 2e+09. */ -}}
 {{- $text := ternary ($value | int64 | toString) ($value | toString) (kindIs "float64" $value) -}}
-{{- /* Kubernetes puts other variables in place of $(NAME). */ -}}
-{{- $_ := set $env $name ($text | replace "$(" "$$(") -}}
+{{- /* Kubernetes puts other variables in place of $(NAME), and makes one $ of two. */ -}}
+{{- $_ := set $env $name ($text | replace "$" "$$") -}}
 {{- end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
