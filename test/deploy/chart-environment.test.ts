@@ -80,6 +80,19 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     expect(user.roles).toEqual([{ name: "readWrite", db: user.db }]);
   });
 
+  test("asks the operator for a MongoDB whose StatefulSet may have its name, however long the release's is", () => {
+    const names = (release: string) => {
+      const objects = render({ release, examples: ["mongodb-community"] });
+      const [mongodb] = objects.filter(({ kind }) => kind === "MongoDBCommunity");
+      const uri = workloadOf(objects).env.find(({ name }) => name === "MONGODB_URI");
+      return [mongodb?.metadata.name, uri?.valueFrom?.secretKeyRef.name];
+    };
+    // The label of its pods' revision is its name and 11 characters, and has 63 at most.
+    const long = "r".repeat(52);
+    expect(names(long)).toEqual([`${"r".repeat(44)}-mongodb`, `${"r".repeat(44)}-mongodb-connection`]);
+    expect(names(`${"r".repeat(43)}-r`)[0]).toBe(`${"r".repeat(43)}-mongodb`);
+  });
+
   test("asks the operator for a MongoDB with memory, and as it is told", () => {
     const mongod = (community: object) =>
       render({

@@ -31,9 +31,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* The resource that the MongoDB Community Operator is asked for, and the secret it answers with. */}}
+{{/*
+The resource that the MongoDB Community Operator is asked for, and the secret it answers with. The operator makes a
+StatefulSet of the same name.
+*/}}
 {{- define "recalld.mongodb" -}}
-{{ include "recalld.fullname" . }}-mongodb
+{{ include "recalld.fullname" . | trunc 44 | trimSuffix "-" }}-mongodb
 {{- end -}}
 
 {{- define "recalld.mongodbSecret" -}}
