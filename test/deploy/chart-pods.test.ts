@@ -112,7 +112,8 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     }
     expect(indexMemory({ settings: { EMBED_WORKERS: 4 } })).toBe(left(1536 * MIB, 4));
     expect(indexMemory({ settings: { CONNECTIONS_MAX: 20 } })).toBe(left(1536 * MIB + connections - 400_000));
-    expect(indexMemory({ resources: { limits: null } })).toBe(loadConfig({}).indexMemoryBytesMax);
+    for (const resources of [{ limits: null }, null])
+      expect(indexMemory({ resources })).toBe(loadConfig({}).indexMemoryBytesMax);
   });
 
   test("leaves snapshots twice the room that indexes have, and a model a GiB, before the pod is evicted", () => {

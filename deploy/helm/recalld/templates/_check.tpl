@@ -28,7 +28,7 @@
 {{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
 {{- fail (printf "autoscaling.minReplicas is %d, more than autoscaling.maxReplicas, which is %d" (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
 {{- end -}}
-{{- if and .Values.autoscaling.enabled (not (dig "requests" "cpu" "" .Values.resources)) -}}
+{{- if and .Values.autoscaling.enabled (not (dig "requests" "cpu" "" (.Values.resources | default dict))) -}}
 {{- fail "autoscaling.enabled needs resources.requests.cpu, of which the load is a part" -}}
 {{- end -}}
 {{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") -}}
@@ -76,7 +76,7 @@
 {{- if and .Values.plans (hasKey .Values.settings "FREE_CALLS") -}}
 {{- fail "settings.FREE_CALLS is set beside plans: say it as plans.free.calls" -}}
 {{- end -}}
-{{- $limit := dig "limits" "memory" "" .Values.resources -}}
+{{- $limit := dig "limits" "memory" "" (.Values.resources | default dict) -}}
 {{- $index := get .Values.settings "INDEX_MEMORY_BYTES_MAX" | default 0 | int64 -}}
 {{- if and $limit (gt $index (include "recalld.bytes" $limit | int64)) -}}
 {{- fail (printf "settings.INDEX_MEMORY_BYTES_MAX is %d, more than resources.limits.memory, which is %v" $index $limit) -}}

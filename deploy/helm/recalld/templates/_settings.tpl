@@ -48,7 +48,7 @@ PLANS_FILE: /etc/recalld/plans.json
 {{- if .Values.metrics.enabled }}
 METRICS_PORT: {{ .Values.metrics.port | quote }}
 {{- end }}
-{{- if and (dig "limits" "memory" "" .Values.resources) (not (hasKey .Values.settings "INDEX_MEMORY_BYTES_MAX")) }}
+{{- if and (dig "limits" "memory" "" (.Values.resources | default dict)) (not (hasKey .Values.settings "INDEX_MEMORY_BYTES_MAX")) }}
 INDEX_MEMORY_BYTES_MAX: {{ include "recalld.indexMemory" . | quote }}
 {{- end }}
 {{- end -}}
