@@ -25,6 +25,16 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     }
   });
 
+  test("has names and labels that are not too long, however long the release's and the chart's are", () => {
+    const long = {
+      release: "r".repeat(53),
+      set: { nameOverride: "n".repeat(63), metrics: { enabled: true } },
+    };
+    for (const { metadata } of render(long))
+      for (const text of [metadata.name, ...Object.values(metadata.labels)])
+        expect(text).toMatch(/^[\w.-]{1,63}$/);
+  });
+
   test("names ports that there are", () => {
     const ports = ofKind("Service").flatMap(({ spec }) => spec.ports);
     expect(ports.length).toBeGreaterThanOrEqual(3);
@@ -131,6 +141,15 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       render({ set: { settings } }).find(({ kind }) => kind === "NetworkPolicy")?.spec;
     expect(out(policy({ MODEL: "a/b" }).egress)).toEqual([53, 53, 443]);
     expect(policy({}).ingress).toHaveLength(1);
+    // Where callers are named, `helm test` still is one of them.
+    const from = [{ namespaceSelector: { matchLabels: { team: "memory" } } }];
+    const named = render({ set: { networkPolicy: { from } } });
+    const peers = named.find(({ kind }) => kind === "NetworkPolicy")?.spec.ingress[0].from;
+    const tested = named.find(({ kind }) => kind === "Pod")?.metadata.labels ?? {};
+    expect(peers[0]).toEqual(from[0]);
+    expect(holds(tested, peers[1].podSelector.matchLabels)).toBe(true);
+    // Clients of OAuth are described by documents at their own servers.
+    expect(out(policy({ PUBLIC_URL: "https://memory.example.org" }).egress)).toEqual([53, 53, 443]);
     const mirrored = {
       MODEL: "a/b",
       MODELS_HUB: "http://mirror",

@@ -14,6 +14,12 @@ app.kubernetes.io/name: {{ include "recalld.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* Of the pod of helm test: not those of the service, which would send calls there. */}}
+{{- define "recalld.testSelector" -}}
+app.kubernetes.io/name: {{ include "recalld.name" . | trunc 58 | trimSuffix "-" }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{- define "recalld.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
