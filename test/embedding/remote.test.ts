@@ -221,6 +221,27 @@ describe("a remote model", () => {
     // The server is not away because of it.
     await embed(embedder);
   });
+
+  it("keeps no account waiting for the texts of another that the server fails on", async () => {
+    const embedder = await open();
+    disturbTexts((asked, response) => {
+      if (asked.input.some((text) => text.startsWith("poison"))) response.writeHead(500).end();
+      else response.end(JSON.stringify(answerTo(asked)));
+    });
+    let givenUp = 0;
+    const poisons = Array.from({ length: 40 }, async (_, i) => {
+      const failed = await failureOf(embed(embedder, `poison ${i}`, { owner: "hostile" }));
+      givenUp++;
+      expect(failed.message).toContain("HTTP 500");
+    });
+    await Promise.all(Array.from({ length: 40 }, (_, i) => embed(embedder, `text ${i}`)));
+    await embed(embedder, "one more");
+    // The server fails on a text five times before it is given up, which takes 1.5 s at least.
+    expect(givenUp).toBe(0);
+    await Promise.all(poisons);
+    // With the probe.
+    expect(server.mostAtOnce).toBeLessThanOrEqual(9);
+  });
 });
 
 describe("a server in trouble", () => {
@@ -282,6 +303,22 @@ describe("a server in trouble", () => {
       return true;
     };
     expect((await failureOf(embed(embedder))).retryAfterMs).toBeGreaterThan(50_000);
+  });
+
+  it("is not waited for by a call that has less time than others of its request", async () => {
+    const embedder = await open();
+    server.disturb = (_, response) => {
+      response.writeHead(429, { "retry-after": "20" }).end();
+      return true;
+    };
+    const patient = failureOf(embed(embedder, "of a namespace that moves", { deadlineMs: undefined }));
+    const begunMs = performance.now();
+    const hasty = await failureOf(embed(embedder, KITCHEN, { deadlineMs: begunMs + 10_000 }));
+    expect(hasty).toMatchObject({ message: "the embedding server limits its rate", retryAfterMs: 20_000 });
+    expect(performance.now() - begunMs).toBeLessThan(8_000);
+    expect(server.asked.map(({ input }) => input.length)).toEqual([2]);
+    await embedder.close();
+    expect((await patient).code).toBe("unavailable");
   });
 
   it("that is slow fails the call in time", async () => {

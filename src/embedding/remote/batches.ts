@@ -38,6 +38,13 @@ interface Waiting extends Asked {
   reject(error: unknown): void;
 }
 
+/** Texts of one request. */
+interface Batch {
+  readonly texts: readonly Waiting[];
+  /** Number of the attempt at them, from 1. */
+  readonly attempt: number;
+}
+
 export interface BatchesOptions {
   readonly server: EmbeddingServer;
   readonly dimensions: number;
@@ -67,6 +74,8 @@ export class TextFailedError extends MemoryError {
  */
 export class Batches {
   readonly #waiting: Waiting[] = [];
+  /** Batches that are asked for once more, before what waits. */
+  readonly #again: Batch[] = [];
   #running = 0;
   #failure: RequestFailedError | undefined;
   #looking: NodeJS.Timeout | undefined;
@@ -97,17 +106,28 @@ export class Batches {
   }
 
   #send(): void {
-    while (this.#running < REQUESTS_MAX && this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, firstBatchIn(this.#waiting));
+    while (this.#running < REQUESTS_MAX) {
+      const batch = this.#again.shift() ?? this.#nextBatch();
+      if (batch === undefined) return;
       this.#running++;
-      void this.#ask(batch, 1).finally(() => {
+      void this.#ask(batch).finally(() => {
         this.#running--;
         this.#send();
       });
     }
   }
 
-  async #ask(batch: readonly Waiting[], attempt: number): Promise<void> {
+  #nextBatch(): Batch | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    return { texts: this.#waiting.splice(0, firstBatchIn(this.#waiting)), attempt: 1 };
+  }
+
+  #askAgain(batch: Batch): void {
+    this.#again.push(batch);
+    this.#send();
+  }
+
+  async #ask({ texts: batch, attempt }: Batch): Promise<void> {
     const wanted = batch.filter(isWanted);
     for (const each of batch) if (!wanted.includes(each)) each.reject(late());
     if (wanted.length === 0) return;
@@ -117,32 +137,35 @@ export class Batches {
       const texts = wanted.map(({ text }) => text);
       answer(wanted, await requestVectors(server, { texts, dimensions, base64, timeoutMs }));
     } catch (error) {
-      await this.#recover(wanted, { failure: error as RequestFailedError, attempt });
+      const failure = error as RequestFailedError;
+      const recovered = this.#recover({ texts: wanted, attempt }, failure);
+      // A server that wants fewer requests gets no other one meanwhile. Any other failure may be about these texts,
+      // for which those of other accounts do not wait.
+      if (failure.kind === "limited") await recovered;
     }
   }
 
-  async #recover(
-    batch: readonly Waiting[],
-    { failure, attempt }: { failure: RequestFailedError; attempt: number },
-  ): Promise<void> {
+  async #recover({ texts: batch, attempt }: Batch, failure: RequestFailedError): Promise<void> {
     const { kind, retryAfterMs = 0 } = failure;
     const trouble = kind === "limited" ? undefined : await this.#probe();
     const answers = kind !== "limited" && trouble === undefined;
     if (answers && batch.length > 1) {
       const half = Math.ceil(batch.length / 2);
-      await this.#ask(batch.slice(0, half), 1);
-      return this.#ask(batch.slice(half), 1);
+      for (const texts of [batch.slice(0, half), batch.slice(half)]) this.#askAgain({ texts, attempt: 1 });
+      return;
     }
     const pauseMs = Math.max(retryAfterMs, PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()));
-    const mayPass = kind === "limited" || kind === "lost";
-    const fits = attempt < ATTEMPTS_MAX && performance.now() + pauseMs < untilOf(batch);
-    if (mayPass && fits && !this.#closing.signal.aborted) {
-      // It rejects only on closing, which ends the pause.
-      await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-      return this.#ask(batch, attempt + 1);
-    }
-    if (trouble !== undefined) this.#goAway(trouble);
-    for (const each of batch) each.reject(errorOf(failure, trouble));
+    const mayPass = (kind === "limited" || kind === "lost") && attempt < ATTEMPTS_MAX;
+    const goesOn = mayPass && !this.#closing.signal.aborted;
+    const atMs = performance.now() + pauseMs;
+    const left = batch.filter(({ untilMs }) => goesOn && atMs < untilMs);
+    if (left.length === 0 && trouble !== undefined) this.#goAway(trouble);
+    // Whoever cannot wait as long as others is told at once.
+    for (const each of batch) if (!left.includes(each)) each.reject(errorOf(failure, trouble));
+    if (left.length === 0) return;
+    // It rejects only on closing, which ends the pause.
+    await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    this.#askAgain({ texts: left, attempt: attempt + 1 });
   }
 
   /** Looks whether the server has a vector for a text of our own; looks at the same time are one. */
