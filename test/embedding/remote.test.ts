@@ -429,6 +429,16 @@ describe("the start", () => {
   const refusal = (more: Partial<RemoteSettings> = {}, model = "openai:test") =>
     failureOf(openRemote({ model, remote: { url: server.url, apiKey: KEY, maxTokens: 512, ...more } }));
 
+  it("repeats no part of the key from the server's words, also where these are cut", async () => {
+    server.disturb = (_, response) => {
+      response.writeHead(400).end(JSON.stringify({ error: { message: `${"x".repeat(190)} ${KEY} is bad` } }));
+      return true;
+    };
+    const { message } = await refusal();
+    expect(message).toContain(`HTTP 400 (${"x".repeat(190)} … is bad)`);
+    expect(message).not.toContain("sk-");
+  });
+
   it("says that the server does not answer, after a while", async () => {
     await server.stop();
     expect(await refusal({ url: `${server.url}?key=${KEY}` })).toMatchObject({

@@ -228,8 +228,9 @@ function retryAfterIn(headers: Headers): number | undefined {
 function quoted(body: string, { apiKey }: EmbeddingServer): string {
   const message = messageIn(body);
   if (typeof message !== "string" || /key|auth/i.test(message)) return "";
-  const said = message.slice(0, SAID_CHARS_MAX);
-  return ` (${apiKey === undefined ? said : said.replaceAll(apiKey, "…")})`;
+  // The whole key, before the cut: a part of it would stay otherwise.
+  const said = apiKey === undefined ? message : message.replaceAll(apiKey, "…");
+  return ` (${said.slice(0, SAID_CHARS_MAX)})`;
 }
 
 /** Finds the message where OpenAI's API has it, or where other servers do. */
