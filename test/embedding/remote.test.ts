@@ -242,6 +242,14 @@ describe("a remote model", () => {
     // With the probe.
     expect(server.mostAtOnce).toBeLessThanOrEqual(9);
   });
+
+  it("takes no count of tokens from the server that a text cannot have", async () => {
+    const embedder = await open();
+    disturbTexts((asked, response) =>
+      response.end(JSON.stringify({ ...answerTo(asked), usage: { prompt_tokens: 2 ** 40 } })),
+    );
+    expect((await embed(embedder)).tokens).toBe(KITCHEN.length + 64);
+  });
 });
 
 describe("a server in trouble", () => {

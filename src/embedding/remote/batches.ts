@@ -16,6 +16,11 @@ const PAUSE_MS = 200;
 const USABLE_SHARE = 0.9;
 /** Time for a text of which no call waits, such as one of a namespace that moves here. */
 const NO_CALL_MS = 60_000;
+/**
+ * Tokens that a model may add to a text. No text has more tokens than bytes, so a server that counts more than both is
+ * wrong: a memory with such a number of tokens could not be answered.
+ */
+const SPECIAL_TOKENS_MAX = 64;
 /** Interval between looks at a server that is away. */
 const LOOK_MS = 2_000;
 const PROBE = "probe";
@@ -235,7 +240,8 @@ function untilOf(batch: readonly Waiting[]): number {
 function answer(batch: readonly Waiting[], { vectors, tokens }: Answer): void {
   const estimated = batch.reduce((sum, each) => sum + each.tokens, 0);
   for (const [i, each] of batch.entries()) {
-    const share = tokens && Math.max(1, Math.round((tokens * each.tokens) / estimated));
+    const most = Buffer.byteLength(each.text) + SPECIAL_TOKENS_MAX;
+    const share = tokens && Math.min(most, Math.max(1, Math.round((tokens * each.tokens) / estimated)));
     each.resolve({ vector: vectors[i] as Float32Array<ArrayBuffer>, tokens: share });
   }
 }
