@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { openRemote, type RemoteOptions, type RemoteSettings } from "../../src/embedding/remote/open.js";
 import { readAnswer } from "../../src/embedding/remote/request.js";
 import type { EmbedInput } from "../../src/memory/ports/embedder.js";
+import { chanceOf } from "../support/chance.js";
 import {
   type AskedEmbeddings,
   answerTo,
@@ -431,6 +432,75 @@ describe("a server in trouble", () => {
     await sleep(1500);
     expect(server.asked.length).toBe(1);
   });
+});
+
+describe("random trouble", () => {
+  it("gives each text its own vector or an error in time, whatever the server does", async () => {
+    const embedder = await open();
+    const { wanted } = await wantedVectors(embedder);
+    const chance = chanceOf(2023);
+    const pick = <T>(...all: readonly T[]): T => chance.pick(all);
+    const badAt = new Set(Array.from({ length: 12 }, () => chance.below(wanted.length)));
+    const isBad = (text: string) => badAt.has(Number(text.split(" ")[1]));
+    let now = 0;
+    let most = 0;
+    server.disturb = async (asked, response) => {
+      most = Math.max(most, ++now);
+      response.on("close", () => now--);
+      if (asked.input.includes("probe")) return false;
+      if (asked.input.some(isBad)) {
+        response.writeHead(pick(400, 413, 500)).end();
+        return true;
+      }
+      const { data, ...rest } = answerTo(asked);
+      const send = (items: unknown, more = {}) =>
+        response.end(JSON.stringify({ ...rest, data: items, ...more }));
+      await sleep(chance.next() * 20);
+      const trouble = pick(
+        () => send(data),
+        () => send(data),
+        () => send(data.toReversed()),
+        () => send(data.map(({ index: _, ...each }) => each)),
+        // Such an answer to one text alone is its failure.
+        () => send(data.length > 1 ? data.slice(1) : data),
+        () => send(data.length > 1 ? [...data, ...data] : data),
+        () => send(data, { usage: { prompt_tokens: pick(-1, 0, "x", 2 ** 60, null) } }),
+        () => response.writeHead(429, { "retry-after": pick("0", "0.1", "soon") }).end(),
+        () => response.writeHead(503).end(),
+        () => response.destroy(),
+        () => response.write('{"data": [', () => response.destroy()),
+      );
+      trouble();
+      return true;
+    };
+    const begunMs = performance.now();
+    const outcomes = await Promise.allSettled(
+      wanted.map(async ({ text }, i) => {
+        await sleep(chance.next() * 1500);
+        return embed(embedder, text, { owner: `o${i % 5}`, deadlineMs: performance.now() + 15_000 });
+      }),
+    );
+    expect(performance.now() - begunMs).toBeLessThan(20_000);
+    for (const [i, outcome] of outcomes.entries()) {
+      const { text, vector } = wanted[i] as (typeof wanted)[number];
+      if (outcome.status === "fulfilled") {
+        expect(cosine(outcome.value.vectors, vector)).toBeCloseTo(1, 5);
+        expect(outcome.value.tokens).toBeGreaterThan(0);
+        expect(outcome.value.tokens).toBeLessThan(200);
+      } else if (!isBad(text)) expect(outcome.reason).toMatchObject({ code: "unavailable" });
+    }
+    const failed = outcomes.flatMap(({ status }, i) => (status === "rejected" ? i : []));
+    expect(failed.filter((i) => badAt.has(i)).length).toBe(badAt.size);
+    expect(failed.length).toBeLessThan(wanted.length / 4);
+    expect(most).toBeLessThanOrEqual(9);
+  });
+
+  /** Makes texts, and reads their vectors while the server is well. */
+  async function wantedVectors(embedder: Embedder) {
+    const texts = Array.from({ length: 240 }, (_, i) => `memory ${i} is about ${i * 7} and ${i * 13}`);
+    const vectors = await Promise.all(texts.map((text) => embed(embedder, text)));
+    return { wanted: texts.map((text, i) => ({ text, vector: vectors[i]?.vectors as Float32Array })) };
+  }
 });
 
 describe("the start", () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../../errors.js";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
@@ -87,7 +88,10 @@ export class Batches {
   #probing: Promise<RequestFailedError | undefined> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(private readonly options: BatchesOptions) {}
+  constructor(private readonly options: BatchesOptions) {
+    // One listener for each text that is tried again is no leak.
+    setMaxListeners(0, this.#closing.signal);
+  }
 
   /** @throws MemoryError `unavailable` if the server is away; TextFailedError */
   embed(asked: Asked): Promise<Answered> {
