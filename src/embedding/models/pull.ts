@@ -85,9 +85,10 @@ async function pullDescription({ model, hub, folder }: { model: string; hub: str
       throw new Error(`${url} ${isThere ? `answered ${http}` : `does not exist or is not public (${http})`}`);
     }
     await mkdir(dirname(path), { recursive: true });
-    await writeWhole(path, content);
     manifest = { ...manifest, commit: manifest.commit ?? response.headers.get("x-repo-commit") ?? undefined };
+    // Before the file: if this process is killed in between, the others must not come of another commit.
     await writeManifest(folder, manifest);
+    await writeWhole(path, content);
   }
   return manifest;
 }
