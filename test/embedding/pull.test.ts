@@ -158,6 +158,18 @@ describe("pulling a model", () => {
     await expectFiles(folder, FILES);
   });
 
+  it("keeps no page to sign in that came in place of a file, which would be in the way later", async () => {
+    const { folder, hub, pull } = await setUp();
+    hub.disturb = (_, response) => {
+      response.end("<!doctype html><title>Sign in</title>");
+      return true;
+    };
+    await expect(pull()).rejects.toThrow(/config\.json is not JSON; a proxy or a page to sign in/);
+    hub.disturb = () => false;
+    await pull();
+    await expectFiles(folder, FILES);
+  });
+
   it("removes what killed transfers have left, and not what another one is writing", async () => {
     const { folder, pull } = await setUp();
     await mkdir(join(folder, "onnx"), { recursive: true });

@@ -84,6 +84,9 @@ async function pullDescription({ model, hub, folder }: { model: string; hub: str
       const http = `HTTP ${response.status}`;
       throw new Error(`${url} ${isThere ? `answered ${http}` : `does not exist or is not public (${http})`}`);
     }
+    // What is no JSON is not of the hub, and would be in the way of every later attempt.
+    if (!isJson(content))
+      throw new Error(`${url} is not JSON; a proxy or a page to sign in may be in between`);
     await mkdir(dirname(path), { recursive: true });
     manifest = { ...manifest, commit: manifest.commit ?? response.headers.get("x-repo-commit") ?? undefined };
     // Before the file: if this process is killed in between, the others must not come of another commit.
@@ -91,6 +94,15 @@ async function pullDescription({ model, hub, folder }: { model: string; hub: str
     await writeWhole(path, content);
   }
   return manifest;
+}
+
+function isJson(content: Uint8Array): boolean {
+  try {
+    JSON.parse(Buffer.from(content).toString());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Has a thread load the model: to open a session takes seconds, and a full disk ends the thread. */
