@@ -260,6 +260,15 @@ describe("a manifest", () => {
     await embedder.close();
   });
 
+  it("is finished by the next start if the download was killed after its last file had come", async () => {
+    const { folder, place, pull, manifest } = await setUp();
+    await pull();
+    const whole = await manifest();
+    await writeFile(join(folder, "recalld-manifest.json"), JSON.stringify({ ...whole, files: {} }));
+    await (await openEmbedder({ ...place, workers: 1 })).close();
+    expect(await manifest()).toEqual(whole);
+  });
+
   it("brings a file back that says how the model is read", async () => {
     const { folder, place, pull } = await setUp({ ...FILES, ...CONVENTION });
     await pull();
