@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { listModels } from "../../src/embedding/models/locate.js";
 import {
   MODEL_FILES,
   type ModelManifest,
@@ -240,6 +241,15 @@ describe("pulling a model", () => {
     await expectFiles(folder, FILES);
     expect((await manifest()).commit).toBeUndefined();
   });
+});
+
+it("the list of models leaves out what is no folder of a model", async () => {
+  const { folder, modelsDir, pull } = await setUp();
+  await pull();
+  await symlink(join(folder, "config.json"), join(modelsDir, "a-link"));
+  await symlink("a-loop", join(modelsDir, "a-loop"));
+  await symlink(folder, join(modelsDir, "linked"));
+  expect(await listModels(modelsDir)).toEqual(["bundled", "linked", MODEL]);
 });
 
 describe("a manifest", () => {
