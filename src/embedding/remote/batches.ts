@@ -148,9 +148,9 @@ export class Batches {
     } catch (error) {
       const failure = error as RequestFailedError;
       const recovered = this.#recover({ texts: wanted, attempt }, failure);
-      // A server that wants fewer requests gets no other one meanwhile. Any other failure may be about these texts,
-      // for which those of other accounts do not wait.
-      if (failure.kind === "limited") await recovered;
+      // A server that wants fewer requests, or says when to come back, gets no other one in place of this meanwhile. Any
+      // other failure may be about these texts, for which those of other accounts do not wait.
+      if (failure.kind === "limited" || failure.retryAfterMs !== undefined) await recovered;
     }
   }
 
