@@ -456,7 +456,7 @@ describe("random trouble", () => {
       const send = (items: unknown, more = {}) =>
         response.end(JSON.stringify({ ...rest, data: items, ...more }));
       await sleep(chance.next() * 20);
-      const trouble = pick(
+      const trouble = pick<() => unknown>(
         () => send(data),
         () => send(data),
         () => send(data.toReversed()),
@@ -464,7 +464,7 @@ describe("random trouble", () => {
         // Such an answer to one text alone is its failure.
         () => send(data.length > 1 ? data.slice(1) : data),
         () => send(data.length > 1 ? [...data, ...data] : data),
-        () => send(data, { usage: { prompt_tokens: pick(-1, 0, "x", 2 ** 60, null) } }),
+        () => send(data, { usage: { prompt_tokens: pick<unknown>(-1, 0, "x", 2 ** 60, null) } }),
         () => response.writeHead(429, { "retry-after": pick("0", "0.1", "soon") }).end(),
         () => response.writeHead(503).end(),
         () => response.destroy(),
