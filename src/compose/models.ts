@@ -21,14 +21,14 @@ export async function openModelVersions(
 ): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
   const { config, logger, closers } = context;
   let present = () => "";
-  const onAway = watchServers(context, () => present());
+  const servers = watchServers(context, () => present());
   const models = await systemRecords.models();
   const first = await openModel(context, {
     model: modelFor(config.model, models),
     revision: models.at(-1)?.model.revision,
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
     isAlone: () => running() <= 1,
-    onAway,
+    servers,
   });
   closers.push(() => first.close());
   const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
@@ -41,7 +41,7 @@ export async function openModelVersions(
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
       // Settings that are not about this model say nothing of it, but the database does.
       const settings = { pooling: pooling as Pooling, passagePrefix };
-      return openModel(context, { model: id, revision, onAway, ...(id !== config.model && { settings }) });
+      return openModel(context, { model: id, revision, servers, ...(id !== config.model && { settings }) });
     },
     onTrouble: warn(context)("reembedding", "loading a model of the database; it is tried again"),
   });
@@ -54,18 +54,31 @@ export async function openModelVersions(
  * Follows the embedding servers of remote models. The process is not ready while that of the pinned model is away: of
  * another model, only the namespaces that are still to be moved wait for it.
  */
-function watchServers({ logger, telemetry, readiness }: Context, present: () => string) {
+export function watchServers(
+  { logger, telemetry, readiness }: Pick<Context, "logger" | "telemetry" | "readiness">,
+  present: () => string,
+) {
   const away = new Set<string>();
-  return (model: string, failure: unknown) => {
-    const isChange = away.has(model) === (failure === undefined);
-    if (failure === undefined) away.delete(model);
-    else away.add(model);
+  const show = () => {
     // Set at each look, even without a change: another model may have been pinned in between.
     readiness.setAway("embedding server", away.has(present()));
     telemetry.metrics?.embedServerAvailable.set(away.size > 0 ? 0 : 1);
-    if (!isChange) return;
-    if (failure === undefined) logger.info({ model }, "the embedding server is back");
-    else logger.error({ model, err: failure }, "the embedding server is away");
+  };
+  return {
+    /** Notes that a model's server is away, and why, or that it is back. */
+    note: (model: string, failure: unknown) => {
+      const isChange = away.has(model) === (failure === undefined);
+      if (failure === undefined) away.delete(model);
+      else away.add(model);
+      show();
+      if (!isChange) return;
+      if (failure === undefined) logger.info({ model }, "the embedding server is back");
+      else logger.error({ model, err: failure }, "the embedding server is away");
+    },
+    /** Forgets the server of a model that was closed: nobody looks whether it is back. */
+    forget: (model: string) => {
+      if (away.delete(model)) show();
+    },
   };
 }
 
@@ -73,10 +86,10 @@ async function openModel(
   context: Context,
   {
     model,
-    onAway,
+    servers,
     ...options
   }: Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings"> & {
-    onAway(model: string, failure: unknown): void;
+    servers: ReturnType<typeof watchServers>;
   },
 ): Promise<OpenEmbedder> {
   const { config, telemetry, models } = context;
@@ -86,7 +99,7 @@ async function openModel(
     workers: config.embedWorkers,
     onTrouble: warn(context)("embedder", "embedding"),
     onRequest: telemetry.embedServerRequest,
-    onAway: (failure) => onAway(model, failure),
+    onAway: (failure) => servers.note(model, failure),
   });
   const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
   models.add(embedder);
@@ -96,6 +109,7 @@ async function openModel(
     close: async () => {
       models.delete(embedder);
       await cached.close();
+      servers.forget(model);
     },
   };
 }

@@ -30,6 +30,7 @@ const SCHEMA = {
   MODELS_DIR: z.string(),
   /** URL that models are downloaded from; undefined is Hugging Face. */
   MODELS_HUB: url("https://huggingface.co")
+    .refine((given) => !hasCredentials(given), "must have no user and password")
     .transform((hub) => hub.replace(/\/+$/, ""))
     .optional(),
   /** The same as in `src/embedding/encode/convention.ts`; undefined leaves it to the model's files. */

@@ -5,7 +5,7 @@ import { pinnedParts } from "./encode/convention.js";
 import { type ConventionSettings, findConvention, settled } from "./models/find-convention.js";
 import { locateModel } from "./models/locate.js";
 import { verifyModel } from "./models/model-files.js";
-import type { ModelPlace } from "./models/pull.js";
+import { type ModelPlace, noteUnfinished } from "./models/pull.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool } from "./pool/pool.js";
 import { startThread } from "./pool/thread.js";
@@ -74,6 +74,8 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     const message = `model ${options.model} in ${folder} could not be loaded: ${reason}${why}`;
     throw failedPrecondition(message, { cause: error });
   });
+  // A folder that cannot be written is read as it is.
+  await noteUnfinished(folder).catch(() => {});
   const { revision, dimensions, pooling, scripts } = first as LoadedModel;
   const convention = settled(found, pooling);
   const parts = pinnedParts(convention.convention);

@@ -44,12 +44,16 @@ export interface Measured {
  */
 export async function readTrial(lines: AsyncIterable<string>): Promise<Trial> {
   const texts: string[] = [];
+  // Apart: the text of one memory may be another's external id.
   const positions = new Map<string, number>();
+  const named = new Map<string, number>();
   const asked: { query: string; relevant: readonly string[] }[] = [];
   const add = (text: string, ...names: unknown[]) => {
     const position = positions.get(text) ?? texts.push(text) - 1;
-    for (const name of [text, ...names]) if (typeof name === "string") positions.set(name, position);
+    positions.set(text, position);
+    for (const name of names) if (typeof name === "string") named.set(name, position);
   };
+  const positionOf = (name: string) => named.get(name) ?? positions.get(name);
   let number = 0;
   for await (const line of lines) {
     number++;
@@ -67,10 +71,10 @@ export async function readTrial(lines: AsyncIterable<string>): Promise<Trial> {
     }
   }
   // After all lines, because a question may come before its memories. What names none is a memory's text.
-  for (const each of asked.flatMap(({ relevant }) => relevant)) if (!positions.has(each)) add(each);
+  for (const each of asked.flatMap(({ relevant }) => relevant)) if (positionOf(each) === undefined) add(each);
   const questions = asked.map(({ query, relevant }) => ({
     query,
-    relevant: relevant.map((each) => positions.get(each) as number),
+    relevant: relevant.map((each) => positionOf(each) as number),
   }));
   return reduced(texts, questions);
 }

@@ -69,6 +69,17 @@ describe("a service whose model is on another server", () => {
     for (const secret of [KEY, "Nobody reads", "flower pot"]) expect(server.output()).not.toContain(secret);
   });
 
+  it("keeps the longest text in the most windows, by a model with the largest vectors", async () => {
+    const server = await startServer({ env: { ...env, EMBED_DIMENSIONS: "4096", EMBED_MAX_TOKENS: "32" } });
+    const caller = await signUp(server.url);
+    const facts = Array.from({ length: 4_000 }, (_, i) => `${i} 点检查牙齿。`).join("");
+    const text = new TextDecoder().decode(Buffer.from(facts).subarray(0, 65_535)).replace("\ufffd", "");
+    expect(await caller.store({ text, namespace: "n" })).toMatchObject({ code: "ok" });
+    const [best] = resultsOf(await caller.recall("2000 点检查牙齿", "n"));
+    expect(best?.text).toBe(text);
+    expect(await server.stop()).toBe(0);
+  });
+
   it("keeps to the model, its dimensions and its prefix at the next start", async () => {
     const dataDir = newDataDir();
     await (await startServer({ dataDir, env: { ...env, EMBED_TEXT_PREFIX: "passage: " } })).stop();

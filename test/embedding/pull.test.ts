@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { listModels } from "../../src/embedding/models/locate.js";
 import {
   MODEL_FILES,
   type ModelManifest,
@@ -158,6 +159,18 @@ describe("pulling a model", () => {
     await expectFiles(folder, FILES);
   });
 
+  it("keeps no page to sign in that came in place of a file, which would be in the way later", async () => {
+    const { folder, hub, pull } = await setUp();
+    hub.disturb = (_, response) => {
+      response.end("<!doctype html><title>Sign in</title>");
+      return true;
+    };
+    await expect(pull()).rejects.toThrow(/config\.json is not JSON; a proxy or a page to sign in/);
+    hub.disturb = () => false;
+    await pull();
+    await expectFiles(folder, FILES);
+  });
+
   it("removes what killed transfers have left, and not what another one is writing", async () => {
     const { folder, pull } = await setUp();
     await mkdir(join(folder, "onnx"), { recursive: true });
@@ -230,6 +243,15 @@ describe("pulling a model", () => {
   });
 });
 
+it("the list of models leaves out what is no folder of a model", async () => {
+  const { folder, modelsDir, pull } = await setUp();
+  await pull();
+  await symlink(join(folder, "config.json"), join(modelsDir, "a-link"));
+  await symlink("a-loop", join(modelsDir, "a-loop"));
+  await symlink(folder, join(modelsDir, "linked"));
+  expect(await listModels(modelsDir)).toEqual(["bundled", "linked", MODEL]);
+});
+
 describe("a manifest", () => {
   it("keeps a file that has changed since from being loaded", async () => {
     const { folder, place, pull } = await setUp();
@@ -246,6 +268,15 @@ describe("a manifest", () => {
     await rm(join(folder, WEIGHTS));
     const embedder = await openEmbedder({ ...place, workers: 1 });
     await embedder.close();
+  });
+
+  it("is finished by the next start if the download was killed after its last file had come", async () => {
+    const { folder, place, pull, manifest } = await setUp();
+    await pull();
+    const whole = await manifest();
+    await writeFile(join(folder, "recalld-manifest.json"), JSON.stringify({ ...whole, files: {} }));
+    await (await openEmbedder({ ...place, workers: 1 })).close();
+    expect(await manifest()).toEqual(whole);
   });
 
   it("brings a file back that says how the model is read", async () => {

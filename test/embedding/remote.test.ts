@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { openRemote, type RemoteOptions, type RemoteSettings } from "../../src/embedding/remote/open.js";
 import { readAnswer } from "../../src/embedding/remote/request.js";
 import type { EmbedInput } from "../../src/memory/ports/embedder.js";
+import { chanceOf } from "../support/chance.js";
 import {
   type AskedEmbeddings,
   answerTo,
@@ -221,6 +222,35 @@ describe("a remote model", () => {
     // The server is not away because of it.
     await embed(embedder);
   });
+
+  it("keeps no account waiting for the texts of another that the server fails on", async () => {
+    const embedder = await open();
+    disturbTexts((asked, response) => {
+      if (asked.input.some((text) => text.startsWith("poison"))) response.writeHead(500).end();
+      else response.end(JSON.stringify(answerTo(asked)));
+    });
+    let givenUp = 0;
+    const poisons = Array.from({ length: 40 }, async (_, i) => {
+      const failed = await failureOf(embed(embedder, `poison ${i}`, { owner: "hostile" }));
+      givenUp++;
+      expect(failed.message).toContain("HTTP 500");
+    });
+    await Promise.all(Array.from({ length: 40 }, (_, i) => embed(embedder, `text ${i}`)));
+    await embed(embedder, "one more");
+    // The server fails on a text five times before it is given up, which takes 1.5 s at least.
+    expect(givenUp).toBe(0);
+    await Promise.all(poisons);
+    // With the probe.
+    expect(server.mostAtOnce).toBeLessThanOrEqual(9);
+  });
+
+  it("takes no count of tokens from the server that a text cannot have", async () => {
+    const embedder = await open();
+    disturbTexts((asked, response) =>
+      response.end(JSON.stringify({ ...answerTo(asked), usage: { prompt_tokens: 2 ** 40 } })),
+    );
+    expect((await embed(embedder)).tokens).toBe(KITCHEN.length + 64);
+  });
 });
 
 describe("a server in trouble", () => {
@@ -282,6 +312,22 @@ describe("a server in trouble", () => {
       return true;
     };
     expect((await failureOf(embed(embedder))).retryAfterMs).toBeGreaterThan(50_000);
+  });
+
+  it("is not waited for by a call that has less time than others of its request", async () => {
+    const embedder = await open();
+    server.disturb = (_, response) => {
+      response.writeHead(429, { "retry-after": "20" }).end();
+      return true;
+    };
+    const patient = failureOf(embed(embedder, "of a namespace that moves", { deadlineMs: undefined }));
+    const begunMs = performance.now();
+    const hasty = await failureOf(embed(embedder, KITCHEN, { deadlineMs: begunMs + 10_000 }));
+    expect(hasty).toMatchObject({ message: "the embedding server limits its rate", retryAfterMs: 20_000 });
+    expect(performance.now() - begunMs).toBeLessThan(8_000);
+    expect(server.asked.map(({ input }) => input.length)).toEqual([2]);
+    await embedder.close();
+    expect((await patient).code).toBe("unavailable");
   });
 
   it("that is slow fails the call in time", async () => {
@@ -388,9 +434,88 @@ describe("a server in trouble", () => {
   });
 });
 
+describe("random trouble", () => {
+  it("gives each text its own vector or an error in time, whatever the server does", async () => {
+    const embedder = await open();
+    const { wanted } = await wantedVectors(embedder);
+    const chance = chanceOf(2023);
+    const pick = <T>(...all: readonly T[]): T => chance.pick(all);
+    const badAt = new Set(Array.from({ length: 12 }, () => chance.below(wanted.length)));
+    const isBad = (text: string) => badAt.has(Number(text.split(" ")[1]));
+    let now = 0;
+    let most = 0;
+    server.disturb = async (asked, response) => {
+      most = Math.max(most, ++now);
+      response.on("close", () => now--);
+      if (asked.input.includes("probe")) return false;
+      if (asked.input.some(isBad)) {
+        response.writeHead(pick(400, 413, 500)).end();
+        return true;
+      }
+      const { data, ...rest } = answerTo(asked);
+      const send = (items: unknown, more = {}) =>
+        response.end(JSON.stringify({ ...rest, data: items, ...more }));
+      await sleep(chance.next() * 20);
+      const trouble = pick<() => unknown>(
+        () => send(data),
+        () => send(data),
+        () => send(data.toReversed()),
+        () => send(data.map(({ index: _, ...each }) => each)),
+        // Such an answer to one text alone is its failure.
+        () => send(data.length > 1 ? data.slice(1) : data),
+        () => send(data.length > 1 ? [...data, ...data] : data),
+        () => send(data, { usage: { prompt_tokens: pick<unknown>(-1, 0, "x", 2 ** 60, null) } }),
+        () => response.writeHead(429, { "retry-after": pick("0", "0.1", "soon") }).end(),
+        () => response.writeHead(503).end(),
+        () => response.destroy(),
+        () => response.write('{"data": [', () => response.destroy()),
+      );
+      trouble();
+      return true;
+    };
+    const begunMs = performance.now();
+    const outcomes = await Promise.allSettled(
+      wanted.map(async ({ text }, i) => {
+        await sleep(chance.next() * 1500);
+        return embed(embedder, text, { owner: `o${i % 5}`, deadlineMs: performance.now() + 15_000 });
+      }),
+    );
+    expect(performance.now() - begunMs).toBeLessThan(20_000);
+    for (const [i, outcome] of outcomes.entries()) {
+      const { text, vector } = wanted[i] as (typeof wanted)[number];
+      if (outcome.status === "fulfilled") {
+        expect(cosine(outcome.value.vectors, vector)).toBeCloseTo(1, 5);
+        expect(outcome.value.tokens).toBeGreaterThan(0);
+        expect(outcome.value.tokens).toBeLessThan(200);
+      } else if (!isBad(text)) expect(outcome.reason).toMatchObject({ code: "unavailable" });
+    }
+    const failed = outcomes.flatMap(({ status }, i) => (status === "rejected" ? i : []));
+    expect(failed.filter((i) => badAt.has(i)).length).toBe(badAt.size);
+    expect(failed.length).toBeLessThan(wanted.length / 4);
+    expect(most).toBeLessThanOrEqual(9);
+  });
+
+  /** Makes texts, and reads their vectors while the server is well. */
+  async function wantedVectors(embedder: Embedder) {
+    const texts = Array.from({ length: 240 }, (_, i) => `memory ${i} is about ${i * 7} and ${i * 13}`);
+    const vectors = await Promise.all(texts.map((text) => embed(embedder, text)));
+    return { wanted: texts.map((text, i) => ({ text, vector: vectors[i]?.vectors as Float32Array })) };
+  }
+});
+
 describe("the start", () => {
   const refusal = (more: Partial<RemoteSettings> = {}, model = "openai:test") =>
     failureOf(openRemote({ model, remote: { url: server.url, apiKey: KEY, maxTokens: 512, ...more } }));
+
+  it("repeats no part of the key from the server's words, also where these are cut", async () => {
+    server.disturb = (_, response) => {
+      response.writeHead(400).end(JSON.stringify({ error: { message: `${"x".repeat(190)} ${KEY} is bad` } }));
+      return true;
+    };
+    const { message } = await refusal();
+    expect(message).toContain(`HTTP 400 (${"x".repeat(190)} … is bad)`);
+    expect(message).not.toContain("sk-");
+  });
 
   it("says that the server does not answer, after a while", async () => {
     await server.stop();

@@ -44,6 +44,17 @@ it("finds the memories of questions by id, external id and text, wherever they s
   });
 });
 
+it("takes no memory's text for another one's external id", async () => {
+  const { texts, questions } = await trialOf(
+    { text: "tea" },
+    { id: "mem_1", external_id: "tea", text: "Ada drinks it green." },
+    { text: "mem_1" },
+    { query: "drink", relevant: ["tea"] },
+  );
+  expect([...texts].sort()).toEqual(["Ada drinks it green.", "mem_1", "tea"]);
+  expect(texts[questions[0]?.relevant[0] as number]).toBe("Ada drinks it green.");
+});
+
 it("has the last words of texts stand for questions where there are none", async () => {
   const long = "one two three four five six seven eight nine";
   const trial = await trialOf({ text: "Too short for that." }, { text: long });

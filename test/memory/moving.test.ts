@@ -75,6 +75,30 @@ describe("a log that moves to another model", () => {
     expect((await service.storage.log.last(logId))?.sequence).toBe(70);
   });
 
+  it("gets further with each attempt, also if some texts fail in each", async () => {
+    const all = oldMemories(70);
+    await service.write("a", all);
+    let embedded = 0;
+    const failing = slowly(Promise.resolve(), () => {
+      if (++embedded % 20 === 0) throw new Error("the server limits its rate");
+    });
+    const domain = domainOf(failing);
+    let failures = 0;
+    while (
+      !(await move(domain, "a").then(
+        () => true,
+        () => false,
+      ))
+    )
+      expect(++failures).toBeLessThan(8);
+    expect(failures).toBeGreaterThan(1);
+    const logId = await find("a");
+    const sequences = all.map((_, i) => i + 1);
+    const { found } = await service.storage.log.fetch({ logId, sequences, what: "all" });
+    expect(found.map(({ entry }) => entry.id)).toEqual(all.map(({ id }) => id).toReversed());
+    for (const { entry } of found) expect([...entry.vectors]).toEqual([0, 1]);
+  });
+
   it("takes along what is stored and deleted meanwhile", async () => {
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {

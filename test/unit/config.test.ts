@@ -32,6 +32,10 @@ describe("the settings", () => {
     expect(problemsOf({ MODELS_HUB: "me:secret@mirror" })).toEqual([
       "MODELS_HUB must be a URL, such as https://huggingface.co",
     ]);
+    // Nothing can be downloaded with them, and the failure would repeat them.
+    expect(problemsOf({ MODELS_HUB: "https://me:secret@mirror" })).toEqual([
+      "MODELS_HUB must have no user and password",
+    ]);
   });
 
   it("may name a server that has the model, and never repeat its address or key", () => {

@@ -82,7 +82,8 @@ export interface ModelSummary extends Verified {
 export async function listModels(modelsDir: string): Promise<string[]> {
   const ids: string[] = [];
   for (const name of await foldersIn(modelsDir)) {
-    const inner = await foldersIn(join(modelsDir, name));
+    // A link to a file, or a folder that is not for this program, such as lost+found, holds no model.
+    const inner = await foldersIn(join(modelsDir, name)).catch((): string[] => []);
     const isModel = inner.includes("onnx");
     ids.push(...(isModel ? [name] : inner.map((each) => `${name}/${each}`)));
   }

@@ -84,12 +84,25 @@ async function pullDescription({ model, hub, folder }: { model: string; hub: str
       const http = `HTTP ${response.status}`;
       throw new Error(`${url} ${isThere ? `answered ${http}` : `does not exist or is not public (${http})`}`);
     }
+    // What is no JSON is not of the hub, and would be in the way of every later attempt.
+    if (!isJson(content))
+      throw new Error(`${url} is not JSON; a proxy or a page to sign in may be in between`);
     await mkdir(dirname(path), { recursive: true });
-    await writeWhole(path, content);
     manifest = { ...manifest, commit: manifest.commit ?? response.headers.get("x-repo-commit") ?? undefined };
+    // Before the file: if this process is killed in between, the others must not come of another commit.
     await writeManifest(folder, manifest);
+    await writeWhole(path, content);
   }
   return manifest;
+}
+
+function isJson(content: Uint8Array): boolean {
+  try {
+    JSON.parse(Buffer.from(content).toString());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Has a thread load the model: to open a session takes seconds, and a full disk ends the thread. */
@@ -128,6 +141,14 @@ async function note(
     throw new Error(`${file} does not match the hash of its first download`);
   }
   await writeManifest(folder, { ...manifest, files });
+}
+
+/** Notes the hashes of a model that loads, in case its download was killed after the last file had come. */
+export async function noteUnfinished(folder: string): Promise<void> {
+  const manifest = await readManifest(folder);
+  if (manifest === undefined) return;
+  const isNoted = (file: string) => manifest.files[file] !== undefined;
+  if (!(await requiredFiles(folder)).every(isNoted)) await note(folder, { manifest, lacking: new Set() });
 }
 
 /** Removes what killed transfers have left. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../../errors.js";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
@@ -16,6 +17,11 @@ const PAUSE_MS = 200;
 const USABLE_SHARE = 0.9;
 /** Time for a text of which no call waits, such as one of a namespace that moves here. */
 const NO_CALL_MS = 60_000;
+/**
+ * Tokens that a model may add to a text. No text has more tokens than bytes, so a server that counts more than both is
+ * wrong: a memory with such a number of tokens could not be answered.
+ */
+const SPECIAL_TOKENS_MAX = 64;
 /** Interval between looks at a server that is away. */
 const LOOK_MS = 2_000;
 const PROBE = "probe";
@@ -36,6 +42,13 @@ interface Waiting extends Asked {
   readonly untilMs: number;
   resolve(answered: Answered): void;
   reject(error: unknown): void;
+}
+
+/** Texts of one request. */
+interface Batch {
+  readonly texts: readonly Waiting[];
+  /** Number of the attempt at them, from 1. */
+  readonly attempt: number;
 }
 
 export interface BatchesOptions {
@@ -67,13 +80,18 @@ export class TextFailedError extends MemoryError {
  */
 export class Batches {
   readonly #waiting: Waiting[] = [];
+  /** Batches that are asked for once more, before what waits. */
+  readonly #again: Batch[] = [];
   #running = 0;
   #failure: RequestFailedError | undefined;
   #looking: NodeJS.Timeout | undefined;
   #probing: Promise<RequestFailedError | undefined> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(private readonly options: BatchesOptions) {}
+  constructor(private readonly options: BatchesOptions) {
+    // One listener for each text that is tried again is no leak.
+    setMaxListeners(0, this.#closing.signal);
+  }
 
   /** @throws MemoryError `unavailable` if the server is away; TextFailedError */
   embed(asked: Asked): Promise<Answered> {
@@ -97,17 +115,28 @@ export class Batches {
   }
 
   #send(): void {
-    while (this.#running < REQUESTS_MAX && this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, firstBatchIn(this.#waiting));
+    while (this.#running < REQUESTS_MAX) {
+      const batch = this.#again.shift() ?? this.#nextBatch();
+      if (batch === undefined) return;
       this.#running++;
-      void this.#ask(batch, 1).finally(() => {
+      void this.#ask(batch).finally(() => {
         this.#running--;
         this.#send();
       });
     }
   }
 
-  async #ask(batch: readonly Waiting[], attempt: number): Promise<void> {
+  #nextBatch(): Batch | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    return { texts: this.#waiting.splice(0, firstBatchIn(this.#waiting)), attempt: 1 };
+  }
+
+  #askAgain(batch: Batch): void {
+    this.#again.push(batch);
+    this.#send();
+  }
+
+  async #ask({ texts: batch, attempt }: Batch): Promise<void> {
     const wanted = batch.filter(isWanted);
     for (const each of batch) if (!wanted.includes(each)) each.reject(late());
     if (wanted.length === 0) return;
@@ -117,32 +146,35 @@ export class Batches {
       const texts = wanted.map(({ text }) => text);
       answer(wanted, await requestVectors(server, { texts, dimensions, base64, timeoutMs }));
     } catch (error) {
-      await this.#recover(wanted, { failure: error as RequestFailedError, attempt });
+      const failure = error as RequestFailedError;
+      const recovered = this.#recover({ texts: wanted, attempt }, failure);
+      // A server that wants fewer requests, or says when to come back, gets no other one in place of this meanwhile. Any
+      // other failure may be about these texts, for which those of other accounts do not wait.
+      if (failure.kind === "limited" || failure.retryAfterMs !== undefined) await recovered;
     }
   }
 
-  async #recover(
-    batch: readonly Waiting[],
-    { failure, attempt }: { failure: RequestFailedError; attempt: number },
-  ): Promise<void> {
+  async #recover({ texts: batch, attempt }: Batch, failure: RequestFailedError): Promise<void> {
     const { kind, retryAfterMs = 0 } = failure;
     const trouble = kind === "limited" ? undefined : await this.#probe();
     const answers = kind !== "limited" && trouble === undefined;
     if (answers && batch.length > 1) {
       const half = Math.ceil(batch.length / 2);
-      await this.#ask(batch.slice(0, half), 1);
-      return this.#ask(batch.slice(half), 1);
+      for (const texts of [batch.slice(0, half), batch.slice(half)]) this.#askAgain({ texts, attempt: 1 });
+      return;
     }
     const pauseMs = Math.max(retryAfterMs, PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()));
-    const mayPass = kind === "limited" || kind === "lost";
-    const fits = attempt < ATTEMPTS_MAX && performance.now() + pauseMs < untilOf(batch);
-    if (mayPass && fits && !this.#closing.signal.aborted) {
-      // It rejects only on closing, which ends the pause.
-      await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-      return this.#ask(batch, attempt + 1);
-    }
-    if (trouble !== undefined) this.#goAway(trouble);
-    for (const each of batch) each.reject(errorOf(failure, trouble));
+    const mayPass = (kind === "limited" || kind === "lost") && attempt < ATTEMPTS_MAX;
+    const goesOn = mayPass && !this.#closing.signal.aborted;
+    const atMs = performance.now() + pauseMs;
+    const left = batch.filter(({ untilMs }) => goesOn && atMs < untilMs);
+    if (left.length === 0 && trouble !== undefined) this.#goAway(trouble);
+    // Whoever cannot wait as long as others is told at once.
+    for (const each of batch) if (!left.includes(each)) each.reject(errorOf(failure, trouble));
+    if (left.length === 0) return;
+    // It rejects only on closing, which ends the pause.
+    await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    this.#askAgain({ texts: left, attempt: attempt + 1 });
   }
 
   /** Looks whether the server has a vector for a text of our own; looks at the same time are one. */
@@ -212,7 +244,8 @@ function untilOf(batch: readonly Waiting[]): number {
 function answer(batch: readonly Waiting[], { vectors, tokens }: Answer): void {
   const estimated = batch.reduce((sum, each) => sum + each.tokens, 0);
   for (const [i, each] of batch.entries()) {
-    const share = tokens && Math.max(1, Math.round((tokens * each.tokens) / estimated));
+    const most = Buffer.byteLength(each.text) + SPECIAL_TOKENS_MAX;
+    const share = tokens && Math.min(most, Math.max(1, Math.round((tokens * each.tokens) / estimated)));
     each.resolve({ vector: vectors[i] as Float32Array<ArrayBuffer>, tokens: share });
   }
 }

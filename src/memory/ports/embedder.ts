@@ -48,7 +48,7 @@ export const QUERY_WINDOWS_MAX = 64;
 export interface Embedding {
   /**
    * At most `TEXT_WINDOWS_MAX` or `QUERY_WINDOWS_MAX` vectors, end to end, normalised, each `dimensions`
-   * long.
+   * long; and at most 4 MiB, because databases hold no larger memories.
    */
   readonly vectors: Float32Array;
   /**

@@ -150,12 +150,23 @@ async function copyEntries(
   const gone = new Set(forgotten);
   const { id } = await modelVersions.find(modelVersionOf(to));
   const atOnce = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
-  const copies = await mapSome(news, atOnce, async ({ sequence, entry }): Promise<Appended> => {
+  let failure: { readonly error: unknown } | undefined;
+  const copies = await mapSome(news, atOnce, async ({ sequence, entry }): Promise<Appended | undefined> => {
+    if (failure !== undefined) return undefined;
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
     const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
-    return { ...entry, ...(await modelVersions.embed(modelVersionOf(to), input)) };
+    try {
+      return { ...entry, ...(await modelVersions.embed(modelVersionOf(to), input)) };
+    } catch (error) {
+      failure ??= { error };
+      return undefined;
+    }
   });
-  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
+  const failed = copies.indexOf(undefined);
+  // What comes before a text that failed is kept: where some of so many always fail, no attempt would get further.
+  const entries = copies.slice(0, failed < 0 ? copies.length : failed) as Appended[];
+  if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });
+  if (failure !== undefined) throw failure.error;
 }
 
 /** Reduces a memory to its number; an unreadable entry keeps its number too. */
