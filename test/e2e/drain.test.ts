@@ -86,6 +86,26 @@ async function storesCounted(url: string, key: string): Promise<number> {
   return days.reduce((sum, { stores }) => sum + stores, 0);
 }
 
+it("a call that shutting down ends is told when to come again", async () => {
+  const server = await start({ SHUTDOWN_TIMEOUT_MS: "100" });
+  const { key } = await signUp(server.url);
+  const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+  const session = connectHttp2(server.url);
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  const call = session.request({ ":method": "POST", ":path": "/store", ...headers });
+  const answered = once(call, "response");
+  call.write('{"namespace":"n","text":"A call that never');
+  await once(session, "remoteSettings");
+  await sleep(200);
+  const stopped = server.stop();
+  const [response] = await answered;
+  expect(response[":status"]).toBe(503);
+  expect(response["retry-after"]).toBe("1");
+  call.close();
+  expect(await stopped).toBe(0);
+});
+
 describe("without its database", () => {
   it.skipIf(MONGO_DATABASE.missing !== undefined)(
     "ends in time all the same, without a notice: it was not ready (a stand-in for MongoDB of its own)",
