@@ -1,5 +1,5 @@
 import type { Command, CommandOptions } from "commander";
-import { commandLine, inOneLine, wholeNumber } from "../src/admin/command-line.js";
+import { commandLine, givenTo, inOneLine, wholeNumber } from "../src/admin/command-line.js";
 import { VERSION } from "../src/version.js";
 import * as accounts from "./account.js";
 import { EXIT } from "./failure.js";
@@ -49,6 +49,7 @@ export function userCommands(): Command {
     .version(VERSION, "--version", "prints the version")
     .addHelpText("after", HELP);
   inOneLine(program);
+  program.hook("preAction", (_program, command) => void givenTo(command));
   const under =
     (parent: Command) =>
     (line: string, description: string, options: CommandOptions = {}) =>

@@ -66,10 +66,14 @@ function inOptions({ code, message }: RecalldError | MemoryError): string {
   });
 }
 
-/** Line and exit code for an error. Control characters go: a server's text must not control a terminal. */
 export function failureOf(error: unknown): { exitCode: number; line: string } {
   const [exitCode, text] = described(error);
-  return { exitCode, line: whole(`recalld: ${text}`.replace(/\s*\n\s*/g, " ")) };
+  return { exitCode, line: failureLine(text) };
+}
+
+/** A line that says what failed. Control characters go: the text of a server or a file must not control a terminal. */
+export function failureLine(text: string): string {
+  return whole(`recalld: ${text}`.replace(/\s*\n\s*/g, " "));
 }
 
 function described(error: unknown): [exitCode: number, text: string] {

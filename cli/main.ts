@@ -1,5 +1,6 @@
 import complete from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
+import { endWithReader } from "../src/admin/command-line.js";
 import { userCommands } from "./commands.js";
 import { failureOf } from "./failure.js";
 
@@ -8,6 +9,7 @@ const COMMAND = "completion";
 const program = userCommands();
 addCompletion(program, process.argv.slice(2));
 
+endWithReader();
 program.parseAsync().catch((error: unknown) => {
   const { exitCode, line } = failureOf(error);
   console.error(line);

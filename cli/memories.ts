@@ -293,7 +293,7 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
   }
   print(given, { updated, failed }, () => [
     `${grouped(updated)} updated`,
-    ...failed.map(({ id, error }) => `${id} stays as it was: ${error?.message ?? ""}`),
+    ...failed.map(({ id, error }) => whole(`${id} stays as it was: ${error?.message ?? ""}`)),
   ]);
   if (failed.length > 0) process.exitCode = 1;
 }

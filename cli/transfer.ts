@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import type { OnSecret, Recalld } from "../clients/typescript/src/index.js";
 import { count as grouped } from "../src/errors.js";
 import { ProgressLine } from "../src/progress.js";
-import { EXIT, UsageError } from "./failure.js";
+import { EXIT, failureLine, UsageError } from "./failure.js";
 import { importFile, lineOf } from "./import/import-memories.js";
 import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
-import { print } from "./output.js";
+import { print, short } from "./output.js";
 import { connect, type In } from "./profile.js";
 import { openTarget, writeLines } from "./write-file.js";
 
@@ -131,7 +131,7 @@ export async function importFrom(
   const done = dryRun ? "nothing was stored; it would be " : "";
   print(given, { ...counts, problems }, () => [`${done}${lineOf(report)}`]);
   for (const { place, sourceId, result, message } of problems) {
-    console.error(`recalld: ${result}: ${place}: ${sourceId}: ${message}`);
+    console.error(failureLine(`${result}: ${place}: ${short(sourceId)}: ${message}`));
   }
   const more = report.skipped + report.refused - problems.length;
   if (more > 0) console.error(`recalld: and ${more} more`);

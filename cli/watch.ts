@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { WatchEvent } from "../clients/typescript/src/index.js";
-import { whole } from "../src/admin/show.js";
-import { UsageError } from "./failure.js";
+import { failureLine, UsageError } from "./failure.js";
 import { asGiven, short } from "./output.js";
 import { connect, HEADERS, type In, serverOf } from "./profile.js";
 import { deliver, PATIENCE, type Receiver, receiverGiven } from "./web-hook.js";
@@ -85,7 +84,7 @@ async function postChanges(
   const giveUpAfterMs =
     giveUpAfter === undefined ? PATIENCE.giveUpAfterMs : Number.parseFloat(giveUpAfter) * 1000;
   const onRetry = (reason: string, pauseMs: number) =>
-    console.error(whole(`recalld: not accepted (${reason}), again in ${(pauseMs / 1000).toFixed(1)} s`));
+    console.error(failureLine(`not accepted (${reason}), again in ${(pauseMs / 1000).toFixed(1)} s`));
   const options = { headers: HEADERS, onRetry, patience: { ...PATIENCE, giveUpAfterMs } };
   let position = readPosition(path, watched);
   for await (const change of changesOf(given, position ?? given.from)) {

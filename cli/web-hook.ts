@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { retryAfterMs } from "../clients/typescript/src/refusal.js";
 import { UsageError } from "./failure.js";
 
 /** Characters that a secret has at least: fewer can be guessed from one signed request. */
@@ -36,7 +37,7 @@ export class DeliveryError extends Error {
 
 interface Refusal {
   readonly reason: string;
-  readonly retryAfterMs: number;
+  readonly retryAfterMs?: number;
 }
 
 /**
@@ -86,7 +87,7 @@ export async function deliver(
     if (refusal === undefined) return;
     const pauseMs = Math.min(
       patience.pauseMsMax,
-      Math.max(pauseAfter(failures, patience), refusal.retryAfterMs),
+      Math.max(pauseAfter(failures, patience), refusal.retryAfterMs ?? 0),
     );
     if (performance.now() - begunMs + pauseMs > patience.giveUpAfterMs) {
       throw new DeliveryError(`gave up after ${failures + 1} attempts; the last one: ${refusal.reason}`);
@@ -119,16 +120,11 @@ async function post(
     await answer.body?.cancel();
     if (answer.ok) return undefined;
     if (answer.status === 410) throw new DeliveryError("the receiver answers 410 Gone, and wants no more");
-    return { reason: `HTTP ${answer.status}`, retryAfterMs: retryAfterMs(answer.headers.get("retry-after")) };
+    return { reason: `HTTP ${answer.status}`, ...retryAfterMs(answer.headers.get("retry-after")) };
   } catch (error) {
     if (error instanceof DeliveryError) throw error;
-    return { reason: signal.aborted ? `no answer in ${answerMs / 1000} s` : causeOf(error), retryAfterMs: 0 };
+    return { reason: signal.aborted ? `no answer in ${answerMs / 1000} s` : causeOf(error) };
   }
-}
-
-/** `Retry-After` in seconds; 0 where there is none, or a date. */
-function retryAfterMs(header: string | null): number {
-  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) * 1000 : 0;
 }
 
 /** The cause of a failed fetch, such as ECONNREFUSED. The message of the error itself is only "fetch failed". */

@@ -34,11 +34,12 @@ interface Target {
  * @throws UsageError if it cannot be written.
  */
 export function writeWhole(path: string, json: object): void {
-  const draft = `${path}.${process.pid}`;
+  const target = followLinks(path, path);
+  const draft = `${target}.${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     writeFileSync(draft, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o600, flush: true });
-    renameSync(draft, path);
+    renameSync(draft, target);
   } catch (error) {
     rmSync(draft, { force: true });
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
@@ -52,7 +53,7 @@ export function writeWhole(path: string, json: object): void {
  * @throws UsageError if it cannot be written.
  */
 export function openTarget(file: string): Target {
-  const path = followLinks(file);
+  const path = followLinks(file, `--file ${file}`);
   const old = statSync(path, { throwIfNoEntry: false });
   const isWhole = old === undefined || old.isFile();
   const written = isWhole ? `${path}.${process.pid}.part` : path;
@@ -113,13 +114,13 @@ export async function writeLines(
 }
 
 /** Path behind symbolic links, also if nothing is there yet. */
-function followLinks(file: string): string {
+function followLinks(file: string, name: string): string {
   let path = resolve(file);
   for (let i = 0; i < LINKS_MAX; i++) {
     if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
     path = resolve(dirname(path), readlinkSync(path));
   }
-  throw new UsageError(`--file ${file} cannot be written: its links lead in a circle`);
+  throw new UsageError(`${name} cannot be written: its links lead in a circle`);
 }
 
 /** Makes a rename last. Some systems cannot open folders. */

@@ -35,10 +35,9 @@ import {
   SMALL_BYTES_MAX,
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
-import { HTTP2_STREAMS_MAX } from "../src/server/listen/connection-counts.js";
 import { RESETS_RATE } from "../src/server/listen/http2-sessions.js";
 import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
-import { ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
+import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
 import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { endWithReader } from "./admin/command-line.js";
 import { adminCommands, EXIT, exitCodeOf } from "./admin/commands.js";
 import type { Given } from "./admin/operations.js";
 import { show, whole } from "./admin/show.js";
@@ -188,6 +189,7 @@ function fail(code: number, lines: readonly unknown[]): never {
   process.exit(code);
 }
 
+endWithReader();
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof ConfigError) {
     fail(

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { createReadStream } from "node:fs";
-import { commandLine } from "./admin/command-line.js";
+import { commandLine, endWithReader } from "./admin/command-line.js";
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
@@ -183,6 +183,7 @@ function fail(lines: readonly unknown[]): never {
   process.exit(1);
 }
 
+endWithReader();
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof ConfigError) fail(error.problems.map((problem) => `recalld: ${problem}`));
   fail(error instanceof MemoryError ? [`recalld: ${error.message}`] : ["recalld:", error]);

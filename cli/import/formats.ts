@@ -1,10 +1,8 @@
 import { OtherFormatError, type Read, type Reader, type Source, UnreadableError } from "./imported.js";
-import { readChatGpt } from "./readers/chatgpt.js";
-import { readClaude } from "./readers/claude.js";
+import { readChatGpt, readClaude } from "./readers/conversations.js";
 import { readJsonLines } from "./readers/json-lines.js";
-import { readMem0 } from "./readers/mem0.js";
-import { readChroma, readQdrant, readSupermemory } from "./readers/qdrant.js";
 import { readAccount, readRecalld } from "./readers/recalld.js";
+import { readChroma, readMem0, readQdrant, readSupermemory } from "./readers/records.js";
 import { readServerMemory } from "./readers/server-memory.js";
 
 /** Name of the format whose memories name their namespaces. */

@@ -1,11 +1,11 @@
-import { hash } from "node:crypto";
 import { type OnSecret, type Recalld, RecalldError } from "../../clients/typescript/src/index.js";
-import { count, invalid, MemoryError } from "../../src/errors.js";
+import { count, MemoryError } from "../../src/errors.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { parseText } from "../../src/memory/requests/text.js";
 import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
 import {
+  Contents,
   externalIdOf,
   type Imported,
   NotThatFormatError,
@@ -74,8 +74,7 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
 class Run {
   readonly #counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
   readonly #problems: Problem[] = [];
-  /** Digests by namespace and external id: of two memories with one id, the second would be lost. */
-  readonly #contents = new Map<string, string>();
+  readonly #contents = new Contents();
   #failed = false;
 
   constructor(private readonly options: ImportOptions) {}
@@ -114,23 +113,14 @@ class Run {
     try {
       // The same rules as the server's, so that a dry run finds what it would refuse.
       parseText("text", memory.text);
-      const metadata = parseMetadata(memory.metadata);
+      parseMetadata(memory.metadata);
       const externalId = externalIdOf(memory);
-      this.#expectSame(JSON.stringify([memory.namespace, externalId]), `${metadata}${memory.text}`);
+      this.#contents.note(memory, externalId);
       const stored = await this.options.store?.({ ...memory, externalId });
       this.#counts[stored?.already ? "already" : "stored"]++;
     } catch (error) {
       if (!isOfTheMemory(error)) throw error;
       this.#note({ sourceId, place, result: "refused", message: error.message });
-    }
-  }
-
-  #expectSame(key: string, content: string): void {
-    const digest = hash("sha256", content, "base64").slice(0, 16);
-    const before = this.#contents.get(key);
-    this.#contents.set(key, before ?? digest);
-    if (before !== undefined && before !== digest) {
-      throw invalid("id", "comes before in the file, with another content");
     }
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { invalid, MemoryError } from "../../src/errors.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { parseExternalId } from "../../src/memory/requests/namespace.js";
 
@@ -59,11 +60,30 @@ export class UnreadableError extends NotThatFormatError {
   override readonly name: string = "UnreadableError";
 }
 
+/** Notes what a file's memories say. Of two with one id but another content, the second would be lost. */
+export class Contents {
+  /** Digests by namespace and external id. */
+  readonly #digests = new Map<string, string>();
+
+  /** @throws MemoryError `invalid_argument` if an earlier memory with this external id says something else. */
+  note({ namespace, text, metadata }: Imported, externalId: string): void {
+    const key = JSON.stringify([namespace, externalId]);
+    const content = JSON.stringify(metadata) + text;
+    const digest = createHash("sha256").update(content).digest("hex").slice(0, 24);
+    const before = this.#digests.get(key);
+    this.#digests.set(key, before ?? digest);
+    if (before !== undefined && before !== digest) {
+      throw invalid("id", "comes before in the file, with another content");
+    }
+  }
+}
+
 /** Makes a memory's external id: its own, or its id in the source, or what stands for one that cannot be one. */
 export function externalIdOf({ sourceId, externalId = sourceId }: Imported): string {
   try {
     return parseExternalId(externalId) ?? sourceId;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error;
     // Lone surrogates are written out, as all of them have the same bytes.
     const text = externalId.isWellFormed() ? externalId : JSON.stringify(externalId);
     return `import-${createHash("sha256").update(text).digest("hex")}`;

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   isJSONRPCErrorResponse,
@@ -135,10 +134,14 @@ export class LineTransport implements Transport {
     await this.#write({ jsonrpc: "2.0", id: idOf(read), error });
   }
 
+  /** Settles when a message has left the process: what is only buffered would end with it. */
   async #write(message: object): Promise<void> {
     if (this.#isClosed) return;
-    const { output } = this.streams;
-    if (!output.write(`${JSON.stringify(message)}\n`)) await once(output, "drain");
+    await new Promise<void>((resolve, reject) => {
+      this.streams.output.write(`${JSON.stringify(message)}\n`, (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
   }
 }
 

@@ -47,7 +47,7 @@ commandLine({ name: "recalld mcp", exitCode: EXIT.notUnderstood })
   .catch(fail);
 
 async function serve(options: Options): Promise<void> {
-  const namespace = options.namespace ?? process.env.RECALLD_NAMESPACE;
+  const namespace = options.namespace ?? (process.env.RECALLD_NAMESPACE || undefined);
   const query = namespace === undefined ? "" : `?${new URLSearchParams({ namespace })}`;
   const remote = new Remote({ find: finding(options), query });
   const { logger } = openLog(process.env.LOG_LEVEL || "warn");

@@ -5,6 +5,7 @@ import { systemClock } from "../../clients/typescript/src/clock.js";
 import { RecalldError } from "../../clients/typescript/src/errors.js";
 import { toWire } from "../../clients/typescript/src/json.js";
 import { type CallOptions, settle, settleWithoutKey } from "../../clients/typescript/src/options.js";
+import { retryAfterMs } from "../../clients/typescript/src/refusal.js";
 import { withRetries } from "../../clients/typescript/src/retries.js";
 import { VERSION } from "../../src/version.js";
 import type { Server } from "../profile.js";
@@ -57,13 +58,13 @@ export class Remote {
       return await withRetries(call, async () => {
         refused = undefined;
         const posted = await this.#post({ path: `/mcp${this.options.query}`, json, headers }, call);
-        const { result, error } = (posted.body ?? {}) as Answer;
+        const { result, error } = posted.body as Answer;
         if (error !== undefined) throw new ProtocolError(error.code, error.message);
         if (result === undefined) throw new RecalldError("unknown", "the answer is not of MCP");
         const retryAfter = posted.headers.get("retry-after");
         if (result.isError !== true || retryAfter === null) return result;
         refused = result;
-        throw new RecalldError("unavailable", "come back later", { retryAfterMs: Number(retryAfter) * 1000 });
+        throw new RecalldError("unavailable", "come back later", retryAfterMs(retryAfter));
       });
     } catch (error) {
       // The server's own words about the last attempt.

@@ -45,8 +45,8 @@ export interface Principal extends Authenticated {
 
 interface Known {
   caller: Principal;
-  /** Time from which it is refused here. It may end sooner; the charge knows. */
-  readonly endsAtMs: number;
+  /** Time from which it is refused here. It may end sooner: the charge knows at once, and the next reading of its plan. */
+  endsAtMs: number;
   /** Time of the last reading of its plan, successful or not. */
   readAtMs: number;
   /** The reading that calls wait for, while the known plan is too old to be used. */
@@ -155,7 +155,9 @@ async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
   const { caller } = entry;
   try {
     const account = await accounts.findByKey(proofOf(caller));
-    if (account !== undefined) entry.caller = { ...caller, plan: account.plan };
+    // What a revoked key goes on asking must not count for its account.
+    if (account === undefined) entry.endsAtMs = 0;
+    else entry.caller = { ...caller, plan: account.plan };
   } catch {
     // During a database outage the plan stays as it is.
   }

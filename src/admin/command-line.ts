@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import type { Given } from "./operations.js";
 
@@ -27,6 +28,15 @@ export function commandLine({ name, exitCode }: CommandLineOptions): Command {
         styleTitle: (title) => title.toLowerCase(),
       })
   );
+}
+
+/** Ends the program without a word when nobody reads its output any more, as behind `| head`: others end by that signal. */
+export function endWithReader(): void {
+  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") process.exit(128 + constants.signals.SIGPIPE);
+    process.stderr.write(`recalld: ${message}\n`);
+    process.exit(1);
+  });
 }
 
 /** Lists the program's commands in the order in which they were added; a group alone is none. */

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.js";
+import { yieldToEventLoop } from "./yield-to-event-loop.js";
 
 /** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
 const TIME_SLICE_MS_MAX = 5;
@@ -13,6 +14,17 @@ export class TimeSlice {
 
   get isOver(): boolean {
     return performance.now() >= this.#endsMs;
+  }
+}
+
+/** Pauses of work that looks at many places, so that other work runs. */
+export class Pauses {
+  #timeSlice = new TimeSlice();
+
+  async ifDue(): Promise<void> {
+    if (!this.#timeSlice.isOver) return;
+    await yieldToEventLoop();
+    this.#timeSlice = new TimeSlice();
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Among, EventOrder, Happened } from "../memory/ports/index.js";
+import { Best } from "./rows/best.js";
 
 /** Memories looked at before other work may run. */
 const SLICE = 4_096;
-/** Times as many as are wanted that are held before all but the best of them are let go. */
-const HELD = 8;
 
 /** Memories in the order of the log, when each happened, and which of them were not removed. */
 export interface Times {
@@ -13,9 +12,8 @@ export interface Times {
 }
 
 /**
- * Finds the first `limit` of some memories in the order of their event times. It looks at all of them, holds a few
- * times as many as are wanted, and yields often. Rows that were removed are left out: another part may have their
- * memory.
+ * Finds the first `limit` of some memories in the order of their event times. It looks at all of them, and yields often.
+ * Rows that were removed are left out: another part may have their memory.
  */
 export function* firstByEventTime(
   parts: readonly Times[],
@@ -23,9 +21,7 @@ export function* firstByEventTime(
   { isNewestFirst, behind, limit }: EventOrder,
 ): Generator<void, Happened[]> {
   const sign = isNewestFirst ? -1 : 1;
-  const compare = (a: Happened, b: Happened) => sign * (a.atMs - b.atMs || a.sequence - b.sequence);
-  let held: Happened[] = [];
-  let last: Happened | undefined;
+  const first = new Best(limit);
   const slices = parts.flatMap((part) => slicesOf(part));
   // Most memories happened in the order of the log: from its other end each would be better than all before it.
   if (isNewestFirst) slices.reverse();
@@ -38,18 +34,12 @@ export function* firstByEventTime(
       if (sequence !== wanted[i]) continue;
       if (!live.has(row)) continue;
       const atMs = events[row] as number;
-      // Most are not among the first: no object is made of those.
-      if (last !== undefined && sign * (atMs - last.atMs) > 0) continue;
-      const each = { sequence, atMs };
-      if (behind !== undefined && compare(each, behind) <= 0) continue;
-      if (last !== undefined && compare(each, last) >= 0) continue;
-      if (held.push(each) < HELD * limit) continue;
-      held = held.sort(compare).slice(0, limit);
-      last = held.at(-1);
+      if (behind !== undefined && sign * (atMs - behind.atMs || sequence - behind.sequence) <= 0) continue;
+      first.offer(sign * sequence, -sign * atMs);
     }
     yield;
   }
-  return held.sort(compare).slice(0, limit);
+  return first.sorted().map(({ number, score }) => ({ sequence: sign * number, atMs: -sign * score }));
 }
 
 function slicesOf(times: Times) {

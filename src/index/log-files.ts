@@ -94,9 +94,10 @@ export class LogFiles {
 
   /**
    * Writes a segment's file; from now on it is overwritten whenever the segment is. Rejects if that fails, and nothing
-   * of it is left.
+   * of it is left. The files of segments that it replaces are erased at the end: before, a crash would leave a gap,
+   * which takes long to fill.
    */
-  write(segment: Filed, file: SegmentFile): Promise<void> {
+  write(segment: Filed, file: SegmentFile, replaced: readonly Filed[] = []): Promise<void> {
     this.#files.set(segment, file);
     const writing = file
       .write()
@@ -104,7 +105,8 @@ export class LogFiles {
       .catch(async (error) => {
         await this.#eraseInstead(file);
         throw error;
-      });
+      })
+      .finally(() => this.erase(replaced));
     return this.#during(writing).then(() => this.options.onWritten?.());
   }
 

@@ -30,7 +30,8 @@ export class LogIndex implements Index {
   #vectorGap: Range | undefined;
   /** Memories that were removed while gaps were being filled. */
   readonly #removedMeanwhile = new Set<number>();
-  #isRestored = false;
+  /** True once its files are known, so that they are overwritten here. */
+  isRestored = false;
   #closing: Promise<void> | undefined;
 
   constructor(private readonly parts: LogIndexParts) {
@@ -83,13 +84,8 @@ export class LogIndex implements Index {
     if (this.#closing !== undefined) return undefined;
     const restored = await files.eraseOthers();
     if (ofVectors < upto) this.#vectorGap = { after: ofVectors, upto };
-    this.#isRestored = true;
+    this.isRestored = true;
     return upto === 0 ? undefined : { upto, ...restored };
-  }
-
-  /** True once its files are known, so that they are overwritten here. */
-  get isRestored(): boolean {
-    return this.#isRestored;
   }
 
   get gap(): Gap | undefined {
@@ -130,7 +126,7 @@ export class LogIndex implements Index {
   }
 
   async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
-    this.#isRestored = true;
+    this.isRestored = true;
     const { files, text } = this.parts;
     if (applied.sequence > files.applied.sequence) files.applied = applied;
     // Both begin at once: a search that follows sees them.
@@ -161,8 +157,8 @@ export class LogIndex implements Index {
   }
 
   async #addVectors(rows: readonly IndexRow[]): Promise<void> {
-    const withVectors = rows.flatMap(({ sequence, opId, vectors = [] }) => {
-      return vectors.length === 0 ? [] : [{ sequence, opId, vectors }];
+    const withVectors = rows.flatMap(({ sequence, vectors = [] }) => {
+      return vectors.length === 0 ? [] : [{ sequence, vectors }];
     });
     if (withVectors.length > 0) await this.parts.vectors.add(withVectors);
   }

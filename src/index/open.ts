@@ -26,14 +26,15 @@ import { LogIndex } from "./log-index.js";
 import { Segment } from "./segment.js";
 import {
   eraseOthers,
+  type Filed,
   type Found,
   findSegments,
   namesIn,
   removedIn,
   SegmentFile,
-  type StoredSegment,
 } from "./segment-file.js";
 import { TextIndex } from "./text-index.js";
+import { removeFrom, type SegmentArrays } from "./vectors/keys.js";
 import type { Vectors } from "./vectors/part.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
@@ -242,7 +243,7 @@ class SegmentIndexes implements Indexes {
   async #wipeIn(found: Found, sequences: readonly number[]): Promise<void> {
     if (found.manifest.part === "vectors") {
       try {
-        const segment = await this.options.vectors.read(found);
+        const segment = await this.#read(found);
         if (segment === undefined) throw new Error("an index file is damaged");
         const overwriting = { ranges: [], rows: [] };
         for (const sequence of sequences) segment.remove(sequence, overwriting);
@@ -257,12 +258,19 @@ class SegmentIndexes implements Indexes {
   }
 
   /** Reads a segment of a log that is not open; undefined if its file is damaged. */
-  async #read(found: Found): Promise<StoredSegment | undefined> {
-    if (found.manifest.part === "vectors") return this.options.vectors.read(found);
+  async #read(found: Found): Promise<(Pick<Filed, "remove"> & { readonly file: SegmentFile }) | undefined> {
     const read = await SegmentFile.read(found, () => this.options.clock.yield());
     if (read === undefined) return undefined;
-    const segment = Segment.from(found.manifest, read.arrays);
-    return { file: read.file, remove: (sequence, overwriting) => segment.remove(sequence, overwriting) };
+    const { arrays, file } = read;
+    if (found.manifest.part === "words") {
+      const segment = Segment.from(found.manifest, arrays);
+      return { file, remove: (sequence, overwriting) => segment.remove(sequence, overwriting) };
+    }
+    const ofVectors = arrays as SegmentArrays;
+    return {
+      file,
+      remove: (sequence, overwriting) => removeFrom(ofVectors, sequence, overwriting).length > 0,
+    };
   }
 
   /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */

@@ -45,14 +45,14 @@ export interface Filed {
   removedSince(lived: Uint32Array): number[];
 }
 
-/** A segment of a log that is not open, from which memories can be removed. */
-export type StoredSegment = Pick<Filed, "remove"> & { readonly file: SegmentFile };
-
 /** Parts of a segment's files to overwrite: ranges of its arrays, and rows of its graph. */
 export interface Overwriting {
   readonly ranges: OverwrittenRange[];
   readonly rows: number[];
 }
+
+/** Where the rows begin in a graph's file, behind their number and that of the bytes of each. */
+export const ROWS_FROM = 8;
 
 /** Shape of a graph's file, which begins with a matrix of rows. */
 export interface GraphLayout {
@@ -62,11 +62,6 @@ export interface GraphLayout {
   readonly rowBytes: number;
   /** Checksum of all of the file but its rows, which have one each in the segment. */
   readonly frame: number;
-}
-
-/** The graph's file of a segment, in which rows are overwritten once the segment's file says that they are removed. */
-export interface GraphRows {
-  overwrite(rows: readonly number[]): Promise<void>;
 }
 
 /** Description of a segment's file. A file without one is never read. */
@@ -137,7 +132,7 @@ export class SegmentFile {
   private constructor(
     private readonly path: string,
     private readonly arrays: FlatArrays,
-    private readonly graph: GraphRows | undefined,
+    private readonly graph: GraphLayout | undefined,
     checksums?: Uint32Array,
   ) {
     this.hasManifest = checksums !== undefined;
@@ -149,20 +144,19 @@ export class SegmentFile {
   }
 
   /** The file that a segment will have at a path. */
-  static of({ arrays }: Filed, path: string, graph?: GraphRows): SegmentFile {
+  static of({ arrays, graph }: Filed, path: string): SegmentFile {
     return new SegmentFile(path, arrays, graph);
   }
 
   /** Reads the arrays of a segment; undefined if the file is damaged or missing. */
-  static async read(
+  static async read<T extends FlatArrays>(
     { path, manifest }: Found,
     yieldNow: Yield,
-    graph?: GraphRows,
-  ): Promise<{ arrays: FlatArrays; file: SegmentFile } | undefined> {
+  ): Promise<{ arrays: T; file: SegmentFile } | undefined> {
     const read = await readBlocks(dataPath(path), blocksOf(manifest.arrays), yieldNow);
     if (read === undefined) return undefined;
-    const arrays = arraysIn(read.bytes, manifest.arrays);
-    const file = new SegmentFile(path, arrays, graph, read.checksums);
+    const arrays = arraysIn(read.bytes, manifest.arrays) as T;
+    const file = new SegmentFile(path, arrays, manifest.graph, read.checksums);
     file.isPublished = base64Of(arrays.live as Uint32Array) === manifest.lived;
     return { arrays, file };
   }
@@ -176,7 +170,7 @@ export class SegmentFile {
   write(): Promise<void> {
     return this.#runSerially(async () => {
       await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
-      await this.#opened("w", async (file) => {
+      await opened(dataPath(this.path), "w", async (file) => {
         const slice = SLICE_BYTES / BLOCK_BYTES;
         for (let from = 0; from < this.#checksums.length; from += slice) {
           await this.#writeBlocks(file, from, Math.min(from + slice, this.#checksums.length));
@@ -200,15 +194,24 @@ export class SegmentFile {
       const [taken, rows] = [this.#ranges, this.#rows];
       [this.#ranges, this.#rows] = [[], []];
       if (this.#isErased) return;
-      await this.#opened("r+", async (file) => {
+      await opened(dataPath(this.path), "r+", async (file) => {
         const runs = runsOf(this.#blocksIn(taken));
         await mapSome(runs, WRITES_AT_ONCE, ({ from, to }) => this.#writeBlocks(file, from, to));
         await this.#writeChecksums(file);
       });
       // After a crash, the rows that do not live any more are overwritten again.
-      if (rows.length > 0) await this.graph?.overwrite(rows);
+      if (rows.length > 0) await this.#overwriteRows(rows);
     });
     return this.#overwriting;
+  }
+
+  /** Overwrites rows of the graph's file. */
+  async #overwriteRows(rows: readonly number[]): Promise<void> {
+    const { rowBytes } = this.graph as GraphLayout;
+    const zeros = new Uint8Array(rowBytes);
+    await opened(graphPath(this.path), "r+", async (file) => {
+      for (const row of rows) await writeAt(file, zeros, ROWS_FROM + row * rowBytes);
+    });
   }
 
   /** Writes its manifest, which may be of an earlier moment. */
@@ -217,13 +220,7 @@ export class SegmentFile {
       if (this.#isErased) return;
       const json = JSON.stringify({ format: FORMAT, ...manifest, arrays: this.#layout } satisfies Manifest);
       const draft = `${manifestPath(this.path)}.draft`;
-      const file = await open(draft, "w", 0o600);
-      try {
-        await file.writeFile(`${crc32(json)}\n${json}`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await opened(draft, "w", (file) => file.writeFile(`${crc32(json)}\n${json}`));
       await rename(draft, manifestPath(this.path));
       this.hasManifest = true;
       await this.#syncFolder();
@@ -287,16 +284,6 @@ export class SegmentFile {
     // Whoever asked for it learns of its failure.
     this.#work = working.catch(() => {});
     return working;
-  }
-
-  async #opened(flags: "w" | "r+", work: (file: FileHandle) => Promise<void>): Promise<void> {
-    const file = await open(dataPath(this.path), flags, 0o600);
-    try {
-      await work(file);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
   }
 
   async #syncFolder(): Promise<void> {
@@ -413,6 +400,21 @@ async function readBlocks(
     return true;
   });
   return isWhole ? { bytes, checksums } : undefined;
+}
+
+/** Opens a file for writing, and syncs it. */
+async function opened(
+  path: string,
+  flags: "w" | "r+",
+  work: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await work(file);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Opens a file for reading; false if there is none. */

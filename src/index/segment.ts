@@ -30,7 +30,8 @@ export function rowOf({ sequence, memory }: IndexRow): Row {
  */
 export class Segment implements Filed {
   readonly part = "words";
-  #living: number;
+  /** Number of memories that were not removed. */
+  living: number;
 
   private constructor(
     readonly range: Range,
@@ -40,7 +41,7 @@ export class Segment implements Filed {
     readonly words: WordPart,
     readonly fields: FieldPart,
   ) {
-    this.#living = live.count();
+    this.living = live.count();
   }
 
   static of(range: Range, rows: readonly Row[]): Segment {
@@ -55,8 +56,12 @@ export class Segment implements Filed {
     );
   }
 
-  /** Merges neighbours; what was removed from them is left out. Between two yields it takes less than a millisecond. */
+  /**
+   * Merges neighbours without what was removed from them, also while it waits. Between two yields it takes less than a
+   * millisecond.
+   */
   static *merged(segments: readonly Segment[]): Generator<void, Segment> {
+    const lived = segments.map(({ live }) => live.words.slice());
     const sequences = new Float64Array(segments.reduce((sum, { living }) => sum + living, 0));
     let rows = 0;
     const newRows: Int32Array[] = [];
@@ -85,7 +90,12 @@ export class Segment implements Filed {
     const [first, last] = [segments[0] as Segment, segments.at(-1) as Segment];
     const range = { after: first.range.after, upto: last.range.upto };
     // Some rows may have been removed since they were counted.
-    return new Segment(range, sequences.subarray(0, rows), Bits.all(rows), words, fields);
+    const merged = new Segment(range, sequences.subarray(0, rows), Bits.all(rows), words, fields);
+    for (const [i, segment] of segments.entries()) {
+      const removed = segment.removedSince(lived[i] as Uint32Array);
+      for (const sequence of removed) merged.remove(sequence, { ranges: [], rows: [] });
+    }
+    return merged;
   }
 
   /** Makes a segment of the arrays of another one. */
@@ -111,13 +121,8 @@ export class Segment implements Filed {
     return this.sequences.length;
   }
 
-  /** Number of memories that were not removed. */
-  get living(): number {
-    return this.#living;
-  }
-
   get removed(): number {
-    return this.rows - this.#living;
+    return this.rows - this.living;
   }
 
   get bytes(): number {
@@ -156,7 +161,7 @@ export class Segment implements Filed {
     overwritten(this.live.words, row >>> 5, (row >>> 5) + 1);
     this.words.remove(row, overwritten);
     this.fields.remove(row, overwritten);
-    this.#living--;
+    this.living--;
     return true;
   }
 

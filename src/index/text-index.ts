@@ -45,12 +45,8 @@ export class TextIndex {
   /** Removed memories whose addition is under way. */
   readonly #unadded = new Set<number>();
   #merging: Promise<void> | undefined;
-  /** Resolves when the files of merged segments are erased. */
-  #replacing: Promise<unknown> = Promise.resolve();
   /** The segments that are merged now. */
   #merged: readonly Segment[] = [];
-  /** Memories that were removed since the merge under way began. */
-  readonly #removedMeanwhile: number[] = [];
   /** Ranges that no restored file covers, and that are to be filled. */
   #gaps: readonly Range[] = [];
   #writeAtMs = 0;
@@ -148,10 +144,7 @@ export class TextIndex {
   }
 
   remove(sequences: readonly number[]): Promise<void> {
-    for (const sequence of sequences) {
-      if (this.#additions > 0) this.#unadded.add(sequence);
-      if (this.#merging !== undefined) this.#removedMeanwhile.push(sequence);
-    }
+    for (const sequence of sequences) if (this.#additions > 0) this.#unadded.add(sequence);
     this.changes++;
     const removed = this.options.files.remove("words", this.#segments, sequences);
     this.#maintain();
@@ -168,21 +161,15 @@ export class TextIndex {
     this.#isClosed = true;
     await this.#adding;
     await this.#merging;
-    await this.#replacing;
     if (!keeps) return;
     this.#writeAtMs = 0;
     this.#writeLarge();
   }
 
-  async #add(rows: readonly IndexRow[], range: Range): Promise<void> {
+  /** Makes segments of memories, each as large as it gets before other work must run. */
+  async #add(rows: readonly IndexRow[], { after, upto }: Range): Promise<void> {
     // Whoever adds many has held the main thread for some time already.
     if (rows.length > ADDED_AT_ONCE) await this.options.yieldNow();
-    await this.#build(rows, range);
-    this.#maintain();
-  }
-
-  /** Makes segments of memories, each as large as it gets before other work must run. */
-  async #build(rows: readonly IndexRow[], { after, upto }: Range): Promise<void> {
     let from = after;
     let built: Row[] = [];
     let timeSlice = new TimeSlice(TOKENISED_MS);
@@ -197,6 +184,7 @@ export class TextIndex {
       await this.options.yieldNow();
       timeSlice = new TimeSlice(TOKENISED_MS);
     }
+    this.#maintain();
   }
 
   /** Puts a segment where it belongs in the order of the log, and merges it with small ones before it. */
@@ -230,7 +218,6 @@ export class TextIndex {
       .finally(() => {
         this.#merging = undefined;
         this.#merged = [];
-        this.#removedMeanwhile.length = 0;
         this.#maintain();
       });
   }
@@ -254,7 +241,6 @@ export class TextIndex {
       await this.options.yieldNow();
       timeSlice = new TimeSlice();
     }
-    for (const sequence of this.#removedMeanwhile) step.value.remove(sequence, { ranges: [], rows: [] });
     this.#replace(due, step.value);
   }
 
@@ -263,13 +249,11 @@ export class TextIndex {
     const place = this.#segments.indexOf(parts[0] as Segment);
     const isEmpty = merged.rows === 0;
     this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
-    const { files } = this.options;
+    const { files, onTrouble } = this.options;
     const old = parts.filter((part) => files.has(part));
     if (old.length === 0) return;
-    // Before the new file is there, a crash would leave a gap, which takes long to fill.
-    const written = isEmpty ? Promise.resolve() : this.#write(merged);
-    const erased = written.then(() => files.erase(old)).catch((error) => this.options.onTrouble(error));
-    this.#replacing = Promise.all([this.#replacing, erased]);
+    if (isEmpty) files.erase(old).catch(onTrouble);
+    else void this.#write(merged, old);
   }
 
   #writeLarge(): void {
@@ -286,11 +270,11 @@ export class TextIndex {
     return files.folder !== undefined && segment.bytes >= fileBytesMin;
   }
 
-  /** Writes a segment's file, or waits a while before it is tried again. */
-  async #write(segment: Segment): Promise<void> {
+  /** Writes a segment's file in place of others, or waits a while before it is tried again. */
+  async #write(segment: Segment, replaced: readonly Segment[] = []): Promise<void> {
     const { files } = this.options;
     try {
-      await files.write(segment, SegmentFile.of(segment, newPath(files.folder as string)));
+      await files.write(segment, SegmentFile.of(segment, newPath(files.folder as string)), replaced);
     } catch (error) {
       this.#writeAtMs = performance.now() + PAUSE_MS;
       this.options.onTrouble(error);

@@ -7,7 +7,7 @@ import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
-import type { CheckSignUp } from "../accounts/sign-up-limit.js";
+import type { CheckSignUp } from "../accounts/sign-up.js";
 import type { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
@@ -155,7 +155,7 @@ export class Calls {
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
-    if (isRefusal(call.error)) noteRefusal(call.request);
+    if (call.refusedWith !== undefined || isRefusal(call.error)) noteRefusal(call.request);
     call.watcher?.end({ code, ms, accountId });
     if (!call.isReported) return;
     const traceId = call.watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];

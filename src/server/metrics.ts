@@ -1,7 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { acceptsGzip, gzipped } from "./gzip.js";
-import { addProbes } from "./listen/probes.js";
-import type { Readiness } from "./listen/readiness.js";
+import { addProbes, type Readiness } from "./listen/readiness.js";
 import { shapeFastifyErrors } from "./listen/unserved.js";
 
 /** Maximum number of connections: few clients scrape and probe. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitSignUps } from "../../src/accounts/sign-up-limit.js";
+import { limitSignUps } from "../../src/accounts/sign-up.js";
 import type { MemoryError } from "../../src/errors.js";
 import { networkOf } from "../../src/server/listen/client-address.js";
 

@@ -77,6 +77,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     const [rex] = resultsOf(await caller.recall("dog", "home", 1));
     const path = `PATCH ${caller.pathOf("home", rex?.id)}`;
     expect(await caller.call(path, { body: { text: "Rex is a wolf." } })).toMatchObject({ code: "ok" });
+    // The list behind the dialog is loaded anew when somebody comes back to the tab after a while.
+    await page.waitForTimeout(5_100);
+    const loaded = page.waitForResponse(/ListMemories/);
+    await page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
+    await loaded;
     await page.getByLabel("Text", { exact: true }).fill("Rex is a cat.");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Someone else has changed this meanwhile").waitFor();

@@ -82,9 +82,10 @@ async function outcomeOf(
 
 function checkError(error: RecalldError | undefined, expected: Record<string, unknown>): void {
   expect(error).toBeInstanceOf(RecalldError);
-  const { retryAfterMs, status = null, field, ...rest } = error as RecalldError;
+  const { retryAfterMs, status = null, field, message, ...rest } = error as RecalldError;
   const told = {
     ...rest,
+    message,
     status,
     field,
     retry_after: (retryAfterMs ?? 0) / 1000,

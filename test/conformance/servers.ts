@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { FileRegistry } from "@bufbuild/protobuf";
 import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { Plans } from "../../src/accounts/plan.js";
-import { limitSignUps } from "../../src/accounts/sign-up-limit.js";
+import { limitSignUps } from "../../src/accounts/sign-up.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import { Calls } from "../../src/server/calls.js";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";

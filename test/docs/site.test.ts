@@ -5,7 +5,7 @@ import { openapi } from "../../gen/openapi.js";
 import { addressOf } from "../../scripts/docs/addresses.js";
 import { openAnchors } from "../../scripts/docs/anchors.js";
 import { codeBlock } from "../../scripts/docs/highlight.js";
-import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
+import { MOVED_PAGES } from "../../src/server/portal/portal.js";
 import { openIndex } from "../../web/docs/sections.js";
 import { groupsOf } from "../../web/src/reference/calls.js";
 import type { Document } from "../../web/src/reference/openapi.js";

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { program } from "../support/program.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -42,6 +43,19 @@ describe("recalld's own command line", () => {
     expect(err).toContain("recalld signup");
   });
 
+  it.each([
+    ["keys", "create", "--namespace", ""],
+    ["update", "mem_1", "new", "--etag", ""],
+    ["export", "--url="],
+    ["namespaces", "delete", ""],
+  ])("does not take an empty value for one that is left out: %s %s", async (...args) => {
+    const { code, err } = await recalld(args);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^recalld: (--\w+|NAME) is empty; see recalld [\w ]+ --help\n$/),
+    ]);
+  });
+
   it("signs up into a profile that only its owner can read, and prints no key", async () => {
     const { code, out } = await recalld(["signup"]);
     expect(code).toBe(0);
@@ -66,6 +80,28 @@ describe("recalld's own command line", () => {
       metadata: { user: "ada" },
     });
   });
+
+  it.each([["list"], ["export"], ["watch"], ["model", "list"]])(
+    "%s ends without a word when nobody reads any more",
+    async (...command) => {
+      const store = () => recalld(["store", "Somebody has left.", "-n", "unread"]);
+      await store();
+      const child = spawn(process.execPath, [PROGRAM, ...command], {
+        env: {
+          ...{ PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile },
+          ...{ RECALLD_URL: server.url, RECALLD_NAMESPACE: "unread" },
+        },
+      });
+      child.stdout.destroy();
+      let err = "";
+      child.stderr.on("data", (chunk) => (err += chunk));
+      let code: number | null | undefined;
+      child.once("close", (ended) => (code = ended));
+      // A watch has something to say with the next change.
+      while (code === undefined) await (command[0] === "watch" ? store() : sleep(20));
+      expect([code, err]).toEqual([128 + constants.signals.SIGPIPE, ""]);
+    },
+  );
 
   it("lists, shows and forgets", async () => {
     const { memories } = JSON.parse((await recalld(["list", "--json"])).out);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { signUp } from "../support/caller.js";
+import { ISSUER } from "../support/oauth.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
@@ -11,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const FLOOD_MS_MAX = 40_000;
 
 async function started(): Promise<TestServer> {
-  const server = await startServer();
+  const server = await startServer({ env: { PUBLIC_URL: ISSUER } });
   onTestFinished(() => server.kill());
   return server;
 }
@@ -26,7 +27,7 @@ function dial(url: string): ClientHttp2Session {
 /** Asks for a path, and returns the status and headers, or undefined if the connection was ended instead. */
 async function ask(session: ClientHttp2Session, path: string, headers = {}) {
   if (session.destroyed || session.closed) return undefined;
-  const stream = session.request({ ":path": path, ...headers });
+  const stream = session.request({ ":path": path, ...headers }, { endStream: true });
   const closed = once(stream, "close").catch(() => []);
   const [answer] = await Promise.race([once(stream, "response").catch(() => []), closed]);
   return answer as { ":status": number; "retry-after"?: string } | undefined;
@@ -47,11 +48,18 @@ async function flood(url: string, { path, headers = {} }: { path: string; header
   return { statuses, retryAfter };
 }
 
+const FORM = {
+  authorization: "Bearer rck_none",
+  "content-type": "application/x-www-form-urlencoded",
+};
+
 const KINDS = [
   ["unknown paths", "/nothing", {}],
   ["unknown paths with a key that is none", "/nothing", { authorization: "Bearer rck_none" }],
   ["pages", "/", {}],
   ["health", "/grpc.health.v1.Health/Check", { authorization: "Bearer rck_none" }],
+  ["looks for a session with a key that is none", "/session", { authorization: "Bearer rck_none" }],
+  ["exchanges of codes", "/token", { ":method": "POST", ...FORM }],
 ] as const;
 
 it.each(KINDS)("a flood of %s is refused, and neither keys nor probes are", async (_, path, headers) => {
@@ -65,6 +73,19 @@ it.each(KINDS)("a flood of %s is refused, and neither keys nor probes are", asyn
   expect(statuses).toContain(undefined);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   expect((await ana.recall("hello", "n")).code).toBe("ok");
+});
+
+it.each([
+  ["a wrong type", "/store", { "content-type": "text/plain" }],
+  ["a wrong type of Connect's", "/recalld.v1.MemoryService/Store", { "content-type": "text/plain" }],
+])("a flood of calls of %s, whose key nobody looks at, loses its connection", async (_, path, headers) => {
+  const server = await started();
+  const { statuses } = await flood(server.url, {
+    path,
+    headers: { ":method": "POST", authorization: "Bearer rck_none", ...headers },
+  });
+  expect(statuses).toContain(415);
+  expect(statuses).toContain(undefined);
 });
 
 it("a flood of probes is refused, but not another connection's first, nor a page", async () => {

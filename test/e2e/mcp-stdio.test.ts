@@ -86,7 +86,8 @@ describe("recalld mcp", () => {
         '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"memory_list","arguments":null}}',
       ),
     ]);
-    const env = { PATH: process.env.PATH, HOME: home, RECALLD_URL: server.url, RECALLD_API_KEY: key };
+    const { PATH } = process.env;
+    const env = { PATH, HOME: home, RECALLD_URL: server.url, RECALLD_API_KEY: key, RECALLD_NAMESPACE: "" };
     const { stdout, status } = spawnSync(process.execPath, [PROGRAM, "mcp"], { input, env });
     expect(status).toBe(0);
     const answers = new Map(

@@ -17,8 +17,7 @@ import { openapi } from "../../gen/openapi.js";
 import { Share } from "../../src/concurrency/share.js";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { shapeFastifyErrors } from "../../src/server/listen/unserved.js";
-import { MOVED_PAGES } from "../../src/server/portal/moved-pages.js";
-import { addPortal, FILES_MAX } from "../../src/server/portal/portal.js";
+import { addPortal, FILES_MAX, MOVED_PAGES } from "../../src/server/portal/portal.js";
 import { read } from "../support/documents.js";
 import { ISSUER } from "../support/oauth.js";
 import { exchange } from "../support/raw.js";
@@ -194,6 +193,20 @@ describe("the portal", () => {
     const response = await fetch(url + path, { redirect: "manual" });
     expect(response.status).toBe(302);
     expect(response.headers.get("location")).toBe(location);
+  });
+
+  it.each([
+    ["slashes before a letter", `${"/".repeat(16_000)}a`],
+    ["slashes behind one", `a${"/".repeat(16_000)}`],
+  ])("spends neither time nor bytes on %s", async (_, address) => {
+    const beganMs = performance.now();
+    for (let times = 0; times < 10; times++) {
+      const response = await fetch(`${url}/docs/${address}`, { headers: { accept: "text/html" } });
+      expect(response.status).toBe(404);
+      expect((await response.text()).length).toBeLessThan(1_000);
+    }
+    // Trimming the slashes by a pattern took a third of a second each.
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
   });
 
   it.each([

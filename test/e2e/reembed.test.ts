@@ -149,7 +149,7 @@ if (!skip) await mongo.stop();
 describe.skipIf(skip)(`on replicas${skip ? ` (skipped: ${mongo.reason})` : ""}`, () => {
   it.each([
     { change: "another model", replicas: 3, memories: 300, kills: 0, seed: 2 },
-    { change: "an upgrade that brings another bundled one", replicas: 2, memories: 400, kills: 1, seed: 4 },
+    { change: "an upgrade that brings another bundled one", replicas: 2, memories: 800, kills: 1, seed: 4 },
   ])("fails no call and mixes no models, by $change", async ({ replicas, memories, kills, seed }) => {
     const database = await openTestMongo();
     if ("reason" in database) throw new Error(database.reason);
@@ -157,7 +157,11 @@ describe.skipIf(skip)(`on replicas${skip ? ` (skipped: ${mongo.reason})` : ""}`,
     const figures = await changeModelUnderLoad({
       start: (more, main) => startServer({ env: { ...env, ...more }, ...(main !== undefined && { main }) }),
       ...(kills > 0 && { upgrades: true, clients: 16, killAt: 0.3 }),
-      ...{ replicas, env, memories, seed, pauseMs: PAUSE_MS },
+      replicas,
+      env,
+      memories,
+      seed,
+      pauseMs: PAUSE_MS,
     });
     expect(figures.kills).toBe(kills);
     expect(figures.recalls).toBeGreaterThan(300);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { importFile } from "../../cli/import/import-memories.js";
 import { Recalld, type RecalldError } from "../../clients/typescript/src/index.js";
 import { MemoryService, Secrets_OnSecret } from "../../gen/recalld/v1/memory_pb.js";
-import { refusedSecretIn } from "../../web/src/transfer/refused-secret.js";
+import { refusedMemoryIn } from "../../web/src/transfer/import-file.js";
 import { signUp } from "../support/caller.js";
 import { connect, overHttp } from "../support/mcp.js";
 import { type Outcome, type Protocol, protocolsOf } from "../support/protocols.js";
@@ -193,9 +193,9 @@ it("tells an import in the browser which memory of a batch it must leave out", a
     .storeBatch({ namespace: NAMESPACE, memories }, { headers })
     .catch((reason) => reason);
   const message = expect.stringContaining("memories[1].text has what looks like a secret");
-  expect(refusedSecretIn(error)).toEqual({ index: 1, message });
+  expect(refusedMemoryIn(error)).toEqual({ index: 1, message });
   const other = await client.storeBatch({ namespace: "", memories }, { headers }).catch((reason) => reason);
-  expect(refusedSecretIn(other)).toBeUndefined();
+  expect(refusedMemoryIn(other)).toBeUndefined();
 });
 
 it("memory_store keeps or supersedes a similar memory", async () => {

@@ -67,6 +67,24 @@ describe("a certificate that is renewed", () => {
   const fingerprintOf = (name: string) =>
     new X509Certificate(readFileSync(file(`${name}.crt`))).fingerprint256;
 
+  it("is served by a server that was only starting", async () => {
+    put("a");
+    let renewals = 0;
+    const onRenewed = () => {
+      renewals += 1;
+    };
+    const { tls, close } = await openTls({ certFile: cert, keyFile: key }, { onRenewed, onTrouble() {} });
+    put("b");
+    await vi.waitUntil(() => renewals === 1, { timeout: 3 * RENEWAL_LOOK_MS, interval: 50 });
+    const serve = vi.fn();
+    tls.onRenewal?.(serve);
+    close();
+    expect(serve).toHaveBeenCalledExactlyOnceWith({
+      cert: readFileSync(file("b.crt")),
+      key: readFileSync(file("b.key")),
+    });
+  });
+
   it("is served without a restart, and one that does not fit its key is not", async () => {
     put("a");
     const own = await startServer({ env: { TLS_CERT: cert, TLS_KEY: key } });

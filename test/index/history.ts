@@ -185,7 +185,7 @@ export class History {
     const ids = { opId: `op${sequence}`, id: `mem_${sequence}`, externalId: `external${sequence}end` };
     const times = { createdAtMs: 1_000 * sequence, eventAtMs: 1_000 * this.#pick(40) };
     const memory = { op: "store", ...ids, text, metadata, tokens: 1, ...times } as const;
-    return { sequence, opId: ids.opId, memory };
+    return { sequence, memory };
   }
 
   async #remove(): Promise<void> {

@@ -15,7 +15,7 @@ function anIndex(): TextIndex {
 const rowsOf = (from: number, count: number) =>
   Array.from({ length: count }, (_, i) => {
     const text = Array.from({ length: 30 }, (_, j) => `word${(from + i) * 31 + j}`).join(" ");
-    return { sequence: from + i, opId: `op${from + i}`, memory: aMemory({ text }) };
+    return { sequence: from + i, memory: aMemory({ text }) };
   });
 
 afterEach(() => {

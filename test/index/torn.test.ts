@@ -34,7 +34,6 @@ afterAll(async () => {
 /** Memories that share words and values, so that removing one moves those of others in several blocks. */
 const rows: readonly IndexRow[] = Array.from({ length: ROWS }, (_, i) => ({
   sequence: i + 1,
-  opId: `op${i + 1}`,
   memory: aMemory({
     id: `mem_${i}`,
     text: `all of them have this word${i % 7} and only one has unique${i}`,

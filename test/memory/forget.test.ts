@@ -533,7 +533,7 @@ describe("verifying a database", () => {
       const { indexes } = service;
       const index = indexes.open(request);
       const vectors = rows.slice(0, 200).map(({ vector }) => vector);
-      await index.add([{ sequence, opId, memory: memory(sequence), vectors }], { sequence, opId });
+      await index.add([{ sequence, memory: memory(sequence), vectors }], { sequence, opId });
       await until(async () => (await indexes.measureFiles(request)).parts.vectors.rows > 0);
       await index.close({ keeps: true });
     }

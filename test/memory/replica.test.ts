@@ -248,7 +248,7 @@ describe("a replica", () => {
     it("takes out what was superseded before the end of the files, but not taken out of them", async () => {
       const last = { sequence: 3, opId: "last" };
       const set = setUp({}, { restore: async () => ({ upto: 3, marks: [last], removed: [] }) });
-      for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, opId: "", vectors: [] });
+      for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, vectors: [] });
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();
       expect([...set.index.rows.keys()]).toEqual([2, 3]);

@@ -18,7 +18,6 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
-    read: async () => undefined,
     measureRecall: async () => ({ found: 0, compared: 0 }),
   };
 }

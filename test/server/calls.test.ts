@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
-import { limitSignUps } from "../../src/accounts/sign-up-limit.js";
+import { limitSignUps } from "../../src/accounts/sign-up.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import type { CallOptions } from "../../src/server/call.js";
 import { Calls } from "../../src/server/calls.js";

@@ -141,11 +141,7 @@ export const MISTAKES: readonly Mistake[] = [
         "const target = forgottenBy(entry);",
         "const target = entry.op === 'delete' ? entry.target : undefined;",
       ],
-      [
-        "memory/search/score.ts",
-        "    return latest.get(entry.id) === sequence;",
-        "    return latest.get(entry.id) === sequence || true;",
-      ],
+      ["memory/search/place.ts", "latest.get(scored.entry.id) === scored.sequence", "true"],
     ],
   },
   {

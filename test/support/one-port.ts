@@ -4,8 +4,8 @@ import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, onTestFinished } from "vitest";
-import type { ConnectionCounts } from "../../src/server/listen/connection-counts.js";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
+import type { ConnectionCounts } from "../../src/server/listen/one-port-limits.js";
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const SETTINGS = Buffer.from("000000040000000000", "hex");

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
 import { type Credential, openAuthenticator, PLAN_TTL_MS } from "../../src/accounts/authenticate.js";
+import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
 import { crowdedOut } from "../../src/accounts/sessions.js";
@@ -100,6 +101,19 @@ describe("the authenticate", () => {
     findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
     await vi.advanceTimersByTimeAsync(PLAN_TTL_MS + 1);
     expect([(await authenticate(secret)).plan, (await authenticate(secret)).plan]).toEqual(["free", "team"]);
+  });
+
+  it("refuses a revoked key by itself from the next reading of its plan on", async () => {
+    const { secret, key } = makeKey({ name: "" });
+    const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
+    await authenticate(secret);
+    findByKey.mockResolvedValue(undefined as never);
+    await vi.advanceTimersByTimeAsync(PLAN_TTL_MS + 1);
+    // The charge refuses this one.
+    await authenticate(secret);
+    for (let times = 0; times < 3; times++)
+      await expect(authenticate(secret)).rejects.toMatchObject({ code: "unauthenticated" });
+    expect(findByKey).toHaveBeenCalledTimes(2);
   });
 
   it("ends the replaced key at the new one's first use, and only then", async () => {
@@ -359,5 +373,31 @@ describe("the sessions of an account", () => {
     expect(crowdedOut({ keys: [few, most, more] })).toEqual(idsOf(most).slice(0, 1));
     expect(crowdedOut({ keys: [few, most, keyWith(17)] })).toEqual([]);
     expect(crowdedOut({ keys: [few, keyWith(20), most] })).toHaveLength(3);
+  });
+});
+
+describe("closing an account", () => {
+  it("leaves no usage of calls that ended meanwhile", async () => {
+    const written: AccountHour[] = [];
+    const usage = new UsageCounter(
+      {
+        add: async (hours) => void written.push(...hours),
+        read: async () => [],
+        remove: async () => void written.splice(0),
+      },
+      { everyMs: EVERY_MS, onTrouble: expect.unreachable },
+    );
+    const nothing = async () => {};
+    const remove = async () => usage.count("acc_a", { call: "store", tokens: 1 });
+    const ports = {
+      accounts: { remove } as unknown as Accounts,
+      grants: { removeOf: nothing },
+      usage,
+      calls: { erase: nothing },
+      eraseMemories: async () => 0,
+    };
+    await eraseAccount(ports, "acc_a");
+    await usage.close();
+    expect(written).toEqual([]);
   });
 });

@@ -81,12 +81,17 @@ describe("the address of a document", () => {
 });
 
 describe("a name that is looked up for a connection", () => {
-  const resolving = (...addresses: string[]) =>
-    ((_name: string, _options: object, answer: (error: null, found: object[]) => void) =>
-      answer(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-      )) as never;
+  const resolving = (...addresses: string[]) => {
+    const found = async (isWanted: (address: string) => boolean) => {
+      const some = addresses.filter(isWanted);
+      if (some.length === 0) throw new Error("the name has no such address");
+      return some;
+    };
+    return {
+      resolve4: () => found((address) => !address.includes(":")),
+      resolve6: () => found((address) => address.includes(":")),
+    } as never;
+  };
   const lookedUp = (lookup: ReturnType<typeof guardedLookup>, all: boolean) =>
     new Promise((resolve) => {
       lookup("app.example", { all }, (error, found) => resolve(error?.message ?? found));
@@ -96,13 +101,20 @@ describe("a name that is looked up for a connection", () => {
     const lookup = guardedLookup(isPublic, resolving("93.184.216.34", "10.0.0.1"));
     for (const all of [true, false])
       expect(await lookedUp(lookup, all)).toBe("the name has an address that is not public");
-    expect(await lookedUp(guardedLookup(isPublic, resolving()), true)).toMatch(/not public/);
+    const both = guardedLookup(isPublic, resolving("93.184.216.34", "fd00::1"));
+    expect(await lookedUp(both, true)).toBe("the name has an address that is not public");
+    const none = { resolve4: async () => [], resolve6: async () => [] } as never;
+    expect(await lookedUp(guardedLookup(isPublic, none), true)).toMatch(/not public/);
+    expect(await lookedUp(guardedLookup(isPublic, resolving()), true)).toBe("the name has no such address");
   });
 
   it("is connected to what was looked at", async () => {
     const lookup = guardedLookup(isPublic, resolving("93.184.216.34"));
     expect(await lookedUp(lookup, true)).toEqual([{ address: "93.184.216.34", family: 4 }]);
     expect(await lookedUp(lookup, false)).toBe("93.184.216.34");
+    expect(await lookedUp(guardedLookup(isPublic, resolving("2606:4700::1111")), true)).toEqual([
+      { address: "2606:4700::1111", family: 6 },
+    ]);
   });
 });
 
@@ -134,11 +146,10 @@ describe("a document", () => {
   /** Fetches from the server here, under the one name that its certificate has, which has no dot. */
   const fetched = (path: string, isAllowed: (address: string) => boolean = () => true) =>
     fetchDocument(`https://app.example${path}`, {
-      lookup: guardedLookup(isAllowed, ((
-        _name: string,
-        _options: object,
-        answer: (e: null, f: object[]) => void,
-      ) => answer(null, [{ address: "127.0.0.1", family: 4 }])) as never),
+      lookup: guardedLookup(isAllowed, {
+        resolve4: async () => ["127.0.0.1"],
+        resolve6: async () => [],
+      } as never),
       ca: readFileSync(file("a.crt")),
       port: (server.address() as AddressInfo).port,
       servername: "localhost",

@@ -1,9 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WorkerLostError } from "../../src/concurrency/worker-client.js";
 import type { Encoded, Prepared, Question } from "../../src/embedding/encode/encoder.js";
-import { ABANDONED_MS_MAX } from "../../src/embedding/pool/abandoned.js";
 import { HELD_MS_MAX, isFast, MainThread, UNITS_MAX } from "../../src/embedding/pool/main-thread.js";
-import { type EmbedWorker, Pool } from "../../src/embedding/pool/pool.js";
+import { ABANDONED_MS_MAX, type EmbedWorker, Pool } from "../../src/embedding/pool/pool.js";
 import { type EmbedInput, SERVICE } from "../../src/memory/ports/embedder.js";
 
 const nextIteration = () => new Promise((resolve) => setImmediate(resolve));

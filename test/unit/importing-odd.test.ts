@@ -134,6 +134,20 @@ it.each([
     ["tea", "old"],
   ],
   [
+    "children and parts that no text can be made of",
+    {
+      mapping: {
+        ...TREE,
+        d: {
+          ...TREE.d,
+          children: [{ toString: 1 }],
+          message: said("", { content: { parts: [{ content_type: { toString: 1 }, text: "x" }, "new"] } }),
+        },
+      },
+    },
+    ["tea", "left", "new"],
+  ],
+  [
     "no author, and an empty answer",
     {
       mapping: {

@@ -306,14 +306,21 @@ it("reads one's own lines, and goes on behind a bad one", async () => {
     "no JSON",
     '{"text":"c","metadata":[1]}',
     '{"text":"d","expire_time":"2099-01-01T00:00:00Z"}',
+    '{"text":"e","expire_time":4070908800,"external_id":"","id":"y"}',
+    '{"text":"f","expire_time":"2099-01-01","external_id":null,"id":"z"}',
+    '{"text":"g","expire_time":true}',
+    '{"text":"h","expire_time":"1/1/2099"}',
   ];
   const read = await readAll("jsonl", await fileOf(`\uFEFF${lines.join("\r\n")}`));
   expect(read.map(saidOf)).toEqual([
     ...["a", "b", "it has no text", "it is not a JSON object", "its metadata is not an object", "d"],
+    ...["e", "f", "its expire_time is no time", "its expire_time is no time"],
   ]);
   expect(read[0]).toEqual({ sourceId: "x", text: "a", metadata: { n: 1 } });
   expect(read[1]).toMatchObject({ sourceId: "7", metadata: {} });
-  expect(read[5]).toMatchObject({ expireTime: "2099-01-01T00:00:00Z" });
+  expect(read[5]).toMatchObject({ expireTime: "2099-01-01T00:00:00.000Z" });
+  expect(read[6]).toMatchObject({ sourceId: "y", expireTime: "2099-01-01T00:00:00.000Z" });
+  expect(read[7]).toMatchObject({ sourceId: "z", expireTime: "2099-01-01T23:59:59.000Z" });
 });
 
 const FILES = {

@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { LineTransport } from "../../cli/mcp/line-transport.js";
@@ -58,6 +58,23 @@ describe("messages on lines", () => {
     }
     expect(closed).toBe(true);
     expect(answers()).toHaveLength(2);
+  });
+
+  it("have left the process before the end", async () => {
+    const written: (() => void)[] = [];
+    const output = new Writable({ write: (_chunk, _encoding, done) => void written.push(done) });
+    const input = new PassThrough();
+    const transport = new LineTransport({ input, output });
+    transport.onmessage = (message) =>
+      void transport.send({ jsonrpc: "2.0", id: (message as { id: number }).id, result: {} });
+    void transport.start();
+    let closed = false;
+    void transport.closed.then(() => (closed = true));
+    input.end(`${call(1)}\n`);
+    await sleep(20);
+    expect([written.length, closed]).toEqual([1, false]);
+    written[0]?.();
+    await transport.closed;
   });
 
   it("are not waited for when they are cancelled, or for ever", async () => {

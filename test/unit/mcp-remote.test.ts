@@ -40,6 +40,12 @@ describe("a call of a server's /mcp", () => {
     expect(requests).toHaveLength(1);
   });
 
+  it("is made again after a pause when the time to come back cannot be read", async () => {
+    const begunMs = performance.now();
+    expect(await ask(refused("soon"), done).answer).toEqual({ content: [] });
+    expect(performance.now() - begunMs).toBeGreaterThan(120);
+  });
+
   it("is never sent on to where a redirect leads", async () => {
     const { answer, requests } = ask({
       status: 307,

@@ -6,6 +6,7 @@ import {
   ask1,
   ask2,
   closed,
+  counts,
   dial,
   keepAlive,
   PREFACE,
@@ -59,6 +60,22 @@ describe("closing one port", () => {
     then();
     await end;
     expect(performance.now() - begin).toBeLessThan(withinMs);
+  });
+
+  it("asks a session to end that begins behind it", async () => {
+    const socket = raw(await serve());
+    await until(() => counts.connections.used === 1);
+    const end = closed(running as OnePortServer);
+    // This HEADERS frame has GET http://x/slow in HPACK's literals.
+    const headers = Buffer.from("82860101780405" + "2f736c6f77", "hex");
+    const frame = Buffer.from([0, 0, headers.length, 1, 0x5, 0, 0, 0, 1]);
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, frame, headers]));
+    await until(() => slow.length === 1);
+    await sleep(150);
+    for (const go of slow) go();
+    const begin = performance.now();
+    await end;
+    expect(performance.now() - begin).toBeLessThan(3000);
   });
 
   it("takes no new connections and no new calls", async () => {

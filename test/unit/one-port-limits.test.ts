@@ -5,8 +5,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
-import { HTTP2_STREAMS_MAX } from "../../src/server/listen/connection-counts.js";
-import { ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
+import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { onTaken } from "../../src/server/listen/open-requests.js";
 import { noteRefusal, REFUSALS_RATE } from "../../src/server/listen/refusals.js";
 import {
@@ -19,6 +18,7 @@ import {
   PREFACE,
   REQUEST,
   raw,
+  SETTINGS,
   serve,
   text,
   until,
@@ -132,16 +132,46 @@ describe("the limits of one port", () => {
     other.destroy();
   }, 30_000);
 
+  const frame = (type: number, { flags, id, payload }: { flags: number; id: number; payload: Buffer }) => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(id, 5);
+    return Buffer.concat([head, payload]);
+  };
+
+  it.each([
+    ["NO_ERROR", constants.NGHTTP2_NO_ERROR],
+    ["PROTOCOL_ERROR", constants.NGHTTP2_PROTOCOL_ERROR],
+    ["CANCEL", constants.NGHTTP2_CANCEL],
+  ])("a call that is reset in one go with %s does no harm", async (_, code) => {
+    const port = await serve();
+    const socket = raw(port);
+    const reset = { flags: 0, id: 1, payload: Buffer.from([0, 0, 0, code]) };
+    // HPACK writes GET, http and / by their numbers in the static table, and x as the host's name.
+    const payload = Buffer.from("828684" + "010178", "hex");
+    const call = frame(1, { flags: 4, id: 1, payload });
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, call, frame(3, reset)]));
+    await once(socket, "data");
+    // What is thrown where nobody listens ends the process, and here the test run.
+    expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
+    await until(() => counts.http2Streams.used === 0);
+  });
+
+  it.each(["/slow", "/body"])("a call of %s that is reset without an error ends at once", async (path) => {
+    const session = dial(await serve());
+    await ask2(session, "/a");
+    const stream = session.request({ ":path": path, ":method": "POST" }, { endStream: false });
+    stream.on("error", () => {}).write("a");
+    await until(() => counts.http2Streams.used === 1);
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    await until(() => counts.http2Streams.used === 0);
+    expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
+  });
+
   it("a session that sends calls and their resets all in one go is ended too", async () => {
     const port = await serve();
-    const frame = (type: number, { flags, id, payload }: { flags: number; id: number; payload: Buffer }) => {
-      const head = Buffer.alloc(9);
-      head.writeUIntBE(payload.length, 0, 3);
-      head.writeUInt8(type, 3);
-      head.writeUInt8(flags, 4);
-      head.writeUInt32BE(id, 5);
-      return Buffer.concat([head, payload]);
-    };
     // HPACK writes GET, http and / by their numbers in the static table. The host has no name.
     const headers = Buffer.from([0x82, 0x86, 0x84]);
     const cancel = Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]);

@@ -132,6 +132,13 @@ describe("the limits of one port", () => {
     expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
   }, 20_000);
 
+  it("an answer that waits behind one that does not end is not held for ever", async () => {
+    const socket = raw(await serve({ answerTimeoutMs: 50 }));
+    await untilEnd(socket, REQUEST.replace("/raw", "/slow") + REQUEST.replace("/raw", "/large"));
+    await until(() => counts.connections.used === 0);
+    expect(counts.cutOff).toMatchObject({ answer: 1 });
+  }, 20_000);
+
   it("who reads slowly, but to the end, is served", async () => {
     const port = await serve({ answerTimeoutMs: 3_000 });
     const stream = dial(port).request({ ":path": "/large" });

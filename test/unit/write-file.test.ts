@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { openTarget, writeLines } from "../../cli/write-file.js";
+import { openTarget, writeLines, writeWhole } from "../../cli/write-file.js";
 
 /** Lines that come one after another, as those of a server do. */
 async function* slowly(lines: readonly string[]) {
@@ -50,3 +50,15 @@ it.runIf(existsSync("/dev/full"))(
     target.discard();
   },
 );
+
+it("what is written whole goes where a link leads, and the link stays", async () => {
+  const folder = await aFolder();
+  const link = join(folder, "profile.json");
+  await symlink("kept/own.json", link);
+  for (const n of [1, 2]) {
+    writeWhole(link, { n });
+    expect(JSON.parse(await readFile(link, "utf8"))).toEqual({ n });
+  }
+  expect(await readlink(link)).toBe("kept/own.json");
+  expect(await readdir(join(folder, "kept"))).toEqual(["own.json"]);
+});

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
 import { lostIn } from "./json.js";
 import {
+  expiryOf,
   idTextOf,
   madeId,
   objectOf,
@@ -35,9 +36,9 @@ export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
 }
 
 function memoryOf(item: JsonObject, place: string): Read {
-  const { text, metadata, id, external_id: externalId, expire_time: expireTime } = item;
-  const eventTime = timeOf(item.event_time);
-  const sourceId = idTextOf(externalId ?? id) ?? madeId([place, text, metadata]);
+  const { text, metadata, id, external_id: externalId } = item;
+  const times = { expire_time: expiryOf(item.expire_time), event_time: timeOf(item.event_time) };
+  const sourceId = idTextOf(externalId) ?? idTextOf(id) ?? madeId([place, text, metadata]);
   const part = { sourceId, place };
   const known = textOf(text);
   if (known === undefined) return skip(sourceId, place, "it has no text");
@@ -45,13 +46,17 @@ function memoryOf(item: JsonObject, place: string): Read {
   if (lost !== undefined) return refusal(part, `it has the number ${lost.slice(0, 32)}`);
   if (metadata !== undefined && metadata !== null && objectOf(metadata) === undefined)
     return refusal(part, "its metadata is not an object");
-  if (item.event_time !== undefined && item.event_time !== null && eventTime === undefined)
-    return refusal(part, "its event_time is no time");
+  // Without its expiry it would be kept for ever.
+  for (const [name, time] of Object.entries(times)) {
+    if (time === undefined && item[name] !== undefined && item[name] !== null)
+      return refusal(part, `its ${name} is no time`);
+  }
+  const { expire_time: expireTime, event_time: eventTime } = times;
   return {
     ...part,
     text: known,
     metadata: objectOf(metadata) ?? {},
-    ...(typeof expireTime === "string" && { expireTime }),
+    ...(expireTime !== undefined && { expireTime }),
     ...(eventTime !== undefined && { eventTime }),
   };
 }

@@ -156,6 +156,11 @@ export function timeOf(value: unknown): string | undefined {
   return inUtc(new Date(value < MILLISECONDS_MIN ? value * 1000 : value));
 }
 
+/** Reads when something expires, as `timeOf` does. A day alone counts to its end. */
+export function expiryOf(value: unknown): string | undefined {
+  return typeof value === "string" ? timeOfText(value, "23:59:59") : timeOf(value);
+}
+
 /** Finds the time among the members of an object, by the names that programs give it. */
 export function timeIn(members: object): { eventTime?: string } {
   const values = members as Readonly<Record<string, unknown>>;
@@ -167,7 +172,7 @@ export function timeIn(members: object): { eventTime?: string } {
 }
 
 /** Reads a time, or with this one a day, as RFC 3339 of UTC. Undefined if it is none. */
-export function timeOfText(text: string, timeOfDay = "00:00"): string | undefined {
+function timeOfText(text: string, timeOfDay = "00:00"): string | undefined {
   const [, day, time = timeOfDay, zone = "Z"] = FORM.exec(text) ?? [];
   // A day that the month does not have would become one of the next month.
   if (day === undefined || !inUtc(new Date(`${day}T00:00:00Z`))?.startsWith(day)) return undefined;

@@ -1,7 +1,7 @@
 import { Breaker } from "./breaker.js";
 import { type Methods, ONCE, PATHS, WRITES } from "./contract.js";
-import { RecalldError, unreachable } from "./errors.js";
-import { fromWire, toWire } from "./json.js";
+import { unreachable } from "./errors.js";
+import { fromWire, parsed, toWire } from "./json.js";
 import type { Settings } from "./options.js";
 import { refusalOf } from "./refusal.js";
 import { withRetries } from "./retries.js";
@@ -47,7 +47,7 @@ export interface Posting {
 }
 
 export interface Posted extends Answered {
-  readonly body: unknown;
+  readonly body: object;
   readonly headers: Headers;
 }
 
@@ -77,15 +77,6 @@ async function answerTo(url: string, request: RequestInit, settings: Settings): 
   if (!response.ok) throw await refusalOf(response, url, settings.requestId);
   const { headers, status } = response;
   const requestId = headers.get("x-request-id") ?? settings.requestId;
-  const body = jsonOf(await response.text(), { requestId, status });
+  const body = parsed(await response.text(), { requestId, status });
   return { body, headers, requestId, replayed: headers.get("idempotent-replayed") === "true" };
-}
-
-function jsonOf(text: string, facts: { requestId: string; status: number }): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    // Such as a proxy's page for signing in: asking again would not help.
-    throw new RecalldError("unknown", "the answer is not JSON, so it is not recalld's", { ...facts, cause });
-  }
 }

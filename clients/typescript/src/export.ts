@@ -1,6 +1,6 @@
 import type { ExportMemoriesRequest, Metadata } from "./contract.js";
 import { type ErrorCode, RecalldError } from "./errors.js";
-import { checkRequest, fromWire } from "./json.js";
+import { checkRequest, fromWire, parsed } from "./json.js";
 import type { Settings } from "./options.js";
 import { errorOf } from "./refusal.js";
 import { openStream } from "./stream.js";
@@ -50,7 +50,7 @@ export class Export implements AsyncIterable<ExportedMemory> {
     const { lines, requestId } = await openStream(wanted, this.#settings);
     let number = -1;
     for await (const line of lines) {
-      const { error, count } = JSON.parse(line) as Ending;
+      const { error, count } = parsed(line, { requestId }) as Ending;
       if (error !== undefined) throw errorOf(error, { requestId });
       yield line;
       if (count !== undefined) {

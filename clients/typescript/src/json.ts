@@ -1,6 +1,20 @@
 import { LONG_FIELDS } from "./contract.js";
-import { RecalldError } from "./errors.js";
+import { type ErrorFacts, RecalldError } from "./errors.js";
 import { checkWritable } from "./values.js";
+
+/** Reads a JSON object that only a recalld server writes. @throws RecalldError `unknown` if it is none */
+export function parsed(text: string, facts: Pick<ErrorFacts, "requestId" | "status">): object {
+  let value: unknown;
+  let cause: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    cause = error;
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  // Such as a proxy's page for signing in: asking again would not help.
+  throw new RecalldError("unknown", "the answer is not JSON, so it is not recalld's", { ...facts, cause });
+}
 
 /** Turns an answer's snake_case into camelCase. What callers stored as metadata stays as it is. */
 export function fromWire(value: unknown): unknown {

@@ -69,11 +69,24 @@ export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: 
     retries: within("retries", retries, { min: 0, max: RETRIES_MAX }),
     fetch: call.fetch ?? options.fetch ?? platform,
     clock: call.clock ?? options.clock ?? systemClock,
-    headers: { ...options.headers, ...call.headers },
+    headers: sendable("headers", { ...options.headers, ...call.headers }),
     signal: call.signal,
-    idempotencyKey: call.idempotencyKey ?? randomHex(),
-    requestId: call.requestId ?? randomHex(),
+    idempotencyKey: sendable("idempotencyKey", { key: call.idempotencyKey ?? randomHex() }).key,
+    requestId: sendable("requestId", { id: call.requestId ?? randomHex() }).id,
   };
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Refuses what `fetch` cannot send as headers: that would look like a server that cannot be reached. */
+function sendable<H extends Readonly<Record<string, string>>>(option: string, headers: H): H {
+  const isFit = Object.entries(headers).every(
+    // White space around a value does not count.
+    ([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(String(value).trim()),
+  );
+  if (isFit) return headers;
+  throw invalid(option, `${option} has a character that no header can have`);
 }
 
 function keyOf(apiKey: unknown): string {

@@ -20,10 +20,11 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** A key, which an answer that repeats the request may hold. */
 const KEY = /\brcl_\w+/g;
 
-interface Refusal {
+export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: string;
-  readonly details?: readonly Detail[];
+  /** Details of this form, unless another program than recalld answers. */
+  readonly details?: unknown;
 }
 
 interface Detail {
@@ -55,10 +56,10 @@ export async function refusalOf(response: Response, url: string, requestId: stri
 
 /** Makes the error of a refusal, wherever it stood. */
 export function errorOf(
-  { code, message = code, details = [] }: Refusal,
+  { code, message = code, details }: Refusal,
   facts: { status?: number; requestId?: string; retryAfterMs?: number },
 ): RecalldError {
-  const found = details.map(({ debug }) => debug ?? {});
+  const found = (Array.isArray(details) ? details : []).map((each: Detail | null) => each?.debug ?? {});
   const first = <T>(read: (debug: NonNullable<Detail["debug"]>) => T | undefined) =>
     found.map(read).find((value) => value !== undefined);
   const field = first((debug) => (debug.field_violations ?? debug.fieldViolations)?.[0]?.field);
@@ -66,7 +67,7 @@ export function errorOf(
   return new RecalldError(code, message, {
     reason: first(({ reason }) => reason),
     metadata: first(({ metadata }) => metadata),
-    field: field === undefined ? undefined : fieldPath(field),
+    field: typeof field === "string" ? fieldPath(field) : undefined,
     ...(delay >= 0 && { retryAfterMs: delay * 1000 }),
     ...facts,
   });
@@ -90,7 +91,7 @@ function parsed(text: string): Refusal | undefined {
 }
 
 /** Reads `Retry-After`: seconds, or a date. */
-function retryAfterMs(header: string | null): { retryAfterMs?: number } {
+export function retryAfterMs(header: string | null): { retryAfterMs?: number } {
   if (header === null) return {};
   const seconds = Number(header);
   const ms = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;

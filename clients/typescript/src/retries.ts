@@ -4,8 +4,8 @@ import type { Settings } from "./options.js";
 /** Pause before the second attempt; each further one is twice as long. */
 const PAUSE_MS = 250;
 const PAUSE_MS_MAX = 8_000;
-/** Longest pause that a server may ask for: beyond it, the caller decides. */
-const RETRY_AFTER_MS_MAX = 60_000;
+/** Longest pause that a server may ask for: beyond it, the caller of a call decides. */
+export const RETRY_AFTER_MS_MAX = 60_000;
 
 /** Settings of a call that waits, and tries again. */
 export type Patience = Pick<Settings, "retries" | "clock" | "signal" | "requestId">;

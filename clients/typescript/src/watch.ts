@@ -1,10 +1,10 @@
 import type { Memory, WatchNamespaceRequest } from "./contract.js";
 import { RecalldError } from "./errors.js";
 import { parseEvents, type ServerEvent } from "./events.js";
-import { checkRequest, fromWire } from "./json.js";
+import { checkRequest, fromWire, parsed } from "./json.js";
 import type { CallOptions, Settings } from "./options.js";
-import { errorOf } from "./refusal.js";
-import { pauseMs, sleep } from "./retries.js";
+import { errorOf, type Refusal } from "./refusal.js";
+import { pauseMs, RETRY_AFTER_MS_MAX, sleep } from "./retries.js";
 import { openStream } from "./stream.js";
 
 /** One change of a namespace, or a sign of life. */
@@ -53,7 +53,8 @@ export async function* watch(
       if (!(error instanceof RecalldError) || !error.retryable || !hasBegun) throw error;
       brokenAtMs ??= settings.clock.now();
       if (settings.clock.now() - brokenAtMs >= giveUpAfterMs) throw error;
-      await sleep(pauseMs(failures, error.retryAfterMs), settings);
+      const retryAfterMs = Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
+      await sleep(pauseMs(failures, retryAfterMs), settings);
       continue;
     }
     // The server stops, and said so.
@@ -68,18 +69,24 @@ async function* eventsFrom(
   const query: Record<string, string> = position === undefined ? {} : { position };
   const wanted = { path: "events", namespace, query, silenceMs: SILENCE_MS };
   const { lines, requestId } = await openStream(wanted, settings);
+  let hasEvents = false;
   for await (const event of parseEvents(lines)) {
-    if (event.name === "failure") throw errorOf(JSON.parse(event.data), { requestId });
-    const read = eventOf(event);
+    hasEvents = true;
+    if (event.name === "failure") throw errorOf(parsed(event.data, { requestId }) as Refusal, { requestId });
+    const read = eventOf(event, requestId);
     if (read !== undefined) yield read;
   }
+  // Such as a proxy's page: it would be asked for again for ever, and nobody would know.
+  if (!hasEvents)
+    throw new RecalldError("unavailable", "the watch ended before its first event", { requestId });
 }
 
 /** Reads an event; undefined if it is of a kind that this version does not know. */
-function eventOf({ name, id: position, data }: ServerEvent): WatchEvent | undefined {
+function eventOf({ name, id: position, data }: ServerEvent, requestId: string): WatchEvent | undefined {
   if (name === "") return { type: "heartbeat", position };
   if (name === "dropped") return { type: "dropped", position };
-  if (name === "stored") return { type: "stored", position, memory: fromWire(JSON.parse(data)) as Memory };
-  if (name === "deleted") return { type: "deleted", position, id: (JSON.parse(data) as { id: string }).id };
-  return undefined;
+  if (name !== "stored" && name !== "deleted") return undefined;
+  const memory = parsed(data, { requestId });
+  if (name === "deleted") return { type: name, position, id: (memory as { id: string }).id };
+  return { type: name, position, memory: fromWire(memory) as Memory };
 }

@@ -21,7 +21,6 @@ export const KIND = {
 /** Added to the kind of a constant, a number or a text that is an element of an array. */
 export const ELEMENT = 1;
 
-const TEXT = new TextEncoder();
 const CONSTANTS: readonly Value[] = [null, false, true];
 const SIGN = 0x8000_0000;
 const eight = new DataView(new ArrayBuffer(8));
@@ -36,22 +35,93 @@ export function kindOf(value: Value, isElement: boolean): number {
 
 /** Makes the key of a value, or of a key of an object or its beginning: its kind, and bytes in its order. */
 export function keyOf(kind: number, value: Value): Uint8Array {
-  if (typeof value === "string") return joined(kind, TEXT.encode(value));
-  if (typeof value === "number") {
-    const key = new Uint8Array(9);
-    key[0] = kind;
-    writeNumber(key, 1, value);
-    return key;
-  }
-  return value === CONTAINER ? Uint8Array.of(kind) : Uint8Array.of(kind, constantOf(value));
+  const nodes = new NodeWriter();
+  nodes.add(0, kind, value);
+  return nodes.finished().keys;
 }
 
 export function constantOf(value: Value): number {
   return CONSTANTS.indexOf(value);
 }
 
+/** Returns a key with a byte behind it. A zero makes the next key in order. */
+export function followedBy(key: Uint8Array, byte: number): Uint8Array {
+  return Buffer.concat([key, Uint8Array.of(byte)]);
+}
+
+/** Nodes in flat arrays. */
+export interface WrittenNodes {
+  /** For each node, one more than its parent; 0 at the top. */
+  readonly parents: Uint32Array;
+  /** Where each node's key begins; one more for the end of the last. */
+  readonly starts: Uint32Array;
+  /** The keys: kind and bytes. */
+  readonly keys: Uint8Array;
+}
+
+/** Most bytes in UTF-8 of one code unit. */
+const UNIT_BYTES_MAX = 3;
+/** A text with so few code units is written one by one if all are ASCII: a call of Node takes longer. */
+const SHORT_TEXT = 24;
+
+/** Writes the nodes of a tree one behind the other. */
+export class NodeWriter {
+  readonly #parents: number[] = [];
+  readonly #starts: number[] = [];
+  #keys = Buffer.allocUnsafe(512);
+  #end = 0;
+
+  /** Adds a node; returns one more than its number, which its children have as their parent. */
+  add(parent: number, kind: number, value: Value): number {
+    const isText = typeof value === "string";
+    this.#reserve(isText ? 1 + UNIT_BYTES_MAX * value.length : 9);
+    this.#starts.push(this.#end);
+    this.#keys[this.#end++] = kind;
+    if (isText) this.#end += this.#writeText(value);
+    else if (typeof value === "number") {
+      writeNumber(this.#keys, this.#end, value);
+      this.#end += 8;
+    } else if (value !== CONTAINER) this.#keys[this.#end++] = constantOf(value);
+    return this.#parents.push(parent);
+  }
+
+  /** Returns the nodes, in one block of memory. */
+  finished(): WrittenNodes {
+    const nodes = this.#parents.length;
+    const block = new ArrayBuffer(4 * (2 * nodes + 1) + this.#end);
+    const parents = new Uint32Array(block, 0, nodes);
+    const starts = new Uint32Array(block, 4 * nodes, nodes + 1);
+    const keys = new Uint8Array(block, 4 * (2 * nodes + 1));
+    for (let i = 0; i < nodes; i++) {
+      parents[i] = this.#parents[i] as number;
+      starts[i] = this.#starts[i] as number;
+    }
+    starts[nodes] = this.#end;
+    keys.set(this.#keys.subarray(0, this.#end));
+    return { parents, starts, keys };
+  }
+
+  #writeText(text: string): number {
+    const [keys, end] = [this.#keys, this.#end];
+    if (text.length > SHORT_TEXT) return keys.write(text, end);
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 0x7f) return keys.write(text, end);
+      keys[end + i] = unit;
+    }
+    return text.length;
+  }
+
+  #reserve(more: number): void {
+    if (this.#end + more <= this.#keys.length) return;
+    const longer = Buffer.allocUnsafe(2 * this.#keys.length + more);
+    this.#keys.copy(longer, 0, 0, this.#end);
+    this.#keys = longer;
+  }
+}
+
 /** Writes a number in eight bytes whose order is that of the numbers. Both zeros are one. */
-export function writeNumber(bytes: Uint8Array, at: number, value: number): void {
+function writeNumber(bytes: Uint8Array, at: number, value: number): void {
   eight.setFloat64(0, value + 0);
   const high = eight.getUint32(0);
   const isNegative = high >= SIGN;
@@ -59,19 +129,4 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): void 
   eight.setUint32(0, isNegative ? ~high : high + SIGN);
   if (isNegative) eight.setUint32(4, ~eight.getUint32(4));
   for (let i = 0; i < 8; i++) bytes[at + i] = eight.getUint8(i);
-}
-
-/** Returns a key with a byte behind it. A zero makes the next key in order. */
-export function followedBy(key: Uint8Array, byte: number): Uint8Array {
-  const longer = new Uint8Array(key.length + 1);
-  longer.set(key);
-  longer[key.length] = byte;
-  return longer;
-}
-
-function joined(kind: number, bytes: Uint8Array): Uint8Array {
-  const key = new Uint8Array(1 + bytes.length);
-  key[0] = kind;
-  key.set(bytes, 1);
-  return key;
 }

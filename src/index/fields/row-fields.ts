@@ -2,22 +2,16 @@ import { CONTAINER, type Value } from "../../memory/ports/condition.js";
 import { objectsIn, show } from "../../memory/requests/filter-path.js";
 import { compareText, type Subject } from "../../memory/requests/matches.js";
 import type { Json, JsonObject } from "../../memory/requests/metadata.js";
-import { constantOf, KIND, kindOf, writeNumber } from "./keys.js";
+import { constantOf, KIND, kindOf, NodeWriter, type WrittenNodes } from "./keys.js";
 
 /**
  * The fields of one memory: a tree whose nodes are the keys of its objects, and their values. Nodes are in the
  * order of their parents, and of their keys below one parent, and no two are equal.
  */
-export interface RowFields {
+export interface RowFields extends WrittenNodes {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly eventAtMs: number;
-  /** For each node, one more than its parent; 0 at the top. */
-  readonly parents: Uint32Array;
-  /** Where each node's key begins; one more for the end of the last. */
-  readonly starts: Uint32Array;
-  /** The keys: kind and bytes. */
-  readonly keys: Uint8Array;
 }
 
 /** Flattens the fields of a memory. */
@@ -88,65 +82,4 @@ function compareValues(a: Value, b: Value): number {
   if (typeof a === "string" && typeof b === "string") return compareText(a, b);
   if (typeof a === "number" && typeof b === "number") return a - b;
   return constantOf(a) - constantOf(b);
-}
-
-/** Most bytes in UTF-8 of one code unit. */
-const UNIT_BYTES_MAX = 3;
-/** A text with so few code units is written one by one if all are ASCII: a call of Node takes longer. */
-const SHORT_TEXT = 24;
-
-/** Writes the nodes of a tree one behind the other. */
-class NodeWriter {
-  readonly #parents: number[] = [];
-  readonly #starts: number[] = [];
-  #keys = Buffer.allocUnsafe(512);
-  #end = 0;
-
-  /** Adds a node; returns one more than its number, which its children have as their parent. */
-  add(parent: number, kind: number, value: Value): number {
-    const isText = typeof value === "string";
-    this.#reserve(isText ? 1 + UNIT_BYTES_MAX * value.length : 9);
-    this.#starts.push(this.#end);
-    this.#keys[this.#end++] = kind;
-    if (isText) this.#end += this.#writeText(value);
-    else if (typeof value === "number") {
-      writeNumber(this.#keys, this.#end, value);
-      this.#end += 8;
-    } else if (value !== CONTAINER) this.#keys[this.#end++] = constantOf(value);
-    return this.#parents.push(parent);
-  }
-
-  /** Returns the nodes, in one block of memory. */
-  finished(): Pick<RowFields, "parents" | "starts" | "keys"> {
-    const nodes = this.#parents.length;
-    const block = new ArrayBuffer(4 * (2 * nodes + 1) + this.#end);
-    const parents = new Uint32Array(block, 0, nodes);
-    const starts = new Uint32Array(block, 4 * nodes, nodes + 1);
-    const keys = new Uint8Array(block, 4 * (2 * nodes + 1));
-    for (let i = 0; i < nodes; i++) {
-      parents[i] = this.#parents[i] as number;
-      starts[i] = this.#starts[i] as number;
-    }
-    starts[nodes] = this.#end;
-    keys.set(this.#keys.subarray(0, this.#end));
-    return { parents, starts, keys };
-  }
-
-  #writeText(text: string): number {
-    const [keys, end] = [this.#keys, this.#end];
-    if (text.length > SHORT_TEXT) return keys.write(text, end);
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i);
-      if (unit > 0x7f) return keys.write(text, end);
-      keys[end + i] = unit;
-    }
-    return text.length;
-  }
-
-  #reserve(more: number): void {
-    if (this.#end + more <= this.#keys.length) return;
-    const longer = Buffer.allocUnsafe(2 * this.#keys.length + more);
-    this.#keys.copy(longer, 0, 0, this.#end);
-    this.#keys = longer;
-  }
 }

@@ -97,12 +97,6 @@ export class Chunk {
     return placesOf(this.keys.subarray(0, this.rows), sequences);
   }
 
-  /** Row of a vector; undefined if it is not here. */
-  rowOf(key: number): number | undefined {
-    const row = lowerBound(this.keys, key, { to: this.rows });
-    return row < this.rows && this.keys[row] === key ? row : undefined;
-  }
-
   /** Puts a vector where it belongs, which is the end when log numbers grow. */
   #insert(key: number, vector: Float32Array): void {
     const row = lowerBound(this.keys, key, { to: this.rows });

@@ -1,15 +1,13 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { Bits } from "../rows/bits.js";
-import type { GraphLayout, GraphRows } from "../segment-file.js";
+import { type GraphLayout, ROWS_FROM } from "../segment-file.js";
 import type { Places } from "./keys.js";
 
 // How USearch 2 lays out a file, `index_dense_gt::save_to_stream` and `index_gt::save_to_stream`: the
 // numbers of rows and of bytes in each, the rows, a head of 64 bytes, the graph's header of 40 bytes, the
 // level of every node, and the nodes: key, level and links. Rows and nodes are in the order of their slots.
 
-const ROWS_FROM = 8;
 const HEAD_BYTES = 64;
 const HEADER_BYTES = 40;
 const LEVEL_BYTES = 2;
@@ -78,22 +76,6 @@ export function isWholeGraph({ path, graph, slots, live, sums }: Expected): bool
   });
   if (isWhole && unwiped.length > 0) onFile(path, "r+", (fd) => zeroRows(fd, unwiped, graph.rowBytes));
   return isWhole;
-}
-
-/** Overwrites rows of a graph's file. */
-export function graphRows(path: string, { rowBytes }: Pick<GraphLayout, "rowBytes">): GraphRows {
-  return {
-    overwrite: async (slots) => {
-      const file = await open(path, "r+");
-      try {
-        const zeros = Buffer.alloc(rowBytes);
-        for (const slot of slots) await file.write(zeros, 0, rowBytes, ROWS_FROM + slot * rowBytes);
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
-    },
-  };
 }
 
 /** Some vectors of a graph's file, as float32, end to end. */

@@ -1,8 +1,12 @@
+import { Pauses } from "../../concurrency/time-slices.js";
 import type { Among, Hit } from "../../memory/ports/index.js";
-import type { Found } from "./distinct.js";
+import { Best } from "../rows/best.js";
+import { lowerBound } from "../rows/lower-bound.js";
+import { compare, gather } from "./compare.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
-import { Pauses } from "./pauses.js";
-import { scan } from "./scan.js";
+import { vectorsAt } from "./graph-file.js";
+import { keyOf, placesOf } from "./keys.js";
+import { quantize } from "./quantize.js";
 import type { Segment } from "./segment.js";
 
 /** Part of a graph's search, a third, within which it misses next to none, also of a query like no memory. */
@@ -25,20 +29,31 @@ const SHARED = 2 / 3;
 /** Multiple of the planned expansion after which a search of the graphs is given up. */
 const PATIENCE = 3;
 
+/** Number of vectors gathered and compared at a time: less than a millisecond. */
+const GATHERED = 4_096;
+
+/** Found vectors, the nearest first. */
+export interface Found {
+  readonly hits: readonly Hit[];
+  /** True if there are no others. */
+  readonly all: boolean;
+}
+
 /** Part of a segment that a search of several graphs needs. */
 export type Searchable = Pick<Segment, "rows" | "vectors" | "expansionFor" | "collect" | "search">;
 
 /** A search of several graphs. */
-export interface GraphSearch<S extends Searchable> {
+export interface GraphSearch {
   readonly vector: Float32Array;
   /** Number of vectors to find. */
   readonly count: number;
   /** Expansion of a search of each graph at least. */
   readonly expansion: number;
-  readonly segments: readonly S[];
+  readonly segments: readonly Searchable[];
 }
 
-export interface FilteredSearch extends GraphSearch<Segment> {
+export interface FilteredSearch extends GraphSearch {
+  readonly segments: readonly Segment[];
   readonly among: Among;
   /** Number of memories to find. */
   readonly limit: number;
@@ -47,8 +62,8 @@ export interface FilteredSearch extends GraphSearch<Segment> {
 }
 
 /** A graph that is searched, ever more broadly. */
-interface Searched<S extends Searchable> {
-  readonly segment: S;
+interface Searched {
+  readonly segment: Searchable;
   expansion: number;
   hits: Hit[];
   /** Similarity below which it may have more that are not found yet; less than any if there are no more. */
@@ -60,7 +75,7 @@ interface Searched<S extends Searchable> {
  * searched for their share of them first, and then those again that may have more than that: memories of one topic
  * are often stored together.
  */
-export async function searchGraphs<S extends Searchable>(search: GraphSearch<S>): Promise<Found> {
+export async function searchGraphs(search: GraphSearch): Promise<Found> {
   const { segments, vector, count } = search;
   const share = expansionForShare(count / Math.max(1, segments.length));
   const expansion = Math.max(search.expansion, Math.min(count, share));
@@ -84,7 +99,7 @@ export async function searchGraphs<S extends Searchable>(search: GraphSearch<S>)
  */
 export async function searchFiltered(search: FilteredSearch): Promise<Hit[]> {
   const { segments, among, tail } = search;
-  const many = segments.reduce((sum, segment) => sum + segment.countAmong(among), 0);
+  const many = segments.reduce((sum, { range }) => sum + among.countBetween(range.after + 1, range.upto), 0);
   if (many > SCAN_MAX) {
     const graphs = planOf(search, many);
     if (expansionsOf(graphs) * PLACE_COST < many) {
@@ -92,11 +107,11 @@ export async function searchFiltered(search: FilteredSearch): Promise<Hit[]> {
       if (found !== undefined) return found;
     }
   }
-  return [...tail, ...(await scan(segments, search))];
+  return [...tail, ...(await scan(search))];
 }
 
 /** Plans a search of the graphs that finds enough if those that may be found are like all others. */
-function planOf({ segments, limit, expansion }: FilteredSearch, many: number): Searched<Segment>[] {
+function planOf({ segments, limit, expansion }: FilteredSearch, many: number): Searched[] {
   const least = Math.min(EXPANSION_HERE_MAX, Math.round(EXPANSION_LEAST / segments.length ** SHARED));
   return segments.map((segment) => {
     const nearest = (limit * segment.vectors) / many;
@@ -108,7 +123,7 @@ function planOf({ segments, limit, expansion }: FilteredSearch, many: number): S
 /** Searches the graphs until what they have not found is farther; undefined if that takes too long. */
 async function searchMore(
   { vector, among, limit, tail }: FilteredSearch,
-  { graphs, many }: { readonly graphs: readonly Searched<Segment>[]; readonly many: number },
+  { graphs, many }: { readonly graphs: readonly Searched[]; readonly many: number },
 ): Promise<Hit[] | undefined> {
   let budget = PATIENCE * expansionsOf(graphs);
   for (let open = graphs; ; ) {
@@ -125,8 +140,8 @@ async function searchMore(
 }
 
 /** Searches graphs for the vectors nearest to one: `count` of each, or all that are found, of some memories or all. */
-async function searchEach<S extends Searchable>(
-  graphs: readonly Searched<S>[],
+async function searchEach(
+  graphs: readonly Searched[],
   {
     vector,
     count = Number.POSITIVE_INFINITY,
@@ -148,23 +163,20 @@ async function searchEach<S extends Searchable>(
   }
 }
 
-function searched<S extends Searchable>(segment: S, expansion: number): Searched<S> {
+function searched(segment: Searchable, expansion: number): Searched {
   return { segment, expansion, hits: [], frontier: Number.POSITIVE_INFINITY };
 }
 
 /** Lists the graphs that may have vectors nearer than this which were not found. */
-function openIn<S extends Searchable>(
-  graphs: readonly Searched<S>[],
-  similarity = Number.NEGATIVE_INFINITY,
-): Searched<S>[] {
+function openIn(graphs: readonly Searched[], similarity = Number.NEGATIVE_INFINITY): Searched[] {
   return graphs.filter(({ frontier }) => frontier > similarity);
 }
 
-function hitsOf(graphs: readonly Searched<Searchable>[]): Hit[] {
+function hitsOf(graphs: readonly Searched[]): Hit[] {
   return ([] as Hit[]).concat(...graphs.map(({ hits }) => hits));
 }
 
-function expansionsOf(graphs: readonly Searched<Searchable>[]): number {
+function expansionsOf(graphs: readonly Searched[]): number {
   return graphs.reduce((sum, { expansion }) => sum + expansion, 0);
 }
 
@@ -181,4 +193,48 @@ function similarityOfLast(hits: readonly Hit[], limit: number): number | undefin
     if (memories.size === limit) return similarity;
   }
   return undefined;
+}
+
+/**
+ * Compares a vector with those of some memories in segments, in their compact form first. The nearest are compared
+ * again with the vectors of the segments' files.
+ */
+async function scan({ segments, vector, among, count }: FilteredSearch): Promise<Hit[]> {
+  const nearest = new Best(count);
+  const query = quantize(vector).numbers;
+  const pauses = new Pauses();
+  for (const segment of segments) {
+    const { range, arrays } = segment;
+    const sequences = among.between(range.after + 1, range.upto);
+    if (sequences.length === 0) continue;
+    const rows = await segment.compactRows();
+    const places = placesOf(arrays.keys, sequences);
+    for (let from = 0; from < places.length; from += GATHERED) {
+      const some = places.subarray(from, from + GATHERED);
+      const found = compare(gather(rows, some, query.length), query, { count });
+      for (const [i, at] of found.keys.entries()) {
+        nearest.offer(arrays.keys[some[Number(at)] as number] as number, 1 - (found.distances[i] as number));
+      }
+      await pauses.ifDue();
+    }
+  }
+  const best = Float64Array.from(nearest.sorted(), ({ number }) => number);
+  return segments.flatMap((segment) => exactly(segment, vector, best));
+}
+
+/** Compares a vector with those of some keys that are in a segment's file, without those of removed memories. */
+function exactly(segment: Segment, vector: Float32Array, keys: Float64Array): Hit[] {
+  const { path, range, arrays } = segment;
+  const [first, end] = [keyOf(range.after + 1, 0), keyOf(range.upto + 1, 0)];
+  const own = keys.filter((key) => key >= first && key < end);
+  if (own.length === 0) return [];
+  const slots = Uint32Array.from(own, (key) => arrays.slots[lowerBound(arrays.keys, key)] as number);
+  const found = compare(vectorsAt(path, slots, vector.length), vector, { count: own.length });
+  const hits: Hit[] = [];
+  const matches = {
+    keys: Array.from(found.keys, (at) => own[Number(at)] as number),
+    distances: found.distances,
+  };
+  segment.collect(matches, own.length, hits);
+  return hits;
 }

@@ -1,4 +1,7 @@
+import type { FlatArrays } from "../flat.js";
+import { Bits } from "../rows/bits.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import type { Overwriting } from "../segment-file.js";
 
 /**
  * Number of vectors of one memory for which a key has room; `TEXT_WINDOWS_MAX` in the domain is the actual
@@ -22,6 +25,15 @@ export interface Places {
   readonly keys: Float64Array;
   readonly slots: Uint32Array;
 }
+
+/** The arrays of a segment's file. */
+export type SegmentArrays = FlatArrays &
+  Places & {
+    /** Bits of the vectors that were not removed, in the order of their keys. */
+    readonly live: Uint32Array;
+    /** Checksum of each slot's row in the graph's file. */
+    readonly sums: Uint32Array;
+  };
 
 /** Finds all vectors of some memories, whose numbers are in order: their places among the keys, which are in order too. */
 export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
@@ -54,4 +66,26 @@ function firstFrom(keys: Float64Array, key: number, from: number): number {
   let step = 1;
   while (from + step < keys.length && (keys[from + step] as number) < key) step *= 2;
   return lowerBound(keys, key, { from: from + (step >> 1), to: Math.min(keys.length, from + step + 1) });
+}
+
+/**
+ * Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the places of its vectors. Those
+ * of a removed memory are noted again: a process may have died before it had overwritten them in the graph's file.
+ */
+export function removeFrom(
+  arrays: SegmentArrays,
+  sequence: number,
+  { ranges, rows }: Overwriting,
+): readonly number[] {
+  const { keys, slots, live } = arrays;
+  const bits = new Bits(keys.length, live);
+  const places: number[] = [];
+  for (const place of placesOf(keys, Float64Array.of(sequence))) {
+    rows.push(slots[place] as number);
+    if (!bits.has(place)) continue;
+    places.push(place);
+    bits.remove(place);
+    ranges.push({ array: live, from: place >>> 5, to: (place >>> 5) + 1 });
+  }
+  return places;
 }

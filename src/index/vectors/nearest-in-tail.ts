@@ -1,11 +1,11 @@
 import { MetricKind } from "usearch";
+import { Pauses } from "../../concurrency/time-slices.js";
 import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import type { Chunk } from "./chunk.js";
 import { compare, gather } from "./compare.js";
 import type { Matches } from "./graph.js";
 import { parseKey } from "./keys.js";
-import { Pauses } from "./pauses.js";
 import { type Quantized, quantize } from "./quantize.js";
 
 /** Bound of the error of a similarity found here, which is computed in float32. */

@@ -1,6 +1,6 @@
 import type { Hit, IndexRow, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { LogFiles } from "../log-files.js";
-import type { Found, StoredSegment } from "../segment-file.js";
+import type { Found } from "../segment-file.js";
 
 /** The vectors of one log's memories. */
 export interface VectorPart {
@@ -31,7 +31,5 @@ export type VectorRow = Omit<IndexRow, "memory"> & { readonly vectors: readonly 
 export interface Vectors {
   /** Opens those of a log; without a folder for files, they are exact whatever their number. */
   open(logId: string, files: LogFiles): VectorPart;
-  /** Reads the file of a segment of a log that is not open; undefined if it is damaged. */
-  read(found: Found): Promise<StoredSegment | undefined>;
   measureRecall(found: readonly Found[]): Promise<RecallMeasured>;
 }

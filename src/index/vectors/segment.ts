@@ -1,11 +1,11 @@
 import type { Index } from "usearch";
-import type { Among, Hit } from "../../memory/ports/index.js";
+import type { Hit } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
 import { type Filed, type GraphLayout, graphPath, type Overwriting, type Range } from "../segment-file.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
 import type { IndexThread } from "./index-thread.js";
-import { type Places, parseKey, placesOf } from "./keys.js";
+import { parseKey, placesOf, removeFrom, type SegmentArrays } from "./keys.js";
 
 /** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its place. */
 const BYTES_PER_LINKED_ROW = 180;
@@ -15,14 +15,6 @@ const GONE_SHARE_MAX = 0.3;
 
 /** Vectors that were found, the nearest first. */
 type Collected = Pick<Matches, "distances"> & { readonly keys: ArrayLike<number | bigint> };
-
-/** The arrays of a segment's file. */
-export type SegmentArrays = Places & {
-  /** Bits of the vectors that were not removed, in the order of their keys. */
-  readonly live: Uint32Array;
-  /** Checksum of each slot's row in the graph's file. */
-  readonly sums: Uint32Array;
-};
 
 export interface SegmentOptions {
   /** Path of its files without their endings. */
@@ -42,15 +34,17 @@ export class Segment implements Filed {
   readonly part = "vectors";
   readonly range: Range;
   readonly graph: GraphLayout;
-  readonly arrays: SegmentArrays & Filed["arrays"];
+  readonly arrays: SegmentArrays;
   /** Path of the graph's file. */
   readonly path: string;
   readonly #index: Index;
   readonly #thread: IndexThread;
   /** Removed memories, which the graph still finds until their vectors are overwritten. */
-  readonly #gone = new Set<number>();
-  #size = 0;
-  #goneVectors = 0;
+  readonly gone = new Set<number>();
+  /** Number of memories that it finds. */
+  size = 0;
+  /** Number of its vectors that were removed since its files were written. */
+  removed = 0;
   #compact: Promise<Int8Array> | undefined;
   #compactRows: Int8Array | undefined;
 
@@ -60,14 +54,18 @@ export class Segment implements Filed {
     this.path = graphPath(path);
     this.range = range;
     this.graph = graph;
-    this.arrays = { ...arrays };
+    this.arrays = arrays;
     const live = new Bits(arrays.keys.length, arrays.live);
     this.#index = newGraph(graph.dimensions);
     view(this.#index, this.path);
     for (const [place, key] of arrays.keys.entries()) {
       const { sequence, window } = parseKey(key);
-      if (!live.has(place)) this.#noteGone(sequence);
-      else if (window === 0) this.#size++;
+      if (live.has(place)) {
+        if (window === 0) this.size++;
+        continue;
+      }
+      this.gone.add(sequence);
+      this.removed++;
     }
   }
 
@@ -76,29 +74,14 @@ export class Segment implements Filed {
     return this.arrays.keys.length;
   }
 
-  /** Removed memories that its files still list. */
-  get gone(): ReadonlySet<number> {
-    return this.#gone;
-  }
-
-  /** Number of memories that it finds. */
-  get size(): number {
-    return this.#size;
-  }
-
   /** Number of vectors that it finds. */
   get vectors(): number {
-    return this.rows - this.#goneVectors;
-  }
-
-  /** Number of its vectors that were removed since its files were written. */
-  get removed(): number {
-    return this.#goneVectors;
+    return this.rows - this.removed;
   }
 
   /** True if so many of its vectors were removed that it is to be built anew; then it may be empty, but keeps its range. */
   get isGappy(): boolean {
-    return this.#goneVectors > GONE_SHARE_MAX * this.rows;
+    return this.removed > GONE_SHARE_MAX * this.rows;
   }
 
   get bytes(): number {
@@ -106,16 +89,6 @@ export class Segment implements Filed {
     const compact = this.#compact === undefined ? 0 : dimensions;
     const arrays = Object.values(this.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
     return this.rows * (2 * dimensions + BYTES_PER_LINKED_ROW + compact) + arrays;
-  }
-
-  /** Counts those of some memories that may be here. */
-  countAmong(among: Among): number {
-    return among.countBetween(this.range.after + 1, this.range.upto);
-  }
-
-  /** Lists those of some memories that may be here. */
-  sequencesAmong(among: Among): Float64Array {
-    return among.between(this.range.after + 1, this.range.upto);
   }
 
   /** Returns its vectors in a byte for each dimension, in the order of their keys; they are read when needed first. */
@@ -130,11 +103,12 @@ export class Segment implements Filed {
   /** Removes a memory, and notes what is to be overwritten in its files; false if it does not live here. */
   remove(sequence: number, overwriting: Overwriting): boolean {
     const { after, upto } = this.range;
-    if (sequence <= after || sequence > upto || this.#gone.has(sequence)) return false;
+    if (sequence <= after || sequence > upto || this.gone.has(sequence)) return false;
     const places = removeFrom(this.arrays, sequence, overwriting);
     if (places.length === 0) return false;
-    for (const _ of places) this.#noteGone(sequence);
-    this.#size--;
+    this.gone.add(sequence);
+    this.removed += places.length;
+    this.size--;
     if (this.#compactRows !== undefined) this.#overwrite(this.#compactRows, sequence);
     return true;
   }
@@ -143,14 +117,9 @@ export class Segment implements Filed {
   removedSince(lived: Uint32Array): number[] {
     const { keys } = this.arrays;
     const had = new Bits(keys.length, lived);
-    return [...this.#gone].filter((sequence) => {
+    return [...this.gone].filter((sequence) => {
       return placesOf(keys, Float64Array.of(sequence)).some((place) => had.has(place));
     });
-  }
-
-  #noteGone(sequence: number): void {
-    this.#gone.add(sequence);
-    this.#goneVectors++;
   }
 
   async #readCompact(): Promise<Int8Array> {
@@ -158,7 +127,7 @@ export class Segment implements Filed {
     const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
     const rows = await this.#thread.call("compact", asked);
     this.#compactRows = rows;
-    for (const sequence of this.#gone) this.#overwrite(rows, sequence);
+    for (const sequence of this.gone) this.#overwrite(rows, sequence);
     return rows;
   }
 
@@ -172,7 +141,7 @@ export class Segment implements Filed {
 
   /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */
   expansionFor(count: number): number {
-    return Math.min(count + Math.min(this.#goneVectors, count), this.rows);
+    return Math.min(count + Math.min(this.removed, count), this.rows);
   }
 
   /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */
@@ -187,7 +156,7 @@ export class Segment implements Filed {
     const end = hits.length + count;
     for (let i = 0; i < keys.length && hits.length < end; i++) {
       const { sequence, window } = parseKey(Number(keys[i]));
-      if (!this.#gone.has(sequence)) {
+      if (!this.gone.has(sequence)) {
         hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
       }
     }
@@ -197,26 +166,4 @@ export class Segment implements Filed {
   close(): void {
     release(this.#index);
   }
-}
-
-/**
- * Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the places of its vectors. Those
- * of a removed memory are noted again: a process may have died before it had overwritten them in the graph's file.
- */
-export function removeFrom(
-  arrays: SegmentArrays,
-  sequence: number,
-  { ranges, rows }: Overwriting,
-): readonly number[] {
-  const { keys, slots, live } = arrays;
-  const bits = new Bits(keys.length, live);
-  const places: number[] = [];
-  for (const place of placesOf(keys, Float64Array.of(sequence))) {
-    rows.push(slots[place] as number);
-    if (!bits.has(place)) continue;
-    places.push(place);
-    bits.remove(place);
-    ranges.push({ array: live, from: place >>> 5, to: (place >>> 5) + 1 });
-  }
-  return places;
 }

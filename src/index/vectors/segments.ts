@@ -5,7 +5,6 @@ import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
 import {
-  type Filed,
   type Found,
   type GraphLayout,
   graphPath,
@@ -14,10 +13,10 @@ import {
   type Yield,
 } from "../segment-file.js";
 import type { Chunk } from "./chunk.js";
-import { graphRows } from "./graph-file.js";
 import type { IndexThread } from "./index-thread.js";
+import type { SegmentArrays } from "./keys.js";
 import type { Sealer } from "./sealer.js";
-import { Segment, type SegmentArrays } from "./segment.js";
+import { Segment } from "./segment.js";
 import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
@@ -44,6 +43,7 @@ export interface SegmentsOptions {
   /** Share of a core that sealing few memories may take: what is in no hurry waits. */
   readonly sealingShare: number;
   readonly timer: StepTimer<SharedStep>;
+  /** Called when a segment cannot be written or searched; it is tried again. */
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -251,7 +251,7 @@ export class Segments {
     for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
     this.#sealed = sealed;
     try {
-      await files.write(sealed, SegmentFile.of(sealed, path, graphRows(sealed.path, sealed.graph)));
+      await files.write(sealed, SegmentFile.of(sealed, path));
       if (overwriting.rows.length > 0) await files.overwrite(new Map([[sealed, overwriting]]));
       return sealed;
     } catch (error) {
@@ -281,21 +281,10 @@ export async function readWhole(
   found: Found,
   { yieldNow, thread }: Pick<SegmentsOptions, "yieldNow" | "thread">,
 ): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
-  const read = await readArrays(found, yieldNow);
+  const read = await SegmentFile.read<SegmentArrays>(found, yieldNow);
   if (read === undefined) return undefined;
   const { slots, live, sums } = read.arrays;
   const graph = found.manifest.graph as GraphLayout;
   const isWhole = await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums });
   return isWhole ? read : undefined;
-}
-
-/** Reads the arrays of a segment without looking at its graph; undefined if the file is damaged or missing. */
-export async function readArrays(
-  found: Found,
-  yieldNow: Yield,
-): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
-  const { path, manifest } = found;
-  const rows = graphRows(graphPath(path), manifest.graph as GraphLayout);
-  const read = await SegmentFile.read(found, yieldNow, rows);
-  return read && { arrays: read.arrays as SegmentArrays & Filed["arrays"], file: read.file };
 }

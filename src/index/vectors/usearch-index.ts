@@ -1,9 +1,8 @@
 import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { Found as FoundFile } from "../segment-file.js";
-import { type Found, searchDistinct } from "./distinct.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
-import { searchFiltered, searchGraphs } from "./graphs.js";
+import { type Found, searchFiltered, searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "./part.js";
@@ -11,11 +10,18 @@ import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { Tail } from "./tail.js";
 
+/**
+ * Number of vectors returned for each memory: the index's rounding may rank the nearest behind one or
+ * two others.
+ */
+const HITS_PER_MEMORY = 4;
+
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
   /** Thread that lets all others go first: it checks what searches find. */
   readonly background: IndexThread;
+  /** Called when a served search was compared with an exact one. */
   readonly onChecked: (checked: RecallMeasured) => void;
 }
 
@@ -92,22 +98,29 @@ export class UsearchIndex implements VectorPart {
     await removed;
   }
 
-  async search({ vector, limit, depthMax, spare, among }: VectorQuery): Promise<Hit[]> {
+  /** A long memory has many vectors, which may fill the first places, so more are looked for until there are enough. */
+  async search(query: VectorQuery): Promise<Hit[]> {
+    const { vector, among } = query;
     this.#check([vector]);
     const vectors = this.#tail.rows + this.#segments.sum("vectors");
+    const limit = Math.min(query.limit, this.size, among?.size ?? query.limit);
+    if (limit === 0) return [];
     // Only a memory with several vectors can take the places of others.
     const isOneEach = this.isExact && vectors === this.size;
-    const depth =
+    const wanted =
       among === undefined
-        ? { depthMax: Math.min(depthMax ?? vectors, vectors), spare: isOneEach ? 0 : spare }
+        ? { depthMax: Math.min(query.depthMax ?? vectors, vectors), spare: isOneEach ? 0 : query.spare }
         : { depthMax: vectors };
-    const bounds = { limit: Math.min(limit, this.size, among?.size ?? limit), ...depth };
-    if (bounds.limit === 0) return [];
+    const { depthMax, spare = limit * (HITS_PER_MEMORY - 1) } = wanted;
     // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
-    const asked = { vector: vector.slice(), limit: bounds.limit, among };
-    return searchDistinct(bounds, (count) =>
-      this.#segments.reading((segments) => this.#nearest(segments, { ...asked, count })),
-    );
+    const copy = vector.slice();
+    for (let depth = limit + spare; ; depth *= 4) {
+      const count = Math.min(depth, depthMax);
+      const asked = { vector: copy, limit, count, among };
+      const found = await this.#segments.reading((segments) => this.#nearest(segments, asked));
+      const { hits, memories } = firstOf(found, limit);
+      if (memories >= limit || found.all || count === depthMax) return hits;
+    }
   }
 
   /** Waits until all that is due is sealed. */
@@ -171,4 +184,17 @@ export class UsearchIndex implements VectorPart {
 
 function inOrder(hits: Hit[]): Hit[] {
   return hits.sort((a, b) => b.similarity - a.similarity);
+}
+
+/** Takes the first `limit` memories, with a few vectors each. */
+function firstOf({ hits: found }: Found, limit: number): { hits: Hit[]; memories: number } {
+  const hits: Hit[] = [];
+  const perMemory = new Map<number, number>();
+  for (const hit of found) {
+    const known = perMemory.get(hit.sequence) ?? 0;
+    if (known === HITS_PER_MEMORY || (known === 0 && perMemory.size === limit)) continue;
+    perMemory.set(hit.sequence, known + 1);
+    hits.push(hit);
+  }
+  return { hits, memories: perMemory.size };
 }

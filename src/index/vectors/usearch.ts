@@ -1,14 +1,12 @@
-import type { RecallMeasured } from "../../memory/ports/index.js";
-import { NO_TIMINGS, type SharedStep, type StepTimer } from "../../memory/ports/step-timer.js";
+import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { graphPath, type Yield } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
 import type { Vectors } from "./part.js";
 import { Sealer } from "./sealer.js";
-import { removeFrom } from "./segment.js";
-import { readArrays, readWhole } from "./segments.js";
-import { UsearchIndex } from "./usearch-index.js";
+import { readWhole } from "./segments.js";
+import { type IndexOptions, UsearchIndex } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
 const EXACT_ROWS_MAX = 20_480;
@@ -27,23 +25,23 @@ const SEALING_SHARE = 0.1;
 /** Bytes of an index's vectors that wait for sealing: an exact search of as many takes about 0.2 s. */
 const BACKLOG_BYTES_MAX = 2 ** 31;
 
-export interface UsearchOptions {
-  /**
-   * Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be
-   * opened.
-   */
+export interface UsearchOptions
+  extends Partial<
+    Pick<
+      IndexOptions,
+      | "exactRowsMax"
+      | "tailRowsMax"
+      | "segmentRowsMax"
+      | "backlogBytesMax"
+      | "sealingShare"
+      | "timer"
+      | "onTrouble"
+      | "onChecked"
+    >
+  > {
+  /** Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be opened. */
   dimensionsOf(logId: string): number | undefined;
   readonly yieldNow: Yield;
-  readonly exactRowsMax?: number;
-  readonly tailRowsMax?: number;
-  readonly segmentRowsMax?: number;
-  readonly backlogBytesMax?: number;
-  readonly sealingShare?: number;
-  readonly timer?: StepTimer<SharedStep>;
-  /** Called when a segment cannot be written or searched; it is tried again. */
-  readonly onTrouble?: (error: unknown) => void;
-  /** Called when a served search was compared with an exact one. */
-  readonly onChecked?: (checked: RecallMeasured) => void;
 }
 
 export interface Usearch extends Vectors {
@@ -73,15 +71,6 @@ export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptio
   };
   return {
     open: (logId, files) => new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
-    read: async (found) => {
-      const read = await readArrays(found, yieldNow);
-      if (read === undefined) return undefined;
-      const { arrays, file } = read;
-      return {
-        file,
-        remove: (sequence, overwriting) => removeFrom(arrays, sequence, overwriting).length > 0,
-      };
-    },
     measureRecall: async (all) => {
       let [found, compared] = [0, 0];
       const expansion = expansionIn(EXPANSION_FIRST, all.length);

@@ -1,13 +1,19 @@
-import type { Among, IndexQuery, WeighedQuery, WordMatch, WordsFound } from "../../memory/ports/index.js";
+import type {
+  Among,
+  IndexQuery,
+  WeighedQuery,
+  WeighedWord,
+  WordMatch,
+  WordsFound,
+} from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { Bits } from "../rows/bits.js";
 import { noteIn, placesOf, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import type { WordSegment } from "./part.js";
-import { gainOf, Norms } from "./scoring.js";
-import { wordsIn } from "./text/words-in.js";
-import { weigh } from "./weigh.js";
-import { WEIGHTS } from "./weights.js";
+import { hashOf } from "./row-words.js";
+import { gainOf, Norms, rarityOf, WEIGHTS } from "./scoring.js";
+import { type Count, type Words, wordsIn } from "./words-in.js";
 
 /**
  * Number of rows scored at a time: their scores stay in the processor's cache, and a search takes the same
@@ -57,12 +63,52 @@ export function* findWords(
   return { query, matches: yield* findBest(segments, query, { limit, among }) };
 }
 
+/** Weighs the words of a query by how many living rows of all segments have them. */
+export function* weigh(segments: readonly WordSegment[], words: Words): Generator<void, WeighedQuery> {
+  const living = segments.reduce((sum, each) => sum + each.living, 0);
+  const lengths = segments.reduce((sum, each) => sum + each.words.lengthSum, 0);
+  const weighed: WeighedWord[] = [];
+  let ideal = 0;
+  let lookups = 0;
+  for (const [word, count] of words.counts) {
+    const hash = hashOf(word);
+    const holding = rowsWith(segments, hash);
+    const rarity = rarityOf(living, holding);
+    ideal += timesInIdeal(count, holding) * rarity;
+    const factor = (count.times + count.inIdentifiers) * rarity;
+    if (holding > 0) weighed.push({ hash, seen: count.seen, factor });
+    lookups += 1 + segments.length;
+    if (lookups < SLICE_LOOKUPS) continue;
+    lookups = 0;
+    yield;
+  }
+  return { words: weighed, ideal, meanLength: lengths / living, leftOut: words.leftOut };
+}
+
+/** Number of living rows that have a word. */
+function rowsWith(segments: readonly WordSegment[], hash: number): number {
+  let rows = 0;
+  for (const { words } of segments) {
+    const word = words.find(hash);
+    if (word >= 0) rows += words.arrays.counts[word] as number;
+  }
+  return rows;
+}
+
+/**
+ * Number of times that a word counts in the best score that a memory could have. An identifier that no memory
+ * has takes nothing away: its words count already.
+ */
+function timesInIdeal({ times, inIdentifiers }: Count, holding: number): number {
+  return holding > 0 ? times + inIdentifiers : times;
+}
+
 function* findBest(
   segments: readonly WordSegment[],
   query: WeighedQuery,
   { limit, among }: Pick<IndexQuery, "limit" | "among">,
 ): Generator<void, WordMatch[]> {
-  const changes = segments.map(({ words }) => words.changes);
+  const living = segments.map((segment) => segment.living);
   const table = spare.pop() ?? { scores: new Float64Array(RANGE), noted: new Uint16Array(NOTED_MAX) };
   const search = { best: new Best(limit, LEAST_SCORE), norms: new Norms(query.meanLength), table };
   for (const segment of segments) {
@@ -74,7 +120,7 @@ function* findBest(
   // A search that was given up leaves its table behind, because it may hold scores.
   if (spare.length < SPARE_MAX) spare.push(table);
   const matches = search.best.sorted().map(({ number, score }) => ({ sequence: number, score }));
-  const isUnchanged = segments.every(({ words }, i) => words.changes === changes[i]);
+  const isUnchanged = segments.every((segment, i) => segment.living === living[i]);
   return isUnchanged ? matches : matches.filter(({ sequence }) => lives(segments, sequence));
 }
 

@@ -1,5 +1,5 @@
 import { Best } from "../rows/best.js";
-import type { WordPart, WordSegment } from "./part.js";
+import type { WordSegment } from "./part.js";
 
 /**
  * Maximum number of memories in a sample. The mean of a thousand cosines is within about 0.005 of the mean of
@@ -12,12 +12,12 @@ const SLICE = 8192;
 /** The living memories of one segment whose log numbers have the lowest hashes. */
 interface Lowest {
   readonly sequences: readonly number[];
-  /** The segment's counter of removals when they were found. */
-  readonly changes: number;
+  /** Number of the segment's living rows when they were found. */
+  readonly living: number;
 }
 
 /** A segment of 65,536 rows takes half a millisecond, and most have not changed since they were sampled before. */
-const known = new WeakMap<WordPart, Lowest>();
+const known = new WeakMap<WordSegment, Lowest>();
 
 /**
  * Samples the living memories: lists those up to 1,024 whose log numbers have the lowest hashes, lowest first. So
@@ -32,10 +32,10 @@ export function* sampleOf(segments: readonly WordSegment[]): Generator<void, rea
   return lowest.sorted().map(({ number }) => number);
 }
 
-function* lowestOf({ words, sequences, live }: WordSegment): Generator<void, readonly number[]> {
-  const before = known.get(words);
-  if (before?.changes === words.changes) return before.sequences;
-  const { changes } = words;
+function* lowestOf(segment: WordSegment): Generator<void, readonly number[]> {
+  const { sequences, live, living } = segment;
+  const before = known.get(segment);
+  if (before?.living === living) return before.sequences;
   const lowest = new Best(SAMPLE_MAX);
   for (let row = 0; row < sequences.length; row++) {
     const sequence = sequences[row] as number;
@@ -44,7 +44,7 @@ function* lowestOf({ words, sequences, live }: WordSegment): Generator<void, rea
     if (row % SLICE === SLICE - 1) yield;
   }
   const found = lowest.sorted().map(({ number }) => number);
-  known.set(words, { sequences: found, changes });
+  known.set(segment, { sequences: found, living });
   return found;
 }
 

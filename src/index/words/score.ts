@@ -1,9 +1,9 @@
 import type { WeighedQuery, WordHit } from "../../memory/ports/index.js";
+import type { Bits } from "../rows/bits.js";
 import { findPosting, noteIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import type { WordSegment } from "./part.js";
-import { gainOf, Norms } from "./scoring.js";
-import { WEIGHTS } from "./weights.js";
+import { gainOf, Norms, WEIGHTS } from "./scoring.js";
 
 /** Number of postings looked for before other work may run. */
 const SLICE_LOOKUPS = 2048;
@@ -21,21 +21,40 @@ export function* scoreWords(
   const ordered = Float64Array.from(new Set(sequences)).sort();
   const scored: Scored[] = [];
   for (const segment of segments) {
-    const rows = rowsOf(segment, ordered).map((row) => new Scored(segment, row));
-    scored.push(...rows);
-    if (rows.length === 0) continue;
+    const { words, live } = segment;
+    const { postings, lengths } = words.arrays;
+    const own = rowsOf(segment, ordered).map((row): Scored => {
+      return { sequence: segment.sequences[row] as number, score: 0, words: [], row, live };
+    });
+    scored.push(...own);
+    if (own.length === 0) continue;
     let lookups = 0;
     for (const { hash, factor, seen } of query.words) {
-      const word = segment.words.find(hash);
-      lookups += 1 + rows.length;
-      if (word >= 0) for (const each of rows) each.add(word, { factor, seen, norms });
+      const word = words.find(hash);
+      lookups += 1 + own.length;
+      for (const each of word >= 0 ? own : []) {
+        const place = findPosting(words.arrays, word, each.row);
+        if (place < 0) continue;
+        const weight = WEIGHTS[noteIn(postings[place] as number)] as number;
+        each.score += gainOf(factor, weight, norms.of(lengths[each.row] as number));
+        each.words.push(seen);
+      }
       if (lookups < SLICE_LOOKUPS) continue;
       lookups = 0;
       yield;
     }
   }
-  const living = scored.filter(({ lives }) => lives).sort((a, b) => a.sequence - b.sequence);
+  const living = scored.filter(({ live, row }) => live.has(row)).sort((a, b) => a.sequence - b.sequence);
   return living.map(({ sequence, score, words }) => ({ sequence, score, words }));
+}
+
+/** A row whose score is computed word by word. */
+interface Scored {
+  readonly sequence: number;
+  score: number;
+  readonly words: string[];
+  readonly row: number;
+  readonly live: Bits;
 }
 
 /** Finds the living rows of those ascending log numbers that a segment has. */
@@ -49,33 +68,4 @@ function rowsOf({ sequences, live }: WordSegment, ordered: Float64Array): number
     if (sequences[row] === ordered[i] && live.has(row)) rows.push(row);
   }
   return rows;
-}
-
-/** A row whose score is computed word by word. */
-class Scored {
-  score = 0;
-  readonly words: string[] = [];
-  readonly sequence: number;
-  readonly #length: number;
-
-  constructor(
-    private readonly segment: WordSegment,
-    private readonly row: number,
-  ) {
-    this.sequence = segment.sequences[row] as number;
-    this.#length = segment.words.arrays.lengths[row] as number;
-  }
-
-  get lives(): boolean {
-    return this.segment.live.has(this.row);
-  }
-
-  add(word: number, by: { readonly factor: number; readonly seen: string; readonly norms: Norms }): void {
-    const { arrays } = this.segment.words;
-    const place = findPosting(arrays, word, this.row);
-    if (place < 0) return;
-    const weight = WEIGHTS[noteIn(arrays.postings[place] as number)] as number;
-    this.score += gainOf(by.factor, weight, by.norms.of(this.#length));
-    this.words.push(by.seen);
-  }
 }

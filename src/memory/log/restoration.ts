@@ -85,9 +85,8 @@ export class Restoration {
     const rows: IndexRow[] = [];
     const read = part === "words" ? await this.#read(range, "text") : await this.#read(range, "vectors");
     for (const { sequence, entry } of read.living) {
-      const row = { sequence, opId: entry.opId };
-      if (!("vectors" in entry)) rows.push({ ...row, memory: entry });
-      else if (index.fits(vectorsOf(entry))) rows.push({ ...row, vectors: vectorsOf(entry) });
+      if (!("vectors" in entry)) rows.push({ sequence, memory: entry });
+      else if (index.fits(vectorsOf(entry))) rows.push({ sequence, vectors: vectorsOf(entry) });
     }
     onRead(read.entries.length);
     await index.fill(rows, read.entries.at(-1)?.sequence ?? upto);

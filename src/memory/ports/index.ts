@@ -131,8 +131,6 @@ export interface IndexQuery {
 /** A memory as an index takes it. What fills a gap has only what the part lacks. */
 export interface IndexRow {
   readonly sequence: number;
-  /** Operation id of its entry in the log. */
-  readonly opId: string;
   readonly memory?: Projected["text"] | undefined;
   /** One for each window of the text, in order; none if they do not fit. */
   readonly vectors?: readonly Float32Array[] | undefined;

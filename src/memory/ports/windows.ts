@@ -12,7 +12,7 @@ export function vectorsOf({ vectors, windows }: Pick<Embedding, "vectors" | "win
 /** Makes the row of a memory, without vectors if they do not fit the index. */
 export function rowFor(index: Pick<Index, "fits">, { sequence, entry }: Sequenced<Stored>): IndexRow {
   const vectors = vectorsOf(entry);
-  return { sequence, opId: entry.opId, memory: entry, vectors: index.fits(vectors) ? vectors : undefined };
+  return { sequence, memory: entry, vectors: index.fits(vectors) ? vectors : undefined };
 }
 
 export function wholeOf({ text }: Pick<Stored, "text">): Window {

@@ -1,5 +1,5 @@
 import { count, invalid } from "../../errors.js";
-import { expectWellFormed } from "./text.js";
+import { bytesOf, expectWellFormed } from "./text.js";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -20,7 +20,7 @@ export function parseMetadata(value: JsonObject | undefined): string {
   // Checked before serialising: JSON.stringify would turn Infinity into null and follow any depth.
   check(value, 1);
   const json = JSON.stringify(value);
-  const bytes = Buffer.byteLength(json);
+  const bytes = bytesOf(json);
   if (bytes > METADATA_BYTES_MAX) {
     throw invalid("metadata", `is ${count(bytes)} bytes as JSON; the limit is ${count(METADATA_BYTES_MAX)}`);
   }

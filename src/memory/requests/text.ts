@@ -10,9 +10,14 @@ export function parseText(field: string, value: string): string {
   return value;
 }
 
+/** Number of bytes of a text in UTF-8, also in browsers, where the portal's imports follow these rules. */
+export function bytesOf(text: string): number {
+  return typeof Buffer === "undefined" ? new TextEncoder().encode(text).length : Buffer.byteLength(text);
+}
+
 /** Expects well-formed Unicode, and at most so many bytes of UTF-8. @throws MemoryError `invalid_argument` */
 export function checkString(field: string, value: string, bytesMax: number): void {
-  const bytes = Buffer.byteLength(value);
+  const bytes = bytesOf(value);
   if (bytes > bytesMax) throw invalid(field, `is ${count(bytes)} bytes; the limit is ${count(bytesMax)}`);
   expectWellFormed(field, value);
 }

@@ -1,16 +1,6 @@
 /** Maximum number of memories that are noted as changed during a search; one with more is done again. */
 const NOTED_MAX = 1_000;
 
-/** Memories that were replaced, superseded or deleted since a search began, which may have found them before. */
-export interface ChangesDuring {
-  /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
-  readonly replacements: ReadonlyMap<number, number | undefined>;
-  /** Those that were superseded. */
-  readonly superseded: ReadonlySet<number>;
-  /** True if there were more of them: what the search finds is of no use. */
-  readonly isIncomplete: boolean;
-}
-
 export interface Change {
   readonly target: number;
   readonly how: "replaced" | "superseded" | "deleted";
@@ -18,9 +8,13 @@ export interface Change {
   readonly by: number;
 }
 
-class Noted implements ChangesDuring {
+/** Memories that were replaced, superseded or deleted since a search began, which may have found them before. */
+export class ChangesDuring {
+  /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
   readonly replacements = new Map<number, number | undefined>();
+  /** Those that were superseded. */
   readonly superseded = new Set<number>();
+  /** True if there were more of them: what the search finds is of no use. */
   isIncomplete = false;
 
   note({ target, how, by }: Change): void {
@@ -33,10 +27,10 @@ class Noted implements ChangesDuring {
 
 /** The searches of one log that run now, each with what has changed since it began. */
 export class RunningSearches {
-  readonly #running = new Set<Noted>();
+  readonly #running = new Set<ChangesDuring>();
 
   async during<T>(search: (changes: ChangesDuring) => Promise<T>): Promise<T> {
-    const noted = new Noted();
+    const noted = new ChangesDuring();
     this.#running.add(noted);
     try {
       return await search(noted);

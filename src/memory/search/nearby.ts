@@ -1,5 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { type Among, type Hit, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
+import { type Among, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
 import type { Projected } from "../ports/log.js";
 import type { Pair } from "./score.js";
 
@@ -44,13 +44,17 @@ export async function findNearby(
   { index, search, clock }: Searched,
   { vectors, limit, spare, among, signal }: Query,
 ): Promise<Map<number, Near>> {
-  const nearby = new Nearby();
+  const nearby = new Map<number, Near>();
   const { size } = among ?? index;
   const look = async (query: number, depthMax: number) => {
     signal?.throwIfAborted();
     const vector = vectors[query] as Float32Array;
-    const hits = await search({ vector, limit, depthMax, spare, among });
-    for (const hit of hits) nearby.add(query, hit);
+    for (const { sequence, window, similarity } of await search({ vector, limit, depthMax, spare, among })) {
+      const known = nearby.get(sequence) ?? { similarity, pairs: [] };
+      known.similarity = Math.max(known.similarity, similarity);
+      known.pairs.push({ query, window });
+      nearby.set(sequence, known);
+    }
   };
   for (const query of vectors.keys()) {
     // A search of a large index may hold the thread for some milliseconds. A long query has many, and many
@@ -60,27 +64,6 @@ export async function findNearby(
   }
   // If the nearest vectors all belong to a few long memories, one deep search finds others.
   if (vectors.length > 1 && nearby.size < Math.min(limit, size)) await look(0, SEARCH_DEPTH_MAX);
-  return nearby.best(limit);
-}
-
-/** Hits near any of a query's vectors, by memory. */
-class Nearby {
-  readonly #memories = new Map<number, Near>();
-
-  get size(): number {
-    return this.#memories.size;
-  }
-
-  add(query: number, { sequence, window, similarity }: Hit): void {
-    const known = this.#memories.get(sequence) ?? { similarity, pairs: [] };
-    known.similarity = Math.max(known.similarity, similarity);
-    known.pairs.push({ query, window });
-    this.#memories.set(sequence, known);
-  }
-
-  /** Returns the `limit` memories with the nearest pairs, the nearest first. */
-  best(limit: number): Map<number, Near> {
-    const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity);
-    return new Map(nearest.slice(0, limit));
-  }
+  const nearest = [...nearby].sort(([, a], [, b]) => b.similarity - a.similarity);
+  return new Map(nearest.slice(0, limit));
 }

@@ -8,7 +8,7 @@ import type { Recency } from "../requests/recall-options.js";
 import type { Near, NewVersions } from "./nearby.js";
 import { RECENCY_CANDIDATES, recencyBounds, recencyOfMemory } from "./recency.js";
 import type { MeanCosine } from "./sampled-mean.js";
-import { latestOf, type Pair, partOf, type Scored, score } from "./score.js";
+import { type Pair, partOf, type Scored, score } from "./score.js";
 
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
 export const NEAR_CANDIDATES = 50;
@@ -257,7 +257,7 @@ function place(
   { wanted, minScore = 0, recency: counted }: Ranking,
   mean: number | undefined,
 ): Placement {
-  const living = latestOf(candidates, ({ scored }) => scored);
+  const living = latestOf(candidates);
   const near = living.filter(({ isNear }) => isNear);
   const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
   const ranked: {
@@ -277,6 +277,19 @@ function place(
     return { sequence, entry, score, match: partOf(scored), share, matched, rank, recency };
   });
   return { weight, placed };
+}
+
+/**
+ * Leaves out older versions of memories. A search that goes on while a memory is updated may find both, as long
+ * as the old one is not erased.
+ */
+function latestOf(candidates: readonly ScoredCandidate[]): ScoredCandidate[] {
+  const latest = new Map<string, number>();
+  for (const { scored } of candidates) {
+    const { id } = scored.entry;
+    latest.set(id, Math.max(scored.sequence, latest.get(id) ?? 0));
+  }
+  return candidates.filter(({ scored }) => latest.get(scored.entry.id) === scored.sequence);
 }
 
 /** Weight of words: the less the best memory stands out by its meaning, the more. */

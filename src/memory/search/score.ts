@@ -30,21 +30,6 @@ export function score(
   return { sequence, entry, score, part: windows?.[window] };
 }
 
-/**
- * Leaves out older versions of memories. A search that goes on while a memory is updated may find both, as long
- * as the old one is not erased.
- */
-export function latestOf<T>(some: readonly T[], numbered: (each: T) => Sequenced<Projected["head"]>): T[] {
-  const latest = new Map<string, number>();
-  for (const { sequence, entry } of some.map(numbered)) {
-    latest.set(entry.id, Math.max(sequence, latest.get(entry.id) ?? 0));
-  }
-  return some.filter((each) => {
-    const { sequence, entry } = numbered(each);
-    return latest.get(entry.id) === sequence;
-  });
-}
-
 /** The part that has a memory's score: the whole text if there is no other. */
 export function partOf({ part, entry }: Scored): Window {
   return part ?? wholeOf(entry);

@@ -103,12 +103,13 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   const isPreflight = allowOrigins(options.corsOrigins);
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
+    const bringsCredential = hasCredential(request.raw);
+    options.cookies.take(request.raw);
     // A key that nobody looks at pays for nothing.
-    if (isOpen(request) && hasCredential(request.raw) && keyless.refuses(request.raw, reply.raw)) {
+    if (bringsCredential && isOpen(request) && keyless.refuses(request.raw, reply.raw)) {
       reply.hijack();
       return reply;
     }
-    options.cookies.take(request.raw);
     reply.headers({
       "x-request-id": request.id,
       "x-content-type-options": "nosniff",
@@ -136,16 +137,20 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
+/** Beginnings of other paths that look at no key. */
+const OPEN_PATHS = ["/grpc.health.", "/grpc.reflection.", "/signup", "/recalld.v1.AccountService/SignUp"];
+
 /** True if a request is served without looking at its key. */
-function isOpen({ is404, method, url, routeOptions }: FastifyRequest): boolean {
-  const isGrpcs = url.startsWith("/grpc.health.") || url.startsWith("/grpc.reflection.");
-  return is404 || method === "OPTIONS" || isGrpcs || routeOptions.config.open === true;
+function isOpen({ is404, method, url, raw, routeOptions: { config } }: FastifyRequest): boolean {
+  if (is404 || method === "OPTIONS" || config.open === true) return true;
+  if (config.open === "without a session") return raw.portalSession === undefined;
+  return OPEN_PATHS.some((path) => url.startsWith(path));
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Set for a route that is served without looking at a key. */
-    open?: boolean;
+    /** Set for a route that is served without looking at a key, or without looking at any but a session. */
+    open?: boolean | "without a session";
   }
 }
 

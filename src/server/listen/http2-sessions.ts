@@ -3,8 +3,7 @@ import { constants, type Http2Session, type ServerHttp2Stream, type ServerOption
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
-import type { ConnectionCounts } from "./connection-counts.js";
-import type { OnePortLimits } from "./one-port-limits.js";
+import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 import { endSession, isEnding } from "./refusals.js";
 
 /**
@@ -67,23 +66,28 @@ export class Http2Sessions {
 
   /** Counts a stream until it closes. One too many is refused before any work, and false returned. */
   acceptStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+    // A stream that was opened and reset in one go is destroyed already. Nobody else would hear of its error, which
+    // would end the process.
+    stream.on("error", () => {});
     const { session } = stream;
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
-    if (isEnding(session) || !http2Streams.tryTake(owner)) {
-      // The error is the refusal itself. It is sent later, because Node is in the middle of reading now.
-      stream.on("error", () => {}).once("close", () => this.#noteReset(session, open));
-      setImmediate(() => stream.close(constants.NGHTTP2_REFUSED_STREAM));
+    if (stream.closed || isEnding(session) || !http2Streams.tryTake(owner)) {
+      stream.once("close", () => this.#noteReset(session, open));
+      // Later, because Node is in the middle of reading now.
+      setImmediate(() => (stream.closed ? stream.destroy() : stream.close(constants.NGHTTP2_REFUSED_STREAM)));
       return false;
     }
+    // A stream that its client resets without an error stays until somebody reads what was sent on it, if Node has its way.
+    stream.once("aborted", () => setImmediate(() => stream.destroy()));
     open.streams.add(stream);
     stream.once("close", () => {
       open.streams.delete(stream);
       http2Streams.give(owner);
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#noteReset(session, open);
+      if (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#noteReset(session, open);
     });
     return true;
   }

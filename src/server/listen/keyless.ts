@@ -3,7 +3,7 @@ import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import type { Reason } from "../../errors.js";
 import { NO_STORE } from "../errors.js";
 import { networkOf } from "./client-address.js";
-import { PROBE_PATHS } from "./probes.js";
+import { PROBE_PATHS } from "./readiness.js";
 import { connectionOf, noteRefusal } from "./refusals.js";
 
 /** Rate of requests of one network that no key pays for: pages, unknown paths, preflights, health, sign-ups. */

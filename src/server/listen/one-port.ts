@@ -16,10 +16,9 @@ import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
 import { TrustedProxies } from "./client-address.js";
-import { ConnectionCounts } from "./connection-counts.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
-import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
-import { dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
+import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
+import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import type { Tls } from "./tls.js";
 
@@ -86,6 +85,10 @@ export class OnePortServer extends Server {
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#sessions = new Http2Sessions(limits, this.counts, proxies);
+    this.#http2.on("session", (session) => {
+      this.#sessions.accept(session, proxies.ownerOf(session.socket));
+      this.#watchRefusals(session, session.socket);
+    });
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
@@ -116,6 +119,8 @@ export class OnePortServer extends Server {
     const drain = setInterval(() => {
       // Whatever a silent connection had sent before has been read by now.
       for (const socket of [...this.#unopened.values()]) socket.destroy();
+      // One that has begun a session since is asked like the others.
+      this.#sessions.close();
       // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
       this.closeIdleConnections();
     }, DRAIN_CHECK_MS);
@@ -140,7 +145,7 @@ export class OnePortServer extends Server {
       socket.destroy();
     });
     onRenewal?.((files) => server.setSecureContext(files));
-    // The protocol agreed on (ALPN) is ignored: the first bytes tell the same.
+    // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
     return server.on("secureConnection", (socket) => this.#sniff(socket));
   }
 
@@ -204,10 +209,9 @@ export class OnePortServer extends Server {
   }
 
   #openSession(socket: Socket): void {
-    const owner = this.#proxies.ownerOf(socket);
-    if (!this.#sessions.admits(owner)) {
+    if (!this.#sessions.admits(this.#proxies.ownerOf(socket))) {
       this.counts.refused.address += 1;
-      socket.resetAndDestroy();
+      cutSocket(socket);
       return;
     }
     this.#http2Sockets.add(socket);
@@ -215,10 +219,6 @@ export class OnePortServer extends Server {
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
     // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
-    this.#http2.once("session", (session) => {
-      this.#sessions.accept(session, owner);
-      this.#watchRefusals(session, socket);
-    });
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
 

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import type { ConnectionCounts } from "./connection-counts.js";
-import type { OnePortLimits } from "./one-port-limits.js";
+import { TLSSocket } from "node:tls";
+import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 
 /** Time between two looks at the requests. */
 const CHECK_MS = 1_000;
@@ -54,6 +54,12 @@ export function closeAfter(request: IncomingMessage): void {
 export function endSocket(socket: Socket): void {
   socket.end();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Ends a connection at once, by a reset: it must not linger. Node cannot reset one over TLS, and closes it. */
+export function cutSocket(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /**
@@ -161,21 +167,20 @@ export class OpenRequests {
     const now = performance.now();
     const { answerTimeoutMs, requestTimeoutMs } = this.limits;
     for (const open of this.#open) {
-      const { response } = open;
-      if (waiting(response) === 0) open.waitingSinceMs = undefined;
+      if (waiting(open.response) === 0) open.waitingSinceMs = undefined;
       else open.waitingSinceMs ??= now;
-      if (now - (open.waitingSinceMs ?? now) > answerTimeoutMs) this.#cutOff(response);
+      if (now - (open.waitingSinceMs ?? now) > answerTimeoutMs) this.#cutOff(open);
       else if ("stream" in open.request && now - open.begunMs > requestTimeoutMs) {
         this.#endUnsent(open.request.stream);
       }
     }
   }
 
-  #cutOff(response: Response): void {
+  #cutOff({ response, socket }: OpenRequest): void {
     this.counts.answer += 1;
-    // The other streams of an HTTP/2 session may be well.
-    if ("stream" in response) response.stream?.destroy();
-    else response.socket?.resetAndDestroy();
+    // The other streams of an HTTP/2 session may be well. An answer of HTTP/1 that waits behind another has no socket.
+    if (socket !== undefined) cutSocket(socket);
+    else (response as Http2ServerResponse).stream?.destroy();
   }
 
   /** Ends a stream whose body comes too slowly, as on HTTP/1: HTTP/2 servers have no request timeout. */

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import type { FastifyInstance } from "fastify";
 
 /** Other servers that calls need. */
 type Needed = "database" | "embedding server";
@@ -51,4 +52,23 @@ export class Readiness extends EventEmitter {
     this.#told = now;
     this.emit("change");
   }
+}
+
+/** Paths of probes: an orchestrator restarts a process whose probes wait too long. */
+export const PROBE_PATHS: readonly string[] = ["/livez", "/readyz"];
+
+/** Serves the probes: `/livez` says that the process lives, `/readyz` whether it should be sent calls. */
+export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
+  // Many balancers ask by HEAD. Node leaves the body out there.
+  const method = ["GET", "HEAD"];
+  app.route({ method, url: "/livez", config: { open: true }, handler: async () => ({ status: "ok" }) });
+  app.route({
+    method,
+    url: "/readyz",
+    config: { open: true },
+    handler: async (_request, reply) => {
+      const ready = readiness.now();
+      return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
+    },
+  });
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { constants, type Http2ServerRequest, type Http2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Buckets, Rate } from "../../concurrency/bucket.js";
-import type { ConnectionCounts } from "./connection-counts.js";
+import type { ConnectionCounts } from "./one-port-limits.js";
 import { closeAfter, LINGER_MS } from "./open-requests.js";
 
 /**

@@ -61,6 +61,8 @@ export async function openTls(
   const end = every(look, { everyMs: RENEWAL_LOOK_MS, onTrouble: complain });
   const onRenewal = (callback: typeof serve) => {
     serve = callback;
+    // Renewed before there was a server: loading the model may take long.
+    if (serving !== tls) callback(serving);
   };
   return { tls: { ...tls, onRenewal }, close: () => void end() };
 }

@@ -1,4 +1,5 @@
-import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
+import { Resolver } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
@@ -19,26 +20,41 @@ export function isPublic(address: string): boolean {
   return ipaddr.process(address).range() === "unicast";
 }
 
-type Answer = Parameters<LookupFunction>[2];
+/** Time for the first answer of a name server, in milliseconds, and the number of questions: as long as a fetch takes. */
+const LOOKUP = { timeout: 1_500, tries: 2 };
+
+type Resolving = Pick<Resolver, "resolve4" | "resolve6">;
+
+/** Asks for a name's addresses, of which it may have one kind alone. @throws the reason why it has none. */
+async function addressesOf(hostname: string, resolver: Resolving): Promise<readonly LookupAddress[]> {
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const addressesIn = (answer: PromiseSettledResult<string[]>, family: number) =>
+    answer.status === "fulfilled" ? answer.value.map((address) => ({ address, family })) : [];
+  const found = [...addressesIn(v4, 4), ...addressesIn(v6, 6)];
+  if (found.length === 0 && v4.status === "rejected") throw v4.reason;
+  return found;
+}
 
 /**
  * Resolves a name for a connection, and refuses it unless all its addresses are allowed. The connection is made to
  * what was looked at here, so a name that changes its address in between gains nothing.
+ *
+ * Name servers are asked directly. `dns.lookup` has two threads for all of a process: names whose servers do not
+ * answer would keep it from finding its database or its embedding server.
  */
 export function guardedLookup(
   isAllowed: (address: string) => boolean = isPublic,
-  resolve: typeof lookup = lookup,
+  resolver: Resolving = new Resolver(LOOKUP),
 ): LookupFunction {
-  return (hostname: string, options: LookupOptions, answer: Answer) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      if (error !== null) return answer(error, "");
-      if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
-        return answer(new NotPublicAddressError("the name has an address that is not public"), "");
-      }
-      if (options.all === true) return answer(null, addresses);
-      const [first] = addresses as [LookupAddress];
-      answer(null, first.address, first.family);
-    });
+  return (hostname, { all }, answer) => {
+    const answerAll = (addresses: readonly LookupAddress[]) => {
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => isAllowed(address)))
+        answer(new NotPublicAddressError("the name has an address that is not public"), "");
+      else if (all === true) answer(null, [...addresses]);
+      else answer(null, first.address, first.family);
+    };
+    addressesOf(hostname, resolver).then(answerAll, (error) => answer(error, ""));
   };
 }
 

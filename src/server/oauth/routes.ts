@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { managedBy } from "../../accounts/keys.js";
 import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
-import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up-limit.js";
+import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up.js";
 import { invalid } from "../../errors.js";
 import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
@@ -69,16 +69,15 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
       return { location: await locationOf(call, { answer, read }, serving) };
     },
   });
-  // Applications register, and exchange a code for a key.
-  const byApplication = { credential: "key", refuse: refuseInOAuth } as const;
+  // Applications register, and exchange a code for a key, without any.
   add({
-    ...byApplication,
+    refuse: refuseInOAuth,
     url: "/register",
     takes: JSON_TYPE,
     answer: (call, reply) => register(call, reply, serving),
   });
   add({
-    ...byApplication,
+    refuse: refuseInOAuth,
     url: "/token",
     takes: FORM,
     answer: (call) => exchangeCode(call, serving),

@@ -7,7 +7,6 @@ import type { Share } from "../../concurrency/share.js";
 import { sendError } from "../errors.js";
 import { networkOf } from "../listen/client-address.js";
 import { onTaken } from "../listen/open-requests.js";
-import { MOVED_PAGES } from "./moved-pages.js";
 
 /** Pattern of the names that the build gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
 const HASHED = /^\/(?:docs\/)?assets\/.+-[\w-]{8}\.\w+$/;
@@ -16,6 +15,8 @@ const NO_PAGE = /^(?:assets|pictures)\//;
 /** Page for addresses that lead nowhere. Its links begin with the way from its own folder up to `/docs/`. */
 const MISSING = "missing/page";
 const UP_FROM_MISSING = /="\.\.\//g;
+/** Longer addresses lead nowhere. A page for them would have the way up in each link: 32 times 48 KB for 16 KB. */
+const ADDRESS_CHARS_MAX = 256;
 const YEAR_SECONDS = 31_536_000;
 
 /**
@@ -35,6 +36,26 @@ const CONTENT_SECURITY_POLICY = [
   // Text that becomes markup or script is an error: no page needs it.
   "require-trusted-types-for 'script'",
 ].join("; ");
+
+/**
+ * Pages of the docs that were merged into others: the former address below `/docs/`, and the page and section that
+ * has what it had. Links in mails, logs and error messages lead to the former ones.
+ *
+ * A row without a section lets a browser keep the one of the link that it follows: `/docs/oauth#the-key` leads to
+ * `mcp#the-key`. So are the rows of pages all of whose sections have kept their names.
+ */
+export const MOVED_PAGES: ReadonlyMap<string, string> = new Map([
+  ["concepts", "agents#concepts"],
+  ["moving", "recipes"],
+  ["container", "deploy#container"],
+  ["kubernetes", "deploy#kubernetes"],
+  ["scaling", "deploy#scaling"],
+  ["backup", "operations#backups"],
+  ["admin", "operations#recalld-admin"],
+  ["observability", "operations#metrics"],
+  ["limits", "errors#limits"],
+  ["oauth", "mcp"],
+]);
 
 const PAGE_HEADERS = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
@@ -100,6 +121,7 @@ export function addPortal(app: FastifyInstance, { folder, authorizes, files }: P
       url: "/docs/*",
       handler: (request, reply) => {
         const address = request.params["*"];
+        if (address.length > ADDRESS_CHARS_MAX) return reply.callNotFound();
         if (NO_PAGE.test(address)) return reply.sendFile(`docs/${address}`);
         if (docs.pages.has(address)) return reply.sendFile(`docs/${address || "index"}.html`);
         const meant = meantBy(address);

@@ -4,6 +4,7 @@ import type { Calls } from "../calls.js";
 import { unsupported } from "../content-type.js";
 import { sendCallError, sendError } from "../errors.js";
 import { acceptsGzip, gzipped } from "../gzip.js";
+import { noteRefusal } from "../listen/refusals.js";
 
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
@@ -16,7 +17,8 @@ export interface Endpoint {
   readonly name?: string;
   readonly protocol?: Protocol;
   readonly streams?: boolean;
-  readonly credential: Call["credential"];
+  /** What is looked at of those that a request brings; left out, nothing is, and it counts as one without a key. */
+  readonly credential?: Call["credential"];
   /** Types of body that are read; left out where none is. */
   readonly takes?: readonly string[] | undefined;
   /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
@@ -26,19 +28,23 @@ export interface Endpoint {
 }
 
 export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): void {
-  const { method, url, name = `${String(method)} ${url}`, protocol = "json", takes } = endpoint;
+  const { method, url, name = `${String(method)} ${url}`, protocol = "json", takes, credential } = endpoint;
   app.route({
     method,
     url,
+    config: { open: credential === undefined || (credential === "session" && "without a session") },
     handler: async (request, reply) => {
       const type = request.headers["content-type"] ?? "none";
-      if (takes?.includes(type) === false) return sendError(reply, 415, unsupported(type));
+      if (takes?.includes(type) === false) {
+        noteRefusal(request.raw);
+        return sendError(reply, 415, unsupported(type));
+      }
       const call = calls.open({
         method: name,
         protocol,
         request: request.raw,
         streams: endpoint.streams ?? false,
-        credential: endpoint.credential,
+        ...(credential && { credential }),
         setHeader: (header, value) => void reply.header(header, value),
       });
       let answer: string | object | undefined;

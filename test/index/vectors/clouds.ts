@@ -7,7 +7,7 @@ export interface Point extends VectorRow {
 }
 
 export function pointOf(sequence: number, vector: Float32Array): Point {
-  return { sequence, opId: `op${sequence}`, vector, vectors: [vector] };
+  return { sequence, vector, vectors: [vector] };
 }
 
 /** Makes normalised vectors around a few centres, as texts lie around topics; the same for the same seed. */

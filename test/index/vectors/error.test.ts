@@ -32,7 +32,7 @@ it.each([
       sealingShare,
     });
     const index = vectors.open("i1");
-    await index.add(rows.map((row) => ({ sequence: row.sequence, opId: "op", vectors: [row.vector] })));
+    await index.add(rows.map((row) => ({ sequence: row.sequence, vectors: [row.vector] })));
     await index.settled();
     let furthest = 0;
     for (const { vector } of [...queries, ...rows.slice(0, queries.length)]) {

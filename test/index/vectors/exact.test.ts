@@ -113,7 +113,7 @@ function memoriesOf(vectors: readonly Float32Array[]): VectorRow[] {
   for (let at = 0; at < vectors.length; ) {
     const sequence = memories.length + 1;
     const many = sequence % 50 === 0 ? 20 : 1;
-    memories.push({ sequence, opId: `op${sequence}`, vectors: vectors.slice(at, at + many) });
+    memories.push({ sequence, vectors: vectors.slice(at, at + many) });
     at += many;
   }
   return memories;
@@ -288,7 +288,7 @@ it("of vectors that are equally near, those of the oldest memories are found, wh
     const tail = new Tail(dimensions);
     for (const [i, other] of others.entries()) {
       const vectors = [i % 10 === 0 ? equal : other];
-      tail.add({ sequence: i + 1, opId: `op${i}`, vectors });
+      tail.add({ sequence: i + 1, vectors });
     }
     tail.remove(Array.from({ length: removed }, (_, i) => i + 1));
     const hits = await nearestInTail(tail.chunks, { vector: equal, count: 20 });

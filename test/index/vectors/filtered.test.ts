@@ -133,7 +133,7 @@ describe("a search among some memories", () => {
     const [query] = queries as [Float32Array];
     const near = (noise: number) => query.map((x) => x + (random() - 0.5) * noise);
     const windows = Array.from({ length: 200 }, (_, i) => near(i / 200));
-    const long = { sequence: 1, opId: "long", vectors: windows.map(scaled) };
+    const long = { sequence: 1, vectors: windows.map(scaled) };
     const others = rows.slice(1, 3_000);
     const index = await filled([long, ...others]);
     for (const allowed of [others.slice(0, 20), others.filter((_, i) => i % 2 === 0)]) {

@@ -199,7 +199,7 @@ describe("an index by USearch", () => {
   ])("a %s one with many vectors of a memory", (_, count) => {
     /** Memories of which the first has half of the vectors, and every other one has one vector. */
     const memories: VectorRow[] = [
-      { sequence: 1, opId: "op1", vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
+      { sequence: 1, vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
       ...rows.slice(count / 2, count).map(({ vector }, i) => pointOf(2 + i, vector)),
     ];
     const middle = Math.floor(count / 4);
@@ -249,7 +249,7 @@ describe("an index by USearch", () => {
 
   it("keeps which vectors are of which memory in a snapshot", async () => {
     const { index, snapshotsDir } = open();
-    const long = { sequence: 9000, opId: "op9000", vectors: queries };
+    const long = { sequence: 9000, vectors: queries };
     await index.add([...rows.slice(0, 1000), long]);
     await index.settled();
     const { index: again } = open(snapshotsDir);

@@ -1,5 +1,5 @@
-import { wordsIn } from "../../../src/index/words/text/words-in.js";
-import { WEIGHTS, weightIndexOf } from "../../../src/index/words/weights.js";
+import { WEIGHTS, weightIndexOf } from "../../../src/index/words/scoring.js";
+import { wordsIn } from "../../../src/index/words/words-in.js";
 import type { WordMatch } from "../../../src/memory/ports/index.js";
 import { run } from "./run.js";
 import type { TextRow } from "./segments.js";

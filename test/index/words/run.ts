@@ -1,4 +1,4 @@
-import { wordsIn } from "../../../src/index/words/text/words-in.js";
+import { wordsIn } from "../../../src/index/words/words-in.js";
 
 /** Runs work that yields to its end at once; `onYield` gets the milliseconds between two yields. */
 export function run<T>(work: Generator<void, T>, onYield: (ms: number) => void = () => {}): T {

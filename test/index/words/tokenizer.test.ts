@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { TEXT_CHARS_MAX } from "../../../src/index/words/text/normalize.js";
-import { wordsIn } from "../../../src/index/words/text/words-in.js";
+import { TEXT_CHARS_MAX } from "../../../src/index/words/normalize.js";
+import { wordsIn } from "../../../src/index/words/words-in.js";
 import { run, wordsOf } from "./run.js";
 
 describe("the words of a text", () => {

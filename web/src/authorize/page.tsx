@@ -5,7 +5,8 @@ import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
 import { useSession } from "../session/session";
 import { ConsentForm } from "./consent-form";
-import { type AuthorizationRequest, leaveFor, readRequest } from "./request";
+import { leaveFor } from "./leave-for";
+import { type AuthorizationRequest, readRequest } from "./request";
 
 /** Page that asks the user whether an application may use the memories. */
 export function AuthorizePage() {

@@ -1,5 +1,6 @@
 import { FROM_PORTAL, SERVICE_URL } from "../session/client";
 import { errorOf } from "../session/sign-in";
+import { leaveFor } from "./leave-for";
 
 /** Request of an application for a key, as the server has read it. */
 export interface AuthorizationRequest {
@@ -24,9 +25,6 @@ export type Answer =
       readonly days: number;
     };
 
-/** Schemes of addresses that would run in this page. The server refuses them, too. */
-const RUNS_HERE = /^(?:javascript|data|blob|vbscript):/i;
-
 /** Asks the server what the application wants. @throws ConnectError */
 export function readRequest(): Promise<AuthorizationRequest> {
   return post("request", {}) as Promise<AuthorizationRequest>;
@@ -35,12 +33,6 @@ export function readRequest(): Promise<AuthorizationRequest> {
 /** Sends the user's answer, and goes where the server says. @throws ConnectError */
 export async function sendAnswer(answer: Answer): Promise<void> {
   leaveFor(((await post("answer", answer)) as { location: string }).location);
-}
-
-/** Goes to the application. */
-export function leaveFor(address: string): void {
-  if (RUNS_HERE.test(address.trim())) throw new Error("the address is no place to go to");
-  location.assign(address);
 }
 
 async function post(path: string, body: object): Promise<unknown> {

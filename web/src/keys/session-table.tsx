@@ -1,4 +1,5 @@
 import { useMutation } from "@connectrpc/connect-query";
+import { useMutation as useMutationOf } from "@tanstack/react-query";
 import { accounts, type Key, type Session } from "../api";
 import { ErrorNote } from "../errors";
 import { ago, dateTime } from "../format";
@@ -11,15 +12,16 @@ import { nameOf } from "./key-table";
 export function SessionTable({ keys }: { keys: readonly Key[] }) {
   const rows = keys.flatMap((key) => key.sessions.map((session) => ({ key, session })));
   const revoke = useMutation(accounts.revokeKey, { onSuccess: () => refresh("keys") });
+  const leaving = useMutationOf({ mutationFn: signOut });
   if (rows.length === 0) return null;
-  const end = ({ id, current }: Session) => (current ? void signOut() : revoke.mutate({ id }));
+  const end = ({ id, current }: Session) => (current ? leaving.mutate() : revoke.mutate({ id }));
   return (
     <section className="stack" aria-labelledby="sessions-title">
       <div>
         <h2 id="sessions-title">Signed-in browsers</h2>
         <p className="quiet">Each may do what its key may, and is signed out when the key ends.</p>
       </div>
-      <ErrorNote error={revoke.error} />
+      <ErrorNote error={revoke.error ?? leaving.error} />
       <div className="card card-flush">
         <ScrollRegion label="Signed-in browsers">
           <table className="cards">

@@ -15,7 +15,9 @@ export interface EditMemoryProps {
 }
 
 /** Changes a memory's text, metadata and expiry. Someone else's change meanwhile is not overwritten. */
-export function EditMemory({ namespace, memory, onClose }: EditMemoryProps) {
+export function EditMemory({ namespace, memory: opened, onClose }: EditMemoryProps) {
+  // The list below may load a newer version meanwhile, on which these changes are not based.
+  const [memory] = useState(opened);
   const before = draftOf(memory);
   const [text, setText] = useState(before.text);
   const [json, setJson] = useState(JSON.stringify(before.metadata, null, 2));

@@ -1,6 +1,7 @@
 import { useId, useRef } from "react";
 import { CopyButton } from "../code/copy";
 import { Icon } from "../parts/icon";
+import { save } from "../parts/save";
 import { SERVICE_URL } from "../session/client";
 
 /** Shows a new key to copy or download. It cannot be shown again. */
@@ -34,8 +35,9 @@ export function KeyBox({ apiKey }: { apiKey: string }) {
 }
 
 function Download({ name, text, label }: { name: string; text: string; label: string }) {
+  const file = new Blob([text], { type: "text/plain" });
   return (
-    <button type="button" aria-label={`Download as ${label}`} onClick={() => save(name, text)}>
+    <button type="button" aria-label={`Download as ${label}`} onClick={() => save(name, file)}>
       <Icon name="download" /> {label}
     </button>
   );
@@ -43,14 +45,4 @@ function Download({ name, text, label }: { name: string; text: string; label: st
 
 function envOf(apiKey: string): string {
   return `RECALLD_URL=${SERVICE_URL}\nRECALLD_API_KEY=${apiKey}\n`;
-}
-
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  // Some browsers read the blob only after the click returns, so it is released later.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

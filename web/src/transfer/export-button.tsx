@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
+import { save } from "../parts/save";
 import { useStoppable } from "../parts/use-stoppable";
-import { exportNamespace, save } from "./export-namespace";
+import { exportNamespace } from "./export-namespace";
 
 /** Saves all memories of a namespace as a file. */
 export function ExportButton({ namespace }: { namespace: string }) {
@@ -12,17 +13,19 @@ export function ExportButton({ namespace }: { namespace: string }) {
     setDone(0);
     try {
       const blob = await exportNamespace(namespace, { signal, onProgress: setDone });
-      save(blob, `${namespace.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.jsonl`);
+      save(`${namespace.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.jsonl`, blob);
     } finally {
       setDone(undefined);
     }
   };
-  if (error) return <ErrorNote error={error} />;
   if (done === undefined) {
     return (
-      <button type="button" onClick={() => run(exportAll)}>
-        Export
-      </button>
+      <>
+        <ErrorNote error={error} />
+        <button type="button" onClick={() => run(exportAll)}>
+          Export
+        </button>
+      </>
     );
   }
   return (

@@ -26,12 +26,3 @@ export async function exportNamespace(
   }
   return new Blob([...blobs, ...lines], { type: "application/x-ndjson" });
 }
-
-/** Lets the browser save a file. */
-export function save(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}

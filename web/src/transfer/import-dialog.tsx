@@ -5,6 +5,7 @@ import { count } from "../format";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { useStoppable } from "../parts/use-stoppable";
+import { memoryClient } from "../session/client";
 import { refresh, refreshMemories } from "../session/refresh";
 import { importFile, NOTHING, type Progress } from "./import-file";
 
@@ -89,7 +90,7 @@ function useImport(namespace: string) {
     setProgress(NOTHING);
     setRunning(true);
     try {
-      await importFile(file, { namespace, signal, onProgress: setProgress });
+      await importFile(file, { server: memoryClient, namespace, signal, onProgress: setProgress });
     } finally {
       setRunning(false);
       refresh("account", "usage");

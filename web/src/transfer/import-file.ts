@@ -1,14 +1,18 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
-import { externalIdOf, type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
+import { Contents, externalIdOf, type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
+import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.js";
+import { MemoryError } from "../../../src/errors.js";
+import { parseMetadata } from "../../../src/memory/requests/metadata.js";
+import { parseText } from "../../../src/memory/requests/text.js";
 import {
+  type MemoryService,
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
   type StoreBatchResult,
-} from "../api";
-import { memoryClient } from "../session/client";
-import { sourceOf } from "./file-source";
-import { refusedSecretIn } from "./refused-secret";
+} from "../api.js";
+import { sourceOf } from "./file-source.js";
 
 /** Maximum memories and characters of one call. */
 const BATCH_MAX = 64;
@@ -42,6 +46,7 @@ export const NOTHING: Progress = {
 };
 
 export interface ImportOptions {
+  readonly server: Pick<Client<typeof MemoryService>, "storeBatch">;
   readonly namespace: string;
   readonly signal: AbortSignal;
   onProgress(progress: Progress): void;
@@ -56,36 +61,31 @@ export interface ImportOptions {
  */
 export async function importFile(
   file: File,
-  { namespace, signal, onProgress }: ImportOptions,
+  { server, namespace, signal, onProgress }: ImportOptions,
 ): Promise<void> {
   const source = sourceOf(file);
   const { from, total } = await counted(source, signal);
   let progress: Progress = { ...NOTHING, from, total };
-  let batch: Imported[] = [];
+  const contents = new Contents();
+  let batch: Sending[] = [];
   let chars = 0;
   onProgress(progress);
   const store = async () => {
     if (batch.length === 0) return;
     let sent = batch;
     [batch, chars] = [[], 0];
-    const send = async () => {
-      const { results } = await memoryClient.storeBatch(
-        { namespace, memories: sent.map(requestOf) },
-        { signal },
-      );
-      for (const [index, { result }] of results.entries())
-        progress = after(progress, result, sent[index]?.place);
-      sent = [];
-    };
     while (sent.length > 0) {
       try {
-        await send();
+        const { results } = await server.storeBatch({ namespace, memories: sent }, { signal });
+        for (const [index, { result }] of results.entries())
+          progress = after(progress, result, sent[index]?.place);
+        sent = [];
       } catch (error) {
-        // A memory with a secret keeps the others of its batch out: they are sent again without it.
-        const secret = refusedSecretIn(error);
-        if (secret === undefined) throw error;
-        progress = refused(progress, `${sent[secret.index]?.place ?? ""}: ${secret.message}`);
-        sent = sent.filter((_, index) => index !== secret.index);
+        // A memory that the server does not take keeps the others of its batch out: they are sent again without it.
+        const bad = refusedMemoryIn(error);
+        if (bad === undefined) throw error;
+        progress = refused(progress, `${sent[bad.index]?.place ?? ""}: ${bad.message}`);
+        sent = sent.filter((_, index) => index !== bad.index);
       }
     }
     onProgress(progress);
@@ -95,8 +95,16 @@ export async function importFile(
     if ("result" in part) progress = refused(progress, `${part.place}: ${part.message}`);
     else if (isExpired(part)) progress = refused(progress, `${part.place}: it expired at ${part.expireTime}`);
     else {
-      batch.push(part);
-      chars += part.text.length + JSON.stringify(part.metadata).length;
+      try {
+        // The same rules as the server's, so that one memory does not keep out those beside it.
+        chars += parseText("text", part.text).length + parseMetadata(part.metadata).length;
+        const sending = requestOf(part);
+        contents.note(part, sending.externalId);
+        batch.push(sending);
+      } catch (error) {
+        if (!(error instanceof MemoryError)) throw error;
+        progress = refused(progress, `${part.place}: ${error.message}`);
+      }
     }
     if (batch.length >= BATCH_MAX || chars > BATCH_CHARS_MAX) await store();
   }
@@ -119,12 +127,16 @@ async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal)
   return { from, total };
 }
 
+type Sending = ReturnType<typeof requestOf>;
+
+/** A memory as the server takes it, and where it is in the file. */
 function requestOf(memory: Imported) {
-  const { text, metadata, expireTime, eventTime } = memory;
+  const { place, text, metadata, expireTime, eventTime } = memory;
   const expiry = expireTime && {
     expiry: { case: "expireTime" as const, value: timestampFromDate(new Date(expireTime)) },
   };
   return {
+    place,
     text,
     metadata,
     externalId: externalIdOf(memory),
@@ -132,6 +144,15 @@ function requestOf(memory: Imported) {
     ...expiry,
     ...(eventTime !== undefined && { eventTime: timestampFromDate(new Date(eventTime)) }),
   };
+}
+
+/** Reads which memory keeps a batch out, by its place there; undefined if the batch failed for another reason. */
+export function refusedMemoryIn(error: unknown): { index: number; message: string } | undefined {
+  const failed = ConnectError.from(error);
+  const [violation] = failed.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
+  const index = /^memories\[(\d+)\]/.exec(violation?.field ?? "")?.[1];
+  if (failed.code !== Code.InvalidArgument || index === undefined) return undefined;
+  return { index: Number(index), message: failed.rawMessage };
 }
 
 function isExpired({ expireTime }: Imported): boolean {

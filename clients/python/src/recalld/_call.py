@@ -19,7 +19,7 @@ T = TypeVar("T")
 # Pause before the second attempt, in seconds; each further one is twice as long.
 PAUSE = 0.25
 PAUSE_MAX = 8.0
-# Longest pause that a server may ask for: beyond it, the caller decides.
+# Longest pause that a server may ask for: beyond it, the caller of a call decides.
 RETRY_AFTER_MAX = 60.0
 
 

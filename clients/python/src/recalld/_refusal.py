@@ -26,6 +26,8 @@ BY_STATUS = {
 }
 # Characters of a foreign answer that the message quotes.
 QUOTED_MAX = 200
+# A key, which an answer that repeats the request may hold.
+KEY = re.compile(r"\brcl_\w+", re.ASCII)
 
 
 def refusal_of(reply: Reply, request_id: str) -> RecalldError:
@@ -44,7 +46,7 @@ def refusal_of(reply: Reply, request_id: str) -> RecalldError:
             status=reply.status,
             retry_after=retry_after,
         )
-    quoted = reply.body.decode(errors="replace")[:QUOTED_MAX]
+    quoted = KEY.sub("rcl_…", reply.body.decode(errors="replace")[:QUOTED_MAX])
     return RecalldError(
         BY_STATUS.get(reply.status, "unknown"),
         f"the answer is HTTP {reply.status}, and not recalld's: {quoted}",
@@ -105,5 +107,5 @@ def _retry_after(header: str | None) -> float | None:
         return float(header)
     try:
         return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

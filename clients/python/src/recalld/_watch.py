@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Union
 
-from ._call import pause
+from ._call import RETRY_AFTER_MAX, pause
 from ._contract import Memory
 from ._effects import Emit, Pause, Steps
 from ._errors import RecalldError
@@ -74,19 +74,25 @@ def watch(request: Mapping[str, Any], settings: Settings, give_up_after: float) 
             tried = replace(settings, retries=0) if has_begun else settings
             query = {} if position is None else {"position": position}
             lines = yield from open_stream(Wanted("events", request.get("namespace", ""), query, SILENCE), tried)
+            has_events = False
             while (event := (yield from next_event(lines))) is not None:
+                has_events = True
                 read = _event_of(event, lines)
                 if read is None:
                     continue
                 has_begun, failures, broken_at, position = True, 0, None, read.position
                 yield Emit(read)
+            if not has_events:
+                # Such as a proxy's page: it would be asked for again for ever, and nobody would know.
+                message = "the watch ended before its first event"
+                raise RecalldError("unavailable", message, request_id=lines.request_id)
         except RecalldError as error:
             if not error.retryable or not has_begun:
                 raise
             broken_at = settings.now() if broken_at is None else broken_at
             if settings.now() - broken_at >= give_up_after:
                 raise
-            wait = pause(failures, error.retry_after or 0.0)
+            wait = pause(failures, min(error.retry_after or 0.0, RETRY_AFTER_MAX))
         # Also where the server stops, and said so.
         yield Pause(wait)
         failures += 1

@@ -95,7 +95,12 @@ function Row({ memory, hasEvents, ...props }: { memory: Memory; hasEvents: boole
       </th>
       {columns.map((key) => (
         <td key={key} data-label={key}>
-          <Value field={key} value={metadata[key]} onNarrow={onNarrow} />
+          <Value
+            field={key}
+            // A key may be called as what every object has, such as `constructor`.
+            value={Object.hasOwn(metadata, key) ? metadata[key] : undefined}
+            onNarrow={onNarrow}
+          />
         </td>
       ))}
       <td data-label="Tokens" className="number">

@@ -1,9 +1,71 @@
 import type { Json, JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { imported, listOf, objectOf, otherFormat, pagedIn, skip, textOf, timeIn, timeOf } from "./parts.js";
+import {
+  expiryOf,
+  idTextOf,
+  imported,
+  listOf,
+  objectOf,
+  otherFormat,
+  pagedIn,
+  placed,
+  refusal,
+  skip,
+  textOf,
+  timeIn,
+  timeOf,
+} from "./parts.js";
 
-/** Members of a document that say where it comes from. */
-const FACTS = ["customId", "title", "type", "url", "containerTags", "createdAt", "updatedAt"];
+/** Members of mem0's memories, and of Supermemory's documents, that are neither text nor metadata. */
+const MEMORY_FACTS = [
+  "created_at",
+  "updated_at",
+  "user_id",
+  "agent_id",
+  "run_id",
+  "actor_id",
+  "role",
+  "categories",
+];
+const DOCUMENT_FACTS = ["customId", "title", "type", "url", "containerTags", "createdAt", "updatedAt"];
+
+/**
+ * Reads what mem0's `get_all` answers, as JSON: `{"results": […]}`, pages of its platform, or the bare list
+ * of older versions.
+ */
+export async function* readMem0(source: Source): AsyncGenerator<Read> {
+  const json = await source.json();
+  const memories = pagedIn(json, "results") ?? (Array.isArray(json) ? placed(json, "$") : undefined);
+  const isMem0 = memories?.length === 0 || memories?.some(({ value }) => "memory" in (objectOf(value) ?? {}));
+  if (memories === undefined || !isMem0) throw otherFormat("what mem0's get_all answers");
+  for (const { value, place } of memories) yield memoryOf(value, place);
+  for (const { place } of pagedIn(json, "relations") ?? []) {
+    yield skip("mem0", place, "relations of its graph are not taken");
+  }
+}
+
+function memoryOf(value: unknown, place: string): Read {
+  const memory = objectOf(value);
+  if (memory === undefined) return skip("mem0", place, "it is not a memory");
+  const { expiration_date: date } = memory;
+  const expireTime = expiryOf(date);
+  if (expireTime === undefined && date !== undefined && date !== null && date !== "") {
+    return refusal(
+      { sourceId: `mem0 ${idTextOf(memory.id) ?? ""}`, place },
+      "its expiration_date is no date",
+    );
+  }
+  return imported({
+    program: "mem0",
+    place,
+    id: memory.id,
+    text: textOf(memory.memory),
+    metadata: memory.metadata,
+    facts: pick(memory, MEMORY_FACTS),
+    expireTime,
+    eventTime: timeOf(memory.created_at),
+  });
+}
 
 /** Members of a payload in which programs keep the text: the first that is there counts. */
 const TEXTS = ["text", "document", "page_content", "content", "memory", "data", "body"];
@@ -74,15 +136,18 @@ export async function* readSupermemory(source: Source): AsyncGenerator<Read> {
       yield skip("supermemory", place, "it is not a document");
       continue;
     }
-    const facts = Object.fromEntries(FACTS.map((name) => [name, document[name] as Json | undefined]));
     yield imported({
       program: "supermemory",
       place,
       id: document.id,
       metadata: document.metadata,
-      facts,
+      facts: pick(document, DOCUMENT_FACTS),
       eventTime: timeOf(document.createdAt),
       text: textOf(document.content) ?? textOf(document.summary),
     });
   }
+}
+
+function pick(record: JsonObject, names: readonly string[]): Record<string, Json | undefined> {
+  return Object.fromEntries(names.map((name) => [name, record[name]]));
 }

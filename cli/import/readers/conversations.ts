@@ -14,10 +14,10 @@ import {
   refusal,
   skip,
   textOf,
+  timeOf,
 } from "./parts.js";
 
-const PROGRAM = "chatgpt";
-/** Authors whose messages are taken, and those that are tools and instructions. */
+/** Authors whose messages are taken of ChatGPT's, and those that are tools and instructions. */
 const [TAKEN, LEFT] = [
   ["user", "assistant"],
   ["system", "tool"],
@@ -30,16 +30,11 @@ const WORDS = ["text", "audio_transcription"];
  * each the texts of the branch that is shown last are taken, in their order.
  */
 export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
-  const json = await source.json();
-  const conversations = placed(json, "$");
-  const isChatGpt = conversations.some(({ value }) => "mapping" in (objectOf(value) ?? {}));
-  if (!isChatGpt && listOf(json)?.length !== 0)
-    throw otherFormat("conversations.json of ChatGPT's data export");
-  for (const { value, place } of conversations) {
+  for (const { value, place } of await conversationsIn(source, { of: "ChatGPT", messages: "mapping" })) {
     const conversation = objectOf(value);
     const mapping = objectOf(conversation?.mapping);
     if (conversation === undefined || mapping === undefined) {
-      yield skip(PROGRAM, place, "it is not a conversation with messages");
+      yield skip("chatgpt", place, "it is not a conversation with messages");
       continue;
     }
     const own = idTextOf(conversation.conversation_id) ?? idTextOf(conversation.id);
@@ -56,7 +51,7 @@ export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
 function* messageOf({ value, place }: Placed, conversation: JsonObject | object): Generator<Read> {
   const node = objectOf(value);
   if (node === undefined) {
-    yield skip(PROGRAM, place, "it is not a message");
+    yield skip("chatgpt", place, "it is not a message");
     return;
   }
   // The root of a tree has no message.
@@ -64,18 +59,18 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
   const message = objectOf(node.message);
   const role = objectOf(message?.author)?.role;
   if (message === undefined || typeof role !== "string") {
-    yield skip(PROGRAM, place, "it is not a message with an author");
+    yield skip("chatgpt", place, "it is not a message with an author");
     return;
   }
   const text = wordsOf(message);
   if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role))) return;
   if (!TAKEN.includes(role)) {
-    yield skip(PROGRAM, place, `its author is neither ${TAKEN.join(" nor ")}`);
+    yield skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
     return;
   }
-  const createdAt = timeOf(message.create_time);
+  const createdAt = secondsToTime(message.create_time);
   const part = imported({
-    program: PROGRAM,
+    program: "chatgpt",
     place,
     id: message.id,
     text,
@@ -124,7 +119,7 @@ function lastOf(nodes: ReadonlyMap<string, unknown>): string | undefined {
   return [...nodes.keys()].reverse().find((id) => {
     const node = objectOf(nodes.get(id));
     const children = listOf(node?.children) ?? [];
-    return node !== undefined && !children.some((child) => nodes.has(String(child)));
+    return node !== undefined && !children.some((child) => typeof child === "string" && nodes.has(child));
   });
 }
 
@@ -140,7 +135,7 @@ function byTime(nodes: ReadonlyMap<string, unknown>): string[] {
 }
 
 /** Writes a time, which is in seconds since 1970; undefined if there is none, null if it is out of range. */
-function timeOf(seconds: unknown): string | undefined | null {
+function secondsToTime(seconds: unknown): string | undefined | null {
   if (seconds === undefined || seconds === null) return undefined;
   return (typeof seconds === "number" ? inUtc(new Date(seconds * 1000)) : undefined) ?? null;
 }
@@ -159,7 +154,69 @@ function isStub({ content }: JsonObject, role: string): boolean {
 function wordsOf({ content }: JsonObject): string | undefined {
   const words = (listOf(objectOf(content)?.parts) ?? []).map((part) => {
     const { content_type: type, text } = objectOf(part) ?? {};
-    return WORDS.includes(String(type)) ? text : part;
+    return WORDS.some((each) => each === type) ? text : part;
   });
   return textOf(words.filter((each) => typeof each === "string").join("\n"));
+}
+
+/** Reads `conversations.json` of Claude's data export: a list of conversations with their messages in order. */
+export async function* readClaude(source: Source): AsyncGenerator<Read> {
+  for (const { value, place } of await conversationsIn(source, { of: "Claude", messages: "chat_messages" })) {
+    const conversation = objectOf(value) ?? {};
+    if (Array.isArray(conversation.chat_messages)) yield* messagesOf(conversation, place);
+    else yield skip("claude", place, "it is not a conversation with messages");
+  }
+}
+
+function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
+  const { uuid, name, chat_messages } = conversation;
+  const conversationId = idTextOf(uuid) ?? madeId([at, conversation]);
+  for (const { value, place } of placed(chat_messages, `${at}.chat_messages`)) {
+    const message = objectOf(value);
+    if (message === undefined) {
+      yield skip("claude", place, "it is not a message");
+      continue;
+    }
+    yield imported({
+      program: "claude",
+      place,
+      id: message.uuid,
+      text: said(message),
+      facts: {
+        conversation: name,
+        conversation_id: conversationId,
+        role: message.sender,
+        created_at: message.created_at,
+      },
+      eventTime: timeOf(message.created_at),
+    });
+  }
+}
+
+/**
+ * Returns the text of a message: its parts of the type "text", or in older exports the message's own, and what
+ * was pasted beside it as a file.
+ */
+function said({ content, text, attachments }: JsonObject): string | undefined {
+  const parts = (listOf(content) ?? []).map(objectOf).filter((part) => part?.type === "text");
+  const written = textOf(joined(parts.map((part) => part?.text))) ?? textOf(text);
+  const pasted = (listOf(attachments) ?? []).map((each) => textOf(objectOf(each)?.extracted_content));
+  return textOf(joined([written, ...pasted]));
+}
+
+function joined(texts: readonly unknown[]): string {
+  return texts.filter((text) => typeof text === "string").join("\n");
+}
+
+/**
+ * Reads the list of conversations of a data export. An empty list is one.
+ *
+ * @throws OtherFormatError if none of them has the member in which this program keeps their messages.
+ */
+async function conversationsIn(source: Source, { of, messages }: { of: string; messages: string }) {
+  const json = await source.json();
+  const conversations = placed(json, "$");
+  const isKnown = conversations.some(({ value }) => messages in (objectOf(value) ?? {}));
+  if (!isKnown && listOf(json)?.length !== 0) throw otherFormat(`conversations.json of ${of}'s data export`);
+  return conversations;
 }

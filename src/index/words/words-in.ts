@@ -1,7 +1,37 @@
+import { stemmer } from "stemmer";
 import { Joiner, mayHaveSigns, namedBySigns, partsOf } from "./identifiers.js";
 import { isPlain, normalize } from "./normalize.js";
-import { stem } from "./stem.js";
-import { STOP_WORDS } from "./stop-words.js";
+
+/**
+ * English words that say little about a text, and what a contraction leaves when it is split: `don't` becomes
+ * `don` and `t`.
+ */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  [
+    "a an the this that these those some any each such other another same own only both more most much many",
+    "i me my you your he him his himself she her we our us they them their it its",
+    "who whom what which where when why how",
+    "am is are was were be been being have has had having do does did doing",
+    "can could will would shall should may might must",
+    "and or but if because as than while so not no nor",
+    "of at by for with about against between into through during before after above below to from",
+    "up down in out on off over under",
+    "here there now then also just very too",
+    "s t d ll m re ve don didn doesn isn aren wasn weren hasn haven hadn couldn wouldn shouldn won",
+  ].flatMap((words) => words.split(" ")),
+);
+
+/** Maximum number of stems that are kept. */
+const STEMS_MAX = 50_000;
+/**
+ * Longest word whose stem is kept. V8 copies a substring of up to 12 characters; a longer one would keep the
+ * whole text in memory.
+ */
+const CACHED_CHARS_MAX = 12;
+/** A longer word is no English word, and is left as it is. */
+const STEMMED_CHARS_MAX = 64;
+
+const stems = new Map<string, string>();
 
 /** Number of words read before other work may run: about a millisecond. */
 const SLICE_WORDS = 512;
@@ -157,4 +187,16 @@ class Collected implements Words {
     this.counts.set(word, count);
     return count;
   }
+}
+
+/** Takes English endings off a word in lower case, by Porter's rules. */
+function stem(word: string): string {
+  if (word.length > STEMMED_CHARS_MAX) return word;
+  if (word.length > CACHED_CHARS_MAX) return stemmer(word);
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  if (stems.size >= STEMS_MAX) stems.clear();
+  const found = stemmer(word);
+  stems.set(word, found);
+  return found;
 }
