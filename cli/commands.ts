@@ -17,7 +17,7 @@ const HELP = `
 The server is named by --url, RECALLD_URL or the profile that \`recalld signup\` writes; the key by
 RECALLD_API_KEY or the profile; the namespace by -n or RECALLD_NAMESPACE. The exit code is 0, or 1 if the
 server refused or failed, 2 for a line that is not understood, 3 without a key that may do it, 4 if there is
-no such memory, 5 at a limit of the plan, 6 if the server cannot be reached.`;
+no such memory, namespace or key, 5 at a limit of the plan, 6 if the server cannot be reached.`;
 
 const PARTS = {
   serve: "runs the server",
@@ -126,7 +126,11 @@ export function userCommands(): Command {
       "newer memories stand higher: the age at which that counts half, such as 30d",
       durationGiven,
     )
-    .option("--recency-weight <WEIGHT>", "what the age adds at most, 0 to 0.5", numberOf("--recency-weight"))
+    .option(
+      "--recency-weight <WEIGHT>",
+      "what the age adds at most, 0 to 0.5; 0.1 when left out",
+      numberOf("--recency-weight"),
+    )
     .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
     .option("--or <QUERY>", "another question: the best results of all; each costs a call", collect, [])
     .option("--like <ID>", "in place of a question: memories like this one")

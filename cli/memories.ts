@@ -223,10 +223,8 @@ export async function get(id: string, given: In): Promise<void> {
 
 export async function count(given: In & { filter?: Metadata }): Promise<void> {
   const { namespace, filter } = given;
-  const { memories, ...answer } = await connect(given).count({ namespace, filter });
-  // It has 64 bits, unlike the number of memories in a list of namespaces.
-  const long = { memories: String(memories), ...answer };
-  print(given, long, () => [`${grouped(memories)} memories in ${namespace}`]);
+  const answer = await connect(given).count({ namespace, filter });
+  print(given, answer, () => [`${grouped(answer.memories)} memories in ${namespace}`]);
 }
 
 interface Forgetting extends In {

@@ -27,7 +27,7 @@ export const openapi: Record<string, unknown> = {
   "tags": [
     {
       "name": "MemoryService",
-      "description": "Stores short texts in namespaces and recalls, by meaning, the ones most similar to a question.\n\nEvery call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`) and names its namespace: an id alone never says where. A successful Store or Recall, and an UpdateMemory with a new text, costs one call of the account's plan; a call that fails, and every other call, costs nothing."
+      "description": "Stores short texts in namespaces and recalls, by meaning, the ones most similar to a question.\n\nEvery call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`) and names its namespace: an id alone never says where. A successful Store costs one call of the account's plan, a StoreBatch one for each memory, a Recall one, or one for each of `queries`, and an UpdateMemory that gives a text one; a call that fails, and every other call, costs nothing."
     },
     {
       "name": "AccountService",
@@ -672,7 +672,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened",
-        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, the event time, or the time at which the memory expires.",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, the event time, or the time at which the memory expires.",
         "parameters": [
           {
             "name": "namespace",
@@ -3425,7 +3425,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened",
-        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, the event time, or the time at which the memory expires.",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, the event time, or the time at which the memory expires.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -5985,7 +5985,7 @@ export const openapi: Record<string, unknown> = {
           },
           "etag": {
             "type": "string",
-            "description": "Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `filter`, `after`, `before`, `include_superseded` or `fields`."
+            "description": "Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `min_fit`, `filter`, `after`, `before`, `include_superseded` or `fields`."
           },
           "updated_at": {
             "type": "string",

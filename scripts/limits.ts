@@ -132,11 +132,11 @@ const PROCESS: readonly Row[] = [
     bytes(SMALL_MEMORY_BYTES_MAX),
     "429 or 503 `BODIES_LIMITED`",
   ],
-  ["Open watches; exports", `${watch.all}; ${exported.all}`, "503 `STREAMS_LIMITED`"],
+  ["Open watches; exports", `${watch.all}; ${exported.all}`, "429 or 503 `STREAMS_LIMITED`"],
   ["Unfinished HTTP/2 calls", count(HTTP2_STREAMS_MAX), "Refused before any work"],
   ["Files of the portal that are being sent", count(FILES_MAX), "503"],
   ["Documents of OAuth clients that are being fetched", count(DOCUMENT_FETCHES_MAX), "429 or 503"],
-  ["Open watches of gRPC health", count(HEALTH_WATCHES_MAX), "429 or 503 `STREAMS_LIMITED`"],
+  ["Open watches of gRPC health", count(HEALTH_WATCHES_MAX), "429 `STREAMS_LIMITED`"],
   ["Lateness of the event loop, smoothed", `${LOOP_DELAY_MS_MAX} ms`, "503 `unavailable`"],
   ["Part of the model's queue that is taken", `${QUEUE_SHARE_MAX * 100} %`, "503 `unavailable`"],
   [

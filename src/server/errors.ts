@@ -162,5 +162,5 @@ function aboutError(request: FastifyRequest, code: string) {
 /** Address of the server as its caller names it; a proxy in front of it may speak TLS for it. */
 export function siteOf({ protocol, headers }: Pick<FastifyRequest, "protocol" | "headers">): string {
   const isSecure = protocol === "https" || headers["x-forwarded-proto"] === "https";
-  return `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host}`;
+  return `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host ?? "localhost"}`;
 }

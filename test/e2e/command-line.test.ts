@@ -353,6 +353,8 @@ describe("recalld's own command line", () => {
     await recalld(["update", id, "-m", "z=1", "--replace-metadata", ...of]);
     expect((await now()).metadata).toEqual({ z: 1 });
     expect((await recalld(["count", "--filter", '{"z": 1}', ...of])).out).toBe("1 memories in merge\n");
+    const counted = await recalld(["count", "--json", ...of]);
+    expect(JSON.parse(counted.out)).toEqual({ memories: 1, namespace: "merge" });
     expect((await recalld(["forget", "--filter", '{"z": 1}', ...of])).out).toBe("1 erased\n");
   });
 

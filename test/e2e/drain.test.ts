@@ -86,6 +86,28 @@ async function storesCounted(url: string, key: string): Promise<number> {
   return days.reduce((sum, { stores }) => sum + stores, 0);
 }
 
+it("a call that shutting down ends is told when to come again", async () => {
+  const server = await start({ SHUTDOWN_TIMEOUT_MS: "100", EMBED_WORKERS: "1" });
+  const { key } = await signUp(server.url);
+  const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+  const chance = chanceOf(7);
+  const text = Array.from({ length: 4_000 }, chance.text).join(". ").slice(0, 30_000);
+  const body = JSON.stringify({ namespace: "n", text });
+  const calls = Array.from({ length: 4 }, () =>
+    fetch(`${server.url}/store`, { method: "POST", headers, body }),
+  );
+  await sleep(500);
+  const stopped = server.stop();
+  const answers = await Promise.all(calls);
+  const ended = answers.filter(({ status }) => status === 503);
+  expect(ended.length).toBeGreaterThan(0);
+  for (const { headers } of ended) expect(headers.get("retry-after")).toBe("1");
+  expect(await Promise.all(ended.map((each) => each.text()))).toEqual(
+    ended.map(() => expect.stringContaining("the server is shutting down")),
+  );
+  expect(await stopped).toBe(0);
+});
+
 describe("without its database", () => {
   it.skipIf(MONGO_DATABASE.missing !== undefined)(
     "ends in time all the same, without a notice: it was not ready (a stand-in for MongoDB of its own)",

@@ -18,4 +18,5 @@ it.each([
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(answer).toMatch(/^x-request-id: [\w-]{36}\r$/im);
   expect(answer).toMatch(/\{"code":"\w+","message":"[^"]+"[,}]/);
+  expect(answer).not.toContain("undefined");
 });

@@ -7,6 +7,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import {
   Health,
   HealthCheckRequestSchema,
@@ -170,7 +171,14 @@ describe("a watch of gRPC health", () => {
     const { app, health } = await serve();
     const watches = Array.from({ length: Math.floor(HEALTH_WATCHES_MAX / 3) }, () => watch(health));
     for (const { next } of watches) expect(await next()).toBe(Status.NOT_SERVING);
-    expect(await codeOf(watch(health).next())).toBe(Code.ResourceExhausted);
+    const refused = ConnectError.from(
+      await watch(health)
+        .next()
+        .catch((error) => error),
+    );
+    expect(refused.code).toBe(Code.ResourceExhausted);
+    expect(refused.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: "STREAMS_LIMITED" }]);
+    expect(refused.metadata.get("retry-after")).toBe("1");
     expect(await watch(health, "", "10.0.0.1").next()).toBe(Status.NOT_SERVING);
     watches[0]?.cancel();
     await vi.waitFor(async () => expect(await watch(health).next()).toBe(Status.NOT_SERVING));

@@ -13,8 +13,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/reembedding/move.ts",
-        "  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });\n",
-        `  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
+        "  if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });\n",
+        `  if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
   const from = to.split("x")[0] as string;
   const still = new Set((await log.fetch({ logId: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));

@@ -298,7 +298,7 @@ export interface RecallResult {
   readonly words?: number;
   /** Why the result stands where it does; only if the request asks for it. */
   readonly explanation?: Explanation;
-  /** Names this version of the memory. This and the fields below are absent unless the request has `minScore`, `filter`, `after`, `before`, `includeSuperseded` or `fields`. */
+  /** Names this version of the memory. This and the fields below are absent unless the request has `minScore`, `minFit`, `filter`, `after`, `before`, `includeSuperseded` or `fields`. */
   readonly etag?: string;
   /** When its text, metadata, expiry or event time was changed last. */
   readonly updatedAt?: string;

@@ -1293,7 +1293,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
 
   /**
    * Names this version of the memory. This and the fields below are absent
-   * unless the request has `min_score`, `filter`, `after`, `before`,
+   * unless the request has `min_score`, `min_fit`, `filter`, `after`, `before`,
    * `include_superseded` or `fields`.
    *
    * @generated from field: optional string etag = 9;
@@ -2781,9 +2781,10 @@ export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = 
  * similar to a question.
  *
  * Every call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`)
- * and names its namespace: an id alone never says where. A successful Store or
- * Recall, and an UpdateMemory with a new text, costs one call of the account's
- * plan; a call that fails, and every other call, costs nothing.
+ * and names its namespace: an id alone never says where. A successful Store
+ * costs one call of the account's plan, a StoreBatch one for each memory, a
+ * Recall one, or one for each of `queries`, and an UpdateMemory that gives a text
+ * one; a call that fails, and every other call, costs nothing.
  *
  * @generated from service recalld.v1.MemoryService
  */
@@ -2869,7 +2870,7 @@ export const MemoryService: GenService<{
   /**
    * Updates one memory: its text, its metadata or some keys of it, when it
    * expires, or when it happened. Once answered, the new text is found by the very next Recall, on
-   * any replica, and the old one never again: it is erased. A new text costs one
+   * any replica, and the old one never again: it is erased. A text costs one
    * call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated
    * answer has the memory as it is by then.
    *

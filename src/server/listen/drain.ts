@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
+import { unavailable } from "../../errors.js";
+import { toConnectError } from "../errors.js";
 import type { Readiness } from "./readiness.js";
 
 /** Time from the end of the calls that took too long to the end of their connections. */
@@ -45,7 +46,7 @@ export async function drain(
   onPhase("calls");
   let cut: NodeJS.Timeout | undefined;
   const endCalls = () => {
-    ending.abort(new ConnectError("the server is shutting down", Code.Unavailable));
+    ending.abort(toConnectError(unavailable("the server is shutting down")));
     // The last answers need a moment to leave.
     cut ??= setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
   };

@@ -3,11 +3,15 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/health/v1/health_pb.js";
 import { Share } from "../../concurrency/share.js";
+import { MemoryError } from "../../errors.js";
+import { toConnectError } from "../errors.js";
 import type { Readiness } from "../listen/readiness.js";
 import { callKey } from "./mount.js";
 
 /** Open watches of all client addresses together. */
 export const HEALTH_WATCHES_MAX = 256;
+/** Time after which a refused watcher may find one free. */
+const RETRY_MS = 1_000;
 
 export interface HealthOptions {
   readonly readiness: Readiness;
@@ -22,7 +26,7 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
   const names = new Set(["", ...options.services.map(({ typeName }) => typeName)]);
   const { readiness, shutdownSignal } = options;
   const overall = () => (readiness.now() ? Status.SERVING : Status.NOT_SERVING);
-  const open = new Share({ total: HEALTH_WATCHES_MAX, what: "open watches", reason: "STREAMS_LIMITED" });
+  const open = new Share({ total: HEALTH_WATCHES_MAX, what: "open watches" });
   router.service(Health, {
     check: ({ service }) => {
       if (!names.has(service)) throw new ConnectError("no such service is served here", Code.NotFound);
@@ -35,7 +39,10 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
       // The protocol has unknown services watched as well, because they might be added.
       const statusOf = () => (names.has(service) ? overall() : Status.SERVICE_UNKNOWN);
       const owner = values.get(callKey)?.owner ?? "";
-      if (!open.tryTake(owner)) throw new ConnectError("too many watches are open", Code.ResourceExhausted);
+      if (!open.tryTake(owner)) {
+        const options = { reason: "STREAMS_LIMITED", retryAfterMs: RETRY_MS } as const;
+        throw toConnectError(new MemoryError("resource_exhausted", "too many watches are open", options));
+      }
       const ended = AbortSignal.any([signal, shutdownSignal]);
       try {
         for (let last: Status | undefined; ; ) {

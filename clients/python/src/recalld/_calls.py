@@ -104,7 +104,7 @@ class Calls(ABC):
     def update(
         self, *, options: CallOptions | None = None, **request: Unpack[UpdateMemoryRequest]
     ) -> UpdateMemoryResponse:
-        """Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened. Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then."""
+        """Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened. Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then."""
         return self._call(UPDATE_MEMORY, request, options)
 
     def delete(
@@ -197,7 +197,7 @@ class AsyncCalls(ABC):
     async def update(
         self, *, options: CallOptions | None = None, **request: Unpack[UpdateMemoryRequest]
     ) -> UpdateMemoryResponse:
-        """Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened. Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then."""
+        """Updates one memory: its text, its metadata or some keys of it, when it expires, or when it happened. Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then."""
         return await self._call(UPDATE_MEMORY, request, options)
 
     async def delete(

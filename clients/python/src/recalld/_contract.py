@@ -438,7 +438,7 @@ class RecallResult:
     """Why the result stands where it does; only if the request asks for it."""
 
     etag: str | None = None
-    """Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `filter`, `after`, `before`, `include_superseded` or `fields`."""
+    """Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `min_fit`, `filter`, `after`, `before`, `include_superseded` or `fields`."""
 
     updated_at: str | None = None
     """When its text, metadata, expiry or event time was changed last."""

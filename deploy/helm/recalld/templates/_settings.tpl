@@ -24,7 +24,7 @@ docs/deploy.md#sizing
 
 {{/*
 Room in an emptyDir, beyond which the kubelet evicts the pod at once: twice the budget of indexes, within
-which the program keeps their snapshots, and 1Gi for a model that is downloaded.
+which the program keeps their files, and 1Gi for a model that is downloaded.
 */}}
 {{- define "recalld.scratchSize" -}}
 {{- $env := merge dict .Values.settings (include "recalld.managed" . | fromYaml) -}}
