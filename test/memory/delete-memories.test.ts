@@ -124,3 +124,28 @@ it("says that more is left by a filter where another makes a new version before 
   expect(await deleteMemories(updating, deleting)).toEqual({ deleted: ids.length - 1, more: true });
   expect(await deleteMemories(domain.ports, deleting)).toEqual({ deleted: 1, more: false });
 });
+
+it("says of a memory by a filter that cannot be read, each time, that nothing is left", async () => {
+  const { ports } = domain;
+  const { log } = ports;
+  const damaged = ids.length;
+  const reading = {
+    ...ports,
+    log: {
+      append: log.append.bind(log),
+      read: log.read.bind(log),
+      last: log.last.bind(log),
+      erase: log.erase.bind(log),
+      fetch: async (asked: Parameters<typeof log.fetch>[0]) => {
+        const { found, ...more } = await log.fetch(asked);
+        return { ...more, found: found.filter(({ sequence }) => sequence !== damaged) };
+      },
+    },
+  };
+  const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { $id: { $in: ids } } };
+  expect(await deleteMemories(reading as typeof ports, deleting)).toEqual({
+    deleted: ids.length - 1,
+    more: false,
+  });
+  expect(await deleteMemories(reading as typeof ports, deleting)).toEqual({ deleted: 0, more: false });
+});

@@ -5,7 +5,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import { changeSome } from "./change-some.js";
 import { type Forgetting, forget } from "./delete-memory.js";
-import { dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
+import { dryRun, parseTargets, readMatching, type Selecting, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
@@ -57,18 +57,31 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const { logId, selection } = matching;
   await finishBroken(ports, logId);
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
-  let missed = false;
+  const missed = new Set<number>();
   const left = await forgetAll(targets, async (sequences) => {
     // Read again, because others may have deleted or changed them meanwhile, or their log has moved.
     const found = await readMatching(ports, { ...selecting, logId, sequences });
-    // Another may have made a version that matches, too.
-    missed ||= found.length < sequences.length;
+    for (const sequence of sequences) missed.add(sequence);
+    for (const { sequence } of found) missed.delete(sequence);
     return found.map(({ sequence, entry: { id } }) => {
       const first = { ...newErasure(ports.clock, { scope, logId }), sequence };
       return { scope, id, filter, first };
     });
   });
-  return { deleted, more: missed || left > 0 || selection.size > targets.length };
+  if (left > 0 || selection.size > targets.length) return { deleted, more: true };
+  return { deleted, more: missed.size > 0 && (await hasOthers(ports, { scope, selecting, missed })) };
+}
+
+/**
+ * True if the filter selects memories beside those that could not be read: another may have made a version of one that
+ * matches, too. One that is damaged is missed each time.
+ */
+async function hasOthers(
+  ports: Ports,
+  { scope, selecting, missed }: { scope: Scope; selecting: Selecting; missed: ReadonlySet<number> },
+): Promise<boolean> {
+  const again = await selectIn(ports, scope, selecting);
+  return again?.selection.sequences.some((sequence) => !missed.has(sequence)) ?? false;
 }
 
 /** Number of memories of a namespace to erase at a time. */

@@ -11,7 +11,7 @@ import type { ChangingRequest, Ports } from "./ports.js";
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
 
-interface Selecting {
+export interface Selecting {
   readonly filter: Filter;
   readonly includeSuperseded: boolean;
   readonly signal?: AbortSignal | undefined;

@@ -11,7 +11,7 @@ export const recall: Tool = {
     query: { ...text, description: "Question, in the words of the user" },
     queries: { ...texts, description: "Up to 8, instead of query" },
     like_id: { ...text, description: "Instead of query: id of a memory, to find similar ones" },
-    top_k: { type: "integer", description: "1 to 20; default 5" },
+    top_k: { type: "integer", description: "1 to 20, or more where the server allows it; default 5" },
     filter: {
       type: "object",
       description: 'Only memories whose metadata match, such as {"source": "mail", "year": {"$gte": 2024}}',
@@ -82,7 +82,7 @@ function weakNote(memories: readonly Json[]): string | undefined {
 function emptyNote(namespace: string, considered: unknown): string {
   if (considered === undefined) return `no memories in ${namespace} to show`;
   if (considered === 0) return `there is no namespace ${namespace} (considered: 0)`;
-  return `${namespace} holds ${considered} memories, but the arguments filter, after, before, min_score and min_fit leave out all of them`;
+  return `${namespace} holds ${considered} memories, but the arguments like_id, filter, after, before, min_score and min_fit leave out all of them`;
 }
 
 /** Finds the middle of the part of a text that fits best; where `fields` leaves that out, the text's beginning. */
