@@ -43,6 +43,7 @@ const LONGER = [
 /** These replace modules, or import what registers hooks, once a process: so each needs a process of its own. */
 const APART = [
   ...e2e("cost-of-a-call", "drain", "drain-notice"),
+  "test/embedding/pull-killed.test.ts",
   ...["memory/idempotency", "unit/one-port"].map((beginning) => `test/${beginning}*.test.ts`),
 ];
 
