@@ -40,13 +40,11 @@ export function parsePrefix(value: string, { required = false } = {}): string {
   return value;
 }
 
-/** Parses a namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end, not `.` or `..`. */
+/** Parses a namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
 export function parseNamespace(value: string, field = "namespace"): string {
   if (value === "") throw invalid(field, "is missing");
   checkCharacters(field, value);
   if (value.trim() !== value) throw invalid(field, "begins or ends with a space");
-  // Clients take them out of a URL, also where they are percent-encoded.
-  if (value === "." || value === "..") throw invalid(field, `is ${value}, which no URL can hold`);
   return value;
 }
 
