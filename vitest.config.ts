@@ -73,8 +73,8 @@ const QUICK = {
     QUICK: "1",
     SIMULATED_SCHEDULES: SIMULATED_SCHEDULES ?? String(QUICK_SCHEDULES),
   },
-  // These wait more, for servers that they share. Measured on two cores and a disk: 4:47 with four workers, 5:04 with three. The
-  // gate builds tools beside them.
+  // These wait more, for servers that they share. Measured on two cores and a disk: 4:47 with four workers, 5:04 with
+  // three. The gate builds tools beside them.
   maxWorkers: process.env.BUILDS_BESIDE === undefined ? maxWorkers + 1 : maxWorkers,
 };
 
