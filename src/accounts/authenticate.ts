@@ -155,7 +155,7 @@ async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
   const { caller } = entry;
   try {
     const account = await accounts.findByKey(proofOf(caller));
-    // What a revoked key goes on asking must not count for its account.
+    // A revoked key is refused from now on: its requests must not use up the rate of its account.
     if (account === undefined) entry.endsAtMs = 0;
     else entry.caller = { ...caller, plan: account.plan };
   } catch {

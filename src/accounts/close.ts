@@ -32,7 +32,13 @@ export async function closeAccount(
 
 /** Closes an account like `closeAccount`, without asking who the caller is. */
 export async function eraseAccount(
-  { accounts, grants, usage, calls, eraseMemories }: CloseOptions,
+  {
+    accounts,
+    grants,
+    usage,
+    calls,
+    eraseMemories,
+  }: Omit<CloseOptions, "accounts"> & { readonly accounts: Pick<Accounts, "remove"> },
   accountId: string,
 ): Promise<number> {
   const ofCalls = { accountId, untilMs: Number.MAX_SAFE_INTEGER };

@@ -390,7 +390,7 @@ describe("closing an account", () => {
     const nothing = async () => {};
     const remove = async () => usage.count("acc_a", { call: "store", tokens: 1 });
     const ports = {
-      accounts: { remove } as unknown as Accounts,
+      accounts: { remove },
       grants: { removeOf: nothing },
       usage,
       calls: { erase: nothing },

@@ -11,7 +11,7 @@ it("a server that was away when its model was closed counts as away no more", ()
     readiness,
     logger: { info: () => {}, error: () => {} },
     telemetry: { metrics: { embedServerAvailable: { set } } },
-  } as unknown as Parameters<typeof watchServers>[0];
+  };
   const servers = watchServers(context, () => present);
   servers.note("openai:old", new Error("it does not answer"));
   expect(readiness.now()).toBe(false);

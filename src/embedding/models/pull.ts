@@ -84,7 +84,7 @@ async function pullDescription({ model, hub, folder }: { model: string; hub: str
       const http = `HTTP ${response.status}`;
       throw new Error(`${url} ${isThere ? `answered ${http}` : `does not exist or is not public (${http})`}`);
     }
-    // What is no JSON is not of the hub, and would be in the way of every later attempt.
+    // Only the hub's own files are JSON. Any other answer, if it was stored, would make all later attempts fail.
     if (!isJson(content))
       throw new Error(`${url} is not JSON; a proxy or a page to sign in may be in between`);
     await mkdir(dirname(path), { recursive: true });

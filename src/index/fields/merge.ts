@@ -167,7 +167,7 @@ class Cursors {
     return least;
   }
 
-  /** Of equal nodes, those of earlier trees come first, whose rows mostly are. */
+  /** True if a node comes before another. Of equal nodes the one of the earlier tree does: its rows are mostly earlier. */
   #isBefore(a: number, b: number): boolean {
     return (this.#compare(a, b) || a - b) < 0;
   }

@@ -163,7 +163,8 @@ async function copyEntries(
     }
   });
   const failed = copies.indexOf(undefined);
-  // What comes before a text that failed is kept: where some of so many always fail, no attempt would get further.
+  // Keep the copies before the first text that failed. Otherwise a namespace would never move if some of these texts
+  // failed in each attempt.
   const entries = copies.slice(0, failed < 0 ? copies.length : failed) as Appended[];
   if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });
   if (failure !== undefined) throw failure.error;

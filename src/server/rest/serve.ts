@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly name?: string;
   readonly protocol?: Protocol;
   readonly streams?: boolean;
-  /** What is looked at of those that a request brings; left out, nothing is, and it counts as one without a key. */
+  /** Which of a request's credentials is checked. None if left out: the request then counts as one without a key. */
   readonly credential?: Call["credential"];
   /** Types of body that are read; left out where none is. */
   readonly takes?: readonly string[] | undefined;

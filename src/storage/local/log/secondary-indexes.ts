@@ -16,7 +16,7 @@ type EntryOffset = [sequence: number, bytes: number];
 type Link = [sequence: number, how: Replacement["how"], id: string];
 type Request<M extends keyof SecondaryIndexes> = Parameters<SecondaryIndexes[M]>[0];
 
-/** What the indexes have of a memory. */
+/** The fields of a memory that the indexes hold. */
 interface Indexed extends Pick<Stored, "id" | "supersedes" | "expiresAtMs"> {
   readonly externalId?: string | undefined;
 }
