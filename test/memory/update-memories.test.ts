@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
+import { getMemories } from "../../src/memory/operations/get-memories.js";
 import { updateMemories } from "../../src/memory/operations/update-memories.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseRemoved, without } from "../../src/memory/requests/filter-path.js";
@@ -116,6 +117,31 @@ it("finds the memories with its ids in the copy of a log that moves meanwhile", 
     unchanged: ids.length,
     failed: [],
   });
+});
+
+it("finds memories by their ids in the log that its namespace has after others of them were looked for", async () => {
+  const { log, names, secondaryIndexes } = service.storage;
+  const logId = (await names.find(scopeOf("n"))) ?? "";
+  const sequences = ids.map((_, i) => i + 1);
+  let looks = 0;
+  const moving = {
+    ...domain.ports,
+    secondaryIndexes: withChanges(secondaryIndexes, {
+      locate: async (sought) => {
+        if (++looks === 4) {
+          const { found } = await log.fetch({ logId, sequences, what: "all" });
+          const entries = found.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
+          await log.append({ logId: `${logId}x1`, from: 1, entries });
+          await names.rename(scopeOf("n"), { from: logId, to: `${logId}x1` });
+          await log.erase({ logId, sequences });
+        }
+        return secondaryIndexes.locate(sought);
+      },
+    }),
+  };
+  const { memories, missing } = await getMemories(moving, { caller: CALLER, namespace: "n", ids });
+  expect(memories.map(({ id }) => id)).toEqual(ids);
+  expect(missing).toEqual([]);
 });
 
 it("removes paths through objects alone, also of odd keys", () => {

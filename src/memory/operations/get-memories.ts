@@ -1,6 +1,6 @@
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryIds } from "../requests/id.js";
-import { findMemories } from "../versions/fetch.js";
+import { findInNamespace } from "../versions/fetch.js";
 import { fillPage, type Step } from "./page-of-memories.js";
 import type { NamespaceRequest, Ports } from "./ports.js";
 
@@ -17,13 +17,11 @@ export async function getMemories(
 ) {
   const ids = parseMemoryIds(request.ids);
   const scope = await authorizeFree(ports, request, { writes: false });
-  const logId = await ports.names.find(scope);
-  if (logId === undefined) return { memories: [], missing: ids, remaining: [] };
   const missing: string[] = [];
   const steps = async function* (): AsyncGenerator<Step<number>> {
     for (let at = 0; at < ids.length; at += READ_MANY) {
       const some = ids.slice(at, at + READ_MANY);
-      const found = await findMemories(ports, { logId, ids: some, what: "text" });
+      const found = await findInNamespace(ports, scope, some);
       for (const [i, id] of some.entries()) {
         const entry = found.get(id);
         if (entry === undefined) missing.push(id);

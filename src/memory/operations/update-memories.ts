@@ -10,7 +10,7 @@ import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/m
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
-import { findMemories, type Shown } from "../versions/fetch.js";
+import { findInNamespace, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
@@ -79,7 +79,7 @@ export async function updateMemories(ports: Ports, request: UpdateMemoriesReques
   const [base, at, digest] = token ?? [baseOf(logId), "1", digestOf(asked)];
   if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
   const place = parsePlace(at);
-  const { next, ...done } = await updateFrom(place, ports, { request, wanted, scope, logId });
+  const { next, ...done } = await updateFrom(place, ports, { request, wanted, scope });
   const nextPageToken =
     next === undefined ? "" : tokenOf(["updates", baseOf(logId), String(next), digestOf(asked)]);
   return { ...done, nextPageToken };
@@ -111,7 +111,6 @@ interface Updating {
   readonly request: UpdateMemoriesRequest;
   readonly wanted: Wanted;
   readonly scope: Scope;
-  readonly logId: string;
 }
 
 /**
@@ -121,7 +120,7 @@ interface Updating {
 async function updateFrom(
   place: number,
   ports: Ports,
-  { request, wanted, scope, logId }: Updating,
+  { request, wanted, scope }: Updating,
 ): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
   const { caller, signal, onFreeWrite } = request;
   const { ids, filter } = wanted;
@@ -178,9 +177,7 @@ async function updateFrom(
     });
   const updateIds = async () => {
     const left = await updateAll(ids.slice(place - 1), async (some) => {
-      // Looked up each time: a log that has moved meanwhile is erased soon.
-      const present = (await ports.names.find(scope)) ?? logId;
-      const found = await findMemories(ports, { logId: present, ids: some, what: "text" });
+      const found = await findInNamespace(ports, scope, some);
       for (const id of some) if (!found.has(id)) failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     });

@@ -75,9 +75,31 @@ export async function findMemory(
   scope: Scope,
   id: string,
 ): Promise<Shown | undefined> {
-  const logId = await ports.names.find(scope);
-  if (logId === undefined) return undefined;
-  return (await findMemories(ports, { logId, ids: [id], what: "text" })).get(id);
+  return (await findInNamespace(ports, scope, [id])).get(id);
+}
+
+/**
+ * Finds the memories of a namespace with these ids, also superseded ones; those that it does not have are left out. A
+ * log that moves to another model meanwhile is erased soon: what is missing there is looked for in the next one.
+ */
+export async function findInNamespace(
+  ports: FindPorts & Pick<DomainPorts, "names">,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Map<string, Shown>> {
+  const found = new Map<string, Shown>();
+  let rest = ids;
+  let looked: string | undefined;
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const logId = await ports.names.find(scope);
+    if (logId === looked || logId === undefined) return found;
+    for (const [id, entry] of await findMemories(ports, { logId, ids: rest, what: "text" }))
+      found.set(id, entry);
+    rest = rest.filter((id) => !found.has(id));
+    if (rest.length === 0) return found;
+    looked = logId;
+  }
+  throw unavailable("the namespace moves again and again");
 }
 
 /** Finds the memories of a log with these ids, also superseded ones; those that it does not have are left out. */
