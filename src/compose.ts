@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE, type Plans } from "./accounts/plan.js";
 import { type OperatorPorts, operate } from "./admin/operations.js";
-import { audited, type Closers, type Context, warn } from "./compose/context.js";
+import { audited, type Closers, type Context, closeAll, warn } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, openModelVersions, openMoving } from "./compose/models.js";
@@ -50,19 +50,17 @@ export interface ServiceOptions {
 /** Builds the service from its settings: the only place that names concrete adapters. */
 export async function openService(config: Config, options: ServiceOptions): Promise<Service> {
   const closers: Closers = [];
-  const closeAll = async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
   try {
     const { shutdown, ...started } = await start(config, { ...options, closers });
     const close = async (how: ShutdownOptions) => {
       await shutdown(how);
       options.logger.info({ phase: "flush" }, "stopping");
-      await within(CLOSE_TIMEOUT_MS, closeAll());
+      await within(CLOSE_TIMEOUT_MS, closeAll(closers));
     };
     return { ...started, close };
   } catch (error) {
-    await closeAll();
+    // What fails to close after this is of less use to the operator than the reason.
+    await closeAll(closers).catch(() => {});
     throw error;
   }
 }

@@ -10,6 +10,19 @@ import type { Answering } from "../storage/local/owner/owner.js";
 /** Functions to call at the end, or when the start fails, the last one first. */
 export type Closers = (() => unknown)[];
 
+/** Closes all, also those behind one that fails. @throws the first failure, once all are closed. */
+export async function closeAll(closers: Closers): Promise<void> {
+  const failed: unknown[] = [];
+  for (const close of closers.splice(0).reverse()) {
+    try {
+      await close();
+    } catch (error) {
+      failed.push(error);
+    }
+  }
+  if (failed.length > 0) throw failed[0];
+}
+
 export interface Context {
   readonly config: Config;
   readonly logger: FastifyBaseLogger;
