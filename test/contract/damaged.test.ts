@@ -226,3 +226,19 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
   await close();
   return readFile(join(dataDir, "recalld.mdb"));
 }
+
+it("a damaged record of an erasure hides no other one", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "recalld-erasure-"));
+  const erasure = { scope: aScope("a"), logId: "log", begunAtMs: 0 };
+  const storage = await openLocal({ dataDir });
+  for (const id of ["a", "b", "c"]) await storage.erasures.begin({ id, ...erasure });
+  await storage.close();
+  const root = open({ path: join(dataDir, "recalld.mdb") });
+  await root.openDB<Buffer>("erasures", { encoding: "binary" }).put("b", Buffer.from("{spoilt"));
+  await root.close();
+  const again = await openLocal({ dataDir });
+  const lost = { id: "b", lost: true };
+  expect(await again.erasures.pending(9)).toEqual([{ id: "a", ...erasure }, lost, { id: "c", ...erasure }]);
+  await again.close();
+  await rm(dataDir, { recursive: true });
+});

@@ -22,6 +22,7 @@ export function erasuresContract(name: string, make: MakeDatabase): void {
       await used.reopen();
       expect(await erasures().pending(10)).toEqual([begun[1], begun[0]]);
       expect(await erasures().pending(1)).toEqual([begun[1]]);
+      expect(await erasures().pending(10, "a")).toEqual([begun[0]]);
       for (const { id } of begun) await erasures().end(id);
       expect(await erasures().pending(10)).toEqual([]);
     });

@@ -4,8 +4,9 @@ import {
   type LeftoverPorts,
   StoredFiles,
   startSweeping,
+  sweep,
 } from "../../src/memory/erasure/sweeping.js";
-import type { Erasure } from "../../src/memory/ports/erasures.js";
+import type { Erasure, LostErasure } from "../../src/memory/ports/erasures.js";
 
 /** Ports that have no more than a sweep asks them for. */
 function fake(ports: object): LeftoverPorts {
@@ -187,4 +188,34 @@ it("files of a dropped log are discarded though another log cannot be read", asy
   });
   await expect(discardOrphans(ports)).rejects.toThrow("it cannot be read");
   expect(discarded).toEqual(["dropped"]);
+});
+
+it("finishes erasures behind a thousand that fail and one that is damaged, and reports a failure", async () => {
+  const logs = [...Array.from({ length: 1_200 }, (_, i) => `stuck-${1_000 + i}`), "well"];
+  const erasures = new Map<string, Erasure | LostErasure>(
+    logs.map((logId) => [
+      logId,
+      { id: logId, logId, scope: { accountId: "acc", namespace: "n" }, begunAtMs: 0 },
+    ]),
+  );
+  erasures.set("a", { id: "a", lost: true });
+  const ports = fake({
+    erasures: {
+      pending: async (limit: number, after = "") =>
+        [...erasures.values()]
+          .filter(({ id }) => id > after)
+          .sort((a, b) => (a.id < b.id ? -1 : 1))
+          .slice(0, limit),
+      end: async (id: string) => void erasures.delete(id),
+    },
+    log: {
+      last: async (logId: string) => {
+        if (logId !== "well") throw new Error("stuck");
+      },
+    },
+    clock: { wallMs: () => 100_000 },
+  });
+  await expect(sweep(ports)).rejects.toThrow("the record of the erasure a is damaged");
+  expect(erasures.size).toBe(1_201);
+  expect(erasures.has("well")).toBe(false);
 });

@@ -274,7 +274,11 @@ export function erasuresOf(db: Database, process: Client): Erasures {
         if (!db.erasures.has(erasure.id)) db.erasures.set(erasure.id, erasure);
       }),
     end: (id) => db.request(process, () => void db.erasures.delete(id)),
-    pending: (limit) => db.request(process, () => [...db.erasures.values()].slice(0, limit)),
+    pending: (limit, after = "") =>
+      db.request(process, () => {
+        const behind = [...db.erasures.values()].filter(({ id }) => id > after);
+        return behind.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+      }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { every } from "../../concurrency/every.js";
-import { isUnavailable } from "../../errors.js";
+import { isUnavailable, unavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
 import { LogEndedError } from "../log/replica.js";
-import { allEntries } from "../log/walk.js";
+import { allEntries, allErasures } from "../log/walk.js";
 import { forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
@@ -27,8 +27,7 @@ const LISTS_MAX = 100;
 
 /** Time between two sweeps for interrupted erasures. */
 const SWEEP_MS = 60_000;
-/** Maximum number of erasures in one sweep, and the age at which no live process works on one any more. */
-const SWEEP_MAX = 1000;
+/** Age of an erasure at which no live process works on it any more. */
 const UNFINISHED_MS = 60_000;
 
 interface SweepingOptions {
@@ -84,18 +83,27 @@ export function startSweeping(
 
 /** Finishes erasures that a crash interrupted; returns their number. */
 export async function sweep(ports: ErasurePorts): Promise<number> {
-  const pending = await ports.erasures.pending(SWEEP_MAX);
-  const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
-  // Those of whole logs may take long.
-  left.sort((a, b) => Number(a.sequence === undefined) - Number(b.sequence === undefined));
-  const failures: unknown[] = [];
-  // An erasure that fails now must not block the others.
-  for (const erasure of left) {
-    ports.stopping?.throwIfAborted();
-    await finish(ports, erasure).catch((error) => failures.push(error));
+  const { erasures, clock, stopping } = ports;
+  let finished = 0;
+  const failed: unknown[] = [];
+  // Those of whole logs come last: they may take long.
+  for (const ofLogs of [false, true]) {
+    for await (const erasure of allErasures(erasures)) {
+      stopping?.throwIfAborted();
+      try {
+        if ("lost" in erasure) throw unavailable(`the record of the erasure ${erasure.id} is damaged`);
+        const isLeft = clock.wallMs() - erasure.begunAtMs > UNFINISHED_MS;
+        if (!isLeft || (erasure.sequence === undefined) !== ofLogs) continue;
+        await finish(ports, erasure);
+        finished++;
+      } catch (error) {
+        // An erasure that fails now must not block the others.
+        failed[0] ??= error;
+      }
+    }
   }
-  if (failures.length > 0) throw failures[0];
-  return left.length;
+  if (failed.length > 0) throw failed[0];
+  return finished;
 }
 
 /** Discards index files of logs that another replica has dropped. */

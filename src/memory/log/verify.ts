@@ -1,9 +1,9 @@
-import type { LogErasure } from "../ports/erasures.js";
+import type { Erasure, LogErasure } from "../ports/erasures.js";
 import { type Entry, entryAt, forgottenBy, isEnd, type Sequenced, type Stored } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
-import { allEntries, allLogIds, allNames } from "./walk.js";
+import { allEntries, allErasures, allLogIds, allNames } from "./walk.js";
 
 const ENTRIES_MANY = 512;
 const ERASURES_MAX = 100_000;
@@ -34,14 +34,14 @@ export interface Verified {
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
   const counted = { logIds: 0, memories: 0, erased: 0, indexes: 0 };
-  const pending: Pending[] = [
-    ...(await ports.erasures.pending(ERASURES_MAX)).filter(
-      (each): each is LogErasure => each.logId !== undefined,
-    ),
-    ...(await ports.secondaryIndexes.unerased(ERASURES_MAX)),
-  ];
+  const pending: Pending[] = await ports.secondaryIndexes.unerased(ERASURES_MAX);
+  const problems: string[] = [];
+  for await (const each of allErasures(ports.erasures)) {
+    if ("lost" in each) problems.push(`the record of the erasure ${each.id} is damaged`);
+    else if (isOfLog(each)) pending.push(each);
+  }
   const recall = { found: 0, compared: 0 };
-  const verified: Verified = { ...counted, recall, unfinished: pending.length, problems: [] };
+  const verified: Verified = { ...counted, recall, unfinished: pending.length, problems };
   const named = new Set<string>();
   for await (const { logId } of allNames(ports.names)) named.add(logId);
   for await (const logId of allLogIds(ports.log)) {
@@ -58,6 +58,10 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     }
   }
   return verified;
+}
+
+function isOfLog(erasure: Erasure): erasure is LogErasure {
+  return erasure.logId !== undefined;
 }
 
 /** An erasure that is not finished: of one memory, or of a whole log. */

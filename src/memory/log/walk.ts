@@ -1,3 +1,4 @@
+import type { Erasure, Erasures, LostErasure } from "../ports/erasures.js";
 import type { Entry, Log, Projection, Range, Sequenced } from "../ports/log.js";
 import type { Listed, Named, Names, NamespaceHead, Scope } from "../ports/names.js";
 
@@ -43,6 +44,14 @@ export function allLogIds(log: Log): AsyncGenerator<string> {
   return through<string, string>(
     (after = "") => log.logIds({ after, limit: LIST_MANY }),
     (logId) => logId,
+  );
+}
+
+/** Walks through all erasures that have not ended. */
+export function allErasures(erasures: Erasures): AsyncGenerator<Erasure | LostErasure> {
+  return through<Erasure | LostErasure, string>(
+    (after) => erasures.pending(LIST_MANY, after),
+    ({ id }) => id,
   );
 }
 

@@ -92,6 +92,7 @@ async function atOnceIn({ namespaces }: Ports, scope: Scope): Promise<number> {
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
 async function finishBroken(ports: Ports, logId: string): Promise<void> {
   for (const erasure of await ports.erasures.pending(PENDING_MAX)) {
-    if (erasure.logId === logId && erasure.sequence !== undefined) await finish(ports, erasure);
+    if (!("lost" in erasure) && erasure.logId === logId && erasure.sequence !== undefined)
+      await finish(ports, erasure);
   }
 }

@@ -14,11 +14,17 @@ export interface Erasure {
 
 export type LogErasure = Erasure & { readonly logId: string };
 
+/** A record of an erasure that is damaged: nobody knows what it was to erase. */
+export interface LostErasure {
+  readonly id: string;
+  readonly lost: true;
+}
+
 /** The port to the running erasures. Every adapter passes `test/contract/erasures.ts`. */
 export interface Erasures {
   /** Records an erasure, unless its id is known; it survives a crash once this resolves. */
   begin(erasure: Erasure): Promise<void>;
   end(id: string): Promise<void>;
-  /** Lists erasures that have not ended, at most `limit`, by id. */
-  pending(limit: number): Promise<Erasure[]>;
+  /** Lists erasures that have not ended, at most `limit`, by id, from behind the given one on. */
+  pending(limit: number, after?: string): Promise<(Erasure | LostErasure)[]>;
 }

@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
-import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import type { Erasure, Erasures, LostErasure } from "../../memory/ports/erasures.js";
 import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
 import type { Recent, Scope } from "../../memory/ports/names.js";
 import { durably, reading } from "./durably.js";
@@ -86,8 +86,20 @@ export class LocalErasures implements Erasures {
     return durably(this.#erasures, () => void this.#erasures.removeSync(id));
   }
 
-  async pending(limit: number): Promise<Erasure[]> {
-    return reading(() => [...this.#erasures.getRange({ limit })].map(({ value }) => value));
+  async pending(limit: number, after?: string): Promise<(Erasure | LostErasure)[]> {
+    const range = { limit, ...(after !== undefined && { start: after, exclusiveStart: true }) };
+    return reading(() => [...this.#erasures.getKeys(range)].flatMap((id) => this.#read(id) ?? []));
+  }
+
+  /** Reads one record by itself, so that a damaged one does not hide the others. */
+  #read(id: string): Erasure | LostErasure | undefined {
+    try {
+      return this.#erasures.get(id);
+    } catch (error) {
+      // It is not JSON.
+      if (error instanceof SyntaxError) return { id, lost: true };
+      throw error;
+    }
   }
 }
 

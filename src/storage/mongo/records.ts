@@ -68,8 +68,9 @@ export class MongoErasures implements Erasures {
     await withTimeout(this.#erasures.deleteOne({ _id: id }));
   }
 
-  async pending(limit: number): Promise<Erasure[]> {
-    const records = await withTimeout(this.#erasures.find({}, { sort: { _id: 1 }, limit }).toArray());
+  async pending(limit: number, after = ""): Promise<Erasure[]> {
+    const behind = { _id: { $gt: after } };
+    const records = await withTimeout(this.#erasures.find(behind, { sort: { _id: 1 }, limit }).toArray());
     return records.map(({ _id, ...erasure }) => ({ id: _id, ...erasure }));
   }
 }
