@@ -143,6 +143,23 @@ describe("pulling a model", () => {
     await expectFiles(folder, FILES);
   });
 
+  it("brings weights again that were deleted because their end was missing, which no length showed", async () => {
+    const { folder, hub, pull } = await setUp();
+    hub.disturb = ({ path }, response, content) => {
+      if (!path.endsWith(WEIGHTS) || content === undefined) return false;
+      response.useChunkedEncodingByDefault = false;
+      response.writeHead(200, { connection: "close" });
+      response.end(content.subarray(0, 2000));
+      return true;
+    };
+    await pull();
+    expect((await read(folder, WEIGHTS)).length).toBe(2000);
+    hub.disturb = () => false;
+    await rm(join(folder, WEIGHTS));
+    await pull();
+    await expectFiles(folder, FILES);
+  });
+
   it("takes a file that comes again only if it is what came first", async () => {
     const { folder, hub, pull } = await setUp();
     await pull();

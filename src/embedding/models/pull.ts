@@ -46,7 +46,7 @@ export interface ModelPlace {
 
 /**
  * Downloads what a model's folder lacks, of one commit of its repository. A file gets its name only when it
- * is whole; its hash is noted when it comes first, and what comes later must have the same.
+ * is whole; its hash is noted when the model first loads, and what comes later must have the same.
  *
  * @throws MemoryError that says what to do.
  */
@@ -56,11 +56,13 @@ export async function pullModel(place: ModelPlace, folder: string): Promise<void
     await removeAbandoned(folder);
     const lacking = new Set(await missingFiles(folder));
     const manifest = await pullDescription({ model, hub, folder });
+    let loads = true;
     await load({ ...place, hub, progress }, manifest).catch(async (error) => {
       // If all files have come, what loads the model says why it does not load.
       if ((await missingFiles(folder)).length > 0) throw error;
+      loads = false;
     });
-    await note(folder, { manifest, lacking });
+    await note(folder, { manifest, lacking, loads });
   } catch (error) {
     throw refusal(error, { model, folder, hub });
   } finally {
@@ -125,18 +127,21 @@ async function load(
   }
 }
 
-/** Notes the hashes of files that have none, and deletes a file that came now and differs from what came first. */
+/**
+ * Notes the hashes of files that have none, if the model loads: the end of a transfer may be missing. Deletes a file
+ * that came now and differs from what came first.
+ */
 async function note(
   folder: string,
-  { manifest, lacking }: { manifest: ModelManifest; lacking: ReadonlySet<string> },
+  { manifest, lacking, loads }: { manifest: ModelManifest; lacking: ReadonlySet<string>; loads: boolean },
 ): Promise<void> {
   const files: Record<string, string> = { ...manifest.files };
   for (const file of [...(await requiredFiles(folder)), ...OPTIONAL_FILES]) {
     const path = join(folder, file);
     if (!existsSync(path)) continue;
     const hash = await sha256Of(path);
-    files[file] ??= hash;
-    if (files[file] === hash || !lacking.has(file)) continue;
+    if (loads) files[file] ??= hash;
+    if ((files[file] ?? hash) === hash || !lacking.has(file)) continue;
     await rm(path);
     throw new Error(`${file} does not match the hash of its first download`);
   }
@@ -148,7 +153,7 @@ export async function noteUnfinished(folder: string): Promise<void> {
   const manifest = await readManifest(folder);
   if (manifest === undefined) return;
   const isNoted = (file: string) => manifest.files[file] !== undefined;
-  if (!(await requiredFiles(folder)).every(isNoted)) await note(folder, { manifest, lacking: new Set() });
+  if (!(await requiredFiles(folder)).every(isNoted)) await note(folder, { manifest, lacking: new Set(), loads: true });
 }
 
 /** Removes what killed transfers have left. */
