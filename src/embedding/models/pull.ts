@@ -153,7 +153,8 @@ export async function noteUnfinished(folder: string): Promise<void> {
   const manifest = await readManifest(folder);
   if (manifest === undefined) return;
   const isNoted = (file: string) => manifest.files[file] !== undefined;
-  if (!(await requiredFiles(folder)).every(isNoted)) await note(folder, { manifest, lacking: new Set(), loads: true });
+  if (!(await requiredFiles(folder)).every(isNoted))
+    await note(folder, { manifest, lacking: new Set(), loads: true });
 }
 
 /** Removes what killed transfers have left. */
