@@ -17,10 +17,10 @@ const METRICS: Partial<Record<Metric, string>> = {
 /** Metric that most products publish: its interval is shown. */
 const PUBLISHED: Metric = "sessionAny";
 
-/** True if a run has all that the comparison with others is made of. */
-export function canCompare({ retrieval, pooled, languages }: Results): boolean {
-  const sets = Object.keys(BENCHMARKS);
-  return sets.every((set) => set in retrieval && set in pooled) && Object.keys(languages).length > 0;
+/** True if a run has all that the comparison with others is made of, for all systems. */
+export function canCompare({ retrieval, pooled, languages }: Results, systems: readonly string[]): boolean {
+  const searched = Object.keys(BENCHMARKS).flatMap((set) => [retrieval[set]?.systems, pooled[set]?.systems]);
+  return [languages, ...searched].every((figures = {}) => systems.every((id) => id in figures));
 }
 
 /** Takes out of a run's results what the comparison is made of. */

@@ -49,8 +49,9 @@ async function measure(options: Options): Promise<void> {
   console.log(`${allTables(summarize(run.record))}\nwritten to ${path}`);
   if (options.quick) return;
   const results = summarize(run.record);
-  if (canCompare(results)) write(COMPARISON, comparisonIn(results));
-  if (run.isWhole([...MODELS, ...MODELS.map(hybridOf), "bm25"])) write(RESULTS, results);
+  const systems = [...MODELS, ...MODELS.map(hybridOf), "bm25"];
+  if (canCompare(results, systems)) write(COMPARISON, comparisonIn(results));
+  if (run.isWhole(systems)) write(RESULTS, results);
   writePage();
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { BUNDLED } from "../../dist/src/embedding/models/locate.js";
 
 export const SYSTEM_IDS = ["recalld", "chroma", "pgvector", "pgvector-http", "lancedb"] as const;
 export type SystemId = (typeof SYSTEM_IDS)[number];
@@ -58,7 +59,7 @@ export function readOptions(args: readonly string[]): Options {
       sizes: { type: "string" },
       rounds: { type: "string" },
       seconds: { type: "string" },
-      model: { type: "string", default: "bundled" },
+      model: { type: "string", default: BUNDLED },
       "models-dir": { type: "string", default: "data/models" },
     },
   });
@@ -89,6 +90,7 @@ export function readOptions(args: readonly string[]): Options {
     workers: Math.max(1, availableParallelism() - 1),
     complete:
       systems.length === SYSTEM_IDS.length &&
+      values.model === BUNDLED &&
       ["quick", "sizes", "rounds", "seconds"].every((name) => !values[name as keyof typeof values]),
     pageOnly: values.page,
   };

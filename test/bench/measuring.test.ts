@@ -90,6 +90,7 @@ describe("the options", () => {
       rounds: 1,
       secondsMax: 0.5,
     });
+    expect(readOptions(["--model", "Xenova/all-MiniLM-L6-v2"])).toMatchObject({ complete: false });
     expect(readOptions(["--systems", "chroma,recalld"])).toMatchObject({
       complete: false,
       systems: ["recalld", "chroma"],

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readOptions } from "../../eval/options.js";
 import { QUALITY, withTables } from "../../eval/page.js";
+import { canCompare } from "../../eval/page-compared.js";
 import { Progress } from "../../eval/progress.js";
 import type { Results } from "../../eval/results.js";
 import { Run } from "../../eval/run.js";
@@ -149,6 +150,17 @@ describe("an evaluation of made-up data, with the real service and the bundled m
     },
     RUN_TIMEOUT_MS,
   );
+
+  test("is compared with others only if it has all their sets, pooled too, for all systems", () => {
+    const systems = Object.keys(results.systems);
+    const { people } = results.retrieval as Record<string, Results["retrieval"][string]>;
+    const sets = { "longmemeval-s-user": people, locomo: people } as Results["retrieval"];
+    const whole = { ...results, retrieval: sets, pooled: sets };
+    expect(canCompare(whole, systems)).toBe(true);
+    expect(canCompare(whole, [...systems, "another"])).toBe(false);
+    expect(canCompare({ ...whole, pooled: {} }, systems)).toBe(false);
+    expect(canCompare(results, systems)).toBe(false);
+  });
 
   test("writes its tables between the page's markers, and nowhere else", () => {
     const names = [
