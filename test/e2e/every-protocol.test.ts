@@ -81,6 +81,9 @@ describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
     // The request id is logged, which a key must not be.
     expect(await echo(key)).not.toContain(key);
     expect(await echo(`trace-${key}`)).not.toContain(key);
+    const { newSecret } = await import("../../src/accounts/key.js");
+    for (const secret of [newSecret("session"), newSecret("code")])
+      expect(await echo(secret)).not.toContain(secret);
   });
 
   it("signs up, stores three memories and recalls them in order of meaning", async () => {

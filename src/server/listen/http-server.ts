@@ -24,10 +24,10 @@ import { shapeFastifyErrors } from "./unserved.js";
 const HSTS = "max-age=31536000";
 
 /**
- * Pattern of a caller's own request id that is taken over. It must not look like a key or a session's secret,
+ * Pattern of a caller's own request id that is taken over. It must not look like a key, a session's secret or a code,
  * because it is logged.
  */
-const REQUEST_ID = /^(?!.*rc[ls]_)[A-Za-z0-9._:-]{1,128}$/;
+const REQUEST_ID = /^(?!.*rc[lso]_)[A-Za-z0-9._:-]{1,128}$/;
 
 export interface HttpServerOptions {
   readonly readiness: Readiness;
