@@ -79,15 +79,21 @@ describe("a log that moves to another model", () => {
     const all = oldMemories(70);
     await service.write("a", all);
     let embedded = 0;
+    const limited = "the server limits its rate";
     const failing = slowly(Promise.resolve(), () => {
-      if (++embedded % 20 === 0) throw new Error("the server limits its rate");
+      if (++embedded % 20 === 0) throw new Error(limited);
     });
     const domain = domainOf(failing);
     let failures = 0;
     while (
       !(await move(domain, "a").then(
         () => true,
-        () => false,
+        (error) => {
+          // The operator has to know which memory keeps its namespace where it is.
+          const named = /^memory mem_[\w-]+ of the log \w+ could not be embedded by new$/;
+          expect(error).toMatchObject({ message: expect.stringMatching(named), cause: { message: limited } });
+          return false;
+        },
       ))
     )
       expect(++failures).toBeLessThan(8);
@@ -169,7 +175,7 @@ describe("a change that is given up", () => {
       },
       models,
     );
-    await expect(move(domainOf(dying), "a")).rejects.toThrow("killed");
+    await expect(move(domainOf(dying), "a")).rejects.toMatchObject({ cause: { message: "killed" } });
     const copy = inModelVersion(from, `e${models.length}`);
     // A busy machine reads fewer entries at a time, so the copy may be shorter than 64.
     const { sequence = 0 } = (await service.storage.log.last(copy)) ?? {};

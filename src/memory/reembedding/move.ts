@@ -135,14 +135,14 @@ async function copyTail(ports: MovePorts, { from, to, signal }: Copying): Promis
     const end = entries.findIndex(({ entry }) => isEnd(entry));
     const news = end < 0 ? entries : entries.slice(0, end);
     if (news.length === 0) return copied;
-    await copyEntries(ports, { to, news, signal });
+    await copyEntries(ports, { from, to, news, signal });
     await clock.yield();
   }
 }
 
 async function copyEntries(
   { log, modelVersions }: MovePorts,
-  { to, news, signal }: Omit<Copying, "from"> & { news: readonly Sequenced<Entry<"text">>[] },
+  { from, to, news, signal }: Copying & { news: readonly Sequenced<Entry<"text">>[] },
 ): Promise<void> {
   const forgotten = news.flatMap(({ entry }) => forgottenBy(entry) ?? []);
   // Erased before their tombstones are copied: after a crash, the next process begins after those.
@@ -150,7 +150,7 @@ async function copyEntries(
   const gone = new Set(forgotten);
   const { id } = await modelVersions.find(modelVersionOf(to));
   const atOnce = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
-  let failure: { readonly error: unknown } | undefined;
+  let failure: Error | undefined;
   const copies = await mapSome(news, atOnce, async ({ sequence, entry }): Promise<Appended | undefined> => {
     if (failure !== undefined) return undefined;
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
@@ -158,7 +158,9 @@ async function copyEntries(
     try {
       return { ...entry, ...(await modelVersions.embed(modelVersionOf(to), input)) };
     } catch (error) {
-      failure ??= { error };
+      failure ??= new Error(`memory ${entry.id} of the log ${from} could not be embedded by ${id}`, {
+        cause: error,
+      });
       return undefined;
     }
   });
@@ -167,7 +169,7 @@ async function copyEntries(
   // failed in each attempt.
   const entries = copies.slice(0, failed < 0 ? copies.length : failed) as Appended[];
   if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });
-  if (failure !== undefined) throw failure.error;
+  if (failure !== undefined) throw failure;
 }
 
 /** Reduces a memory to its number; an unreadable entry keeps its number too. */
