@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { modelFor, pinned } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
+import type { Log } from "../../src/memory/ports/log.js";
 import type { Pinned, SystemRecords } from "../../src/memory/ports/model-version.js";
+import type { Names } from "../../src/memory/ports/names.js";
+import { abandon } from "../../src/memory/reembedding/change-model.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };
@@ -89,5 +92,42 @@ describe("a database whose model was changed", () => {
     expect(() => modelFor("x/y", models)).toThrow(
       /^the database is pinned to a\/b \(.*but MODEL is x\/y; start with that model, .* recalld-admin reembed MODEL$/,
     );
+  });
+});
+
+describe("a change of the model", () => {
+  const to = (modelVersion: string, id: string): Pinned => ({ modelVersion, model: { ...PLAIN, id } });
+  const abandoned = async (models: Pinned[], meanwhile: Pinned[]) => {
+    const systemRecords: SystemRecords = {
+      models: async () => [...models],
+      pin: async ({ after, to }) => {
+        if (models.at(-1)?.modelVersion !== after) return false;
+        models.push(to);
+        return true;
+      },
+    };
+    const named = { scope: { accountId: "acc", namespace: "a" }, logId: "log" };
+    const names = {
+      listAll: async () => {
+        models.push(...meanwhile);
+        return [named];
+      },
+    } as unknown as Names;
+    const log = { last: async () => undefined } as unknown as Log;
+    await abandon({ systemRecords, names, log });
+    return models.map(({ model }) => model.id);
+  };
+
+  it("is given up by pinning the model before", async () => {
+    expect(await abandoned([to("", "a"), to("1", "b")], [])).toEqual(["a", "b", "a"]);
+    expect(await abandoned([to("", "a"), to("1", "b")], [to("2", "a")])).toEqual(["a", "b", "a"]);
+  });
+
+  it("is not given up if another operator has pinned a third model meanwhile", async () => {
+    const models = [to("", "a"), to("1", "b")];
+    await expect(abandoned(models, [to("2", "c")])).rejects.toThrow(
+      "another command has pinned the database to c meanwhile",
+    );
+    expect(models).toHaveLength(3);
   });
 });

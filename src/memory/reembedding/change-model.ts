@@ -21,17 +21,21 @@ type ChangePorts = Pick<DomainPorts, "systemRecords" | "log" | "names">;
  * Pins a database to a model; the services that use it move its namespaces there. Returns the model version, also if it
  * is pinned to that model already.
  *
- * @throws MemoryError `failed_precondition` if the database has no model yet.
+ * @param after the model version that the database must still be pinned to; any when left out
+ * @throws MemoryError `failed_precondition` if the database has no model yet, or is pinned to another one.
  */
 export async function pin(
   { systemRecords }: Pick<ChangePorts, "systemRecords">,
   model: ModelIdentity,
+  after?: ModelVersion,
 ): Promise<ModelVersion> {
   const models = await systemRecords.models();
   const present = models.at(-1);
   if (present === undefined)
     throw failedPrecondition(`the database holds nothing yet: start the service with MODEL=${model.id}`);
   if (isSame(present.model, model)) return present.modelVersion;
+  if (after !== undefined && present.modelVersion !== after)
+    throw failedPrecondition(`another command has pinned the database to ${present.model.id} meanwhile`);
   if (models.length >= PINS_MAX)
     throw failedPrecondition(
       `the database has had ${PINS_MAX} models, and can have no more: export and import`,
@@ -39,7 +43,7 @@ export async function pin(
   const modelVersion = randomBytes(4).toString("hex");
   const isPinned = await systemRecords.pin({ after: present.modelVersion, to: { modelVersion, model } });
   // If another command was quicker, the database is looked at anew.
-  return isPinned ? modelVersion : pin({ systemRecords }, model);
+  return isPinned ? modelVersion : pin({ systemRecords }, model, after);
 }
 
 /**
@@ -48,10 +52,11 @@ export async function pin(
  * @throws MemoryError `failed_precondition` if none is under way.
  */
 export async function abandon(ports: ChangePorts): Promise<ModelVersion> {
-  const before = (await ports.systemRecords.models()).at(-2);
-  if (before === undefined || (await look(ports)).left === 0)
+  const [before, present] = (await ports.systemRecords.models()).slice(-2);
+  if (before === undefined || present === undefined || (await look(ports)).left === 0)
     throw failedPrecondition("the model is not being changed");
-  return pin(ports, before.model);
+  // What another operator has pinned since is not what is given up.
+  return pin(ports, before.model, present.modelVersion);
 }
 
 /** State of a database's models, as its logs say. */
