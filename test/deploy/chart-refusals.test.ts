@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { reasonToSkip, refusal, type Values } from "../support/chart.js";
+import { values as defaults, reasonToSkip, refusal, render, schema, type Values } from "../support/chart.js";
 
 // Helm is started again and again, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -133,5 +133,23 @@ const refusals: readonly (readonly [why: string, values: Values, words: RegExp])
 describe.skipIf(reasonToSkip)(`the chart${reasonToSkip}`, () => {
   test.each(refusals)("refuses %s", (_why, values, words) => {
     expect(refusal(values)).toMatch(words);
+  });
+
+  test("names each block that is null and must not be, as one is whose every line is a comment", () => {
+    const said = refusal({ set: Object.fromEntries(schema.required.map((name: string) => [name, null])) });
+    for (const name of schema.required) expect(said).toContain(`- (root): ${name} is required`);
+  });
+
+  test("takes null for any other block", () => {
+    const optional = (
+      block: object,
+      { required = [], properties = {} }: typeof schema,
+    ): Record<string, unknown> =>
+      Object.fromEntries(
+        Object.entries(block)
+          .filter(([, value]) => typeof value === "object" && value !== null && !Array.isArray(value))
+          .map(([name, value]) => [name, required.includes(name) ? optional(value, properties[name]) : null]),
+      );
+    expect(render({ set: optional(defaults, schema) })).not.toEqual([]);
   });
 });
