@@ -5,9 +5,9 @@ import { lowerBound } from "../rows/lower-bound.js";
 import { compare, gather } from "./compare.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { vectorsAt } from "./graph-file.js";
+import type { GraphSegment } from "./graph-segment.js";
 import { keyOf, placesOf } from "./keys.js";
 import { quantize } from "./quantize.js";
-import type { Segment } from "./segment.js";
 
 /** Part of a graph's search, a third, within which it misses next to none, also of a query like no memory. */
 const MARGIN = 3;
@@ -40,7 +40,7 @@ export interface Found {
 }
 
 /** Part of a segment that a search of several graphs needs. */
-export type Searchable = Pick<Segment, "rows" | "vectors" | "expansionFor" | "collect" | "search">;
+export type Searchable = Pick<GraphSegment, "rows" | "vectors" | "expansionFor" | "collect" | "search">;
 
 /** A search of several graphs. */
 export interface GraphSearch {
@@ -53,7 +53,7 @@ export interface GraphSearch {
 }
 
 export interface FilteredSearch extends GraphSearch {
-  readonly segments: readonly Segment[];
+  readonly segments: readonly GraphSegment[];
   readonly among: Among;
   /** Number of memories to find. */
   readonly limit: number;
@@ -223,7 +223,7 @@ async function scan({ segments, vector, among, count }: FilteredSearch): Promise
 }
 
 /** Compares a vector with those of some keys that are in a segment's file, without those of removed memories. */
-function exactly(segment: Segment, vector: Float32Array, keys: Float64Array): Hit[] {
+function exactly(segment: GraphSegment, vector: Float32Array, keys: Float64Array): Hit[] {
   const { path, range, arrays } = segment;
   const [first, end] = [keyOf(range.after + 1, 0), keyOf(range.upto + 1, 0)];
   const own = keys.filter((key) => key >= first && key < end);

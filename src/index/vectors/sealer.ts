@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { graphPath } from "../segment-file.js";
 import type { Chunk } from "./chunk.js";
 import type { DescribedGraph } from "./graph-file.js";
+import type { GraphSegment } from "./graph-segment.js";
 import type { IndexThread } from "./index-thread.js";
-import type { Segment } from "./segment.js";
 
 /** Number of vectors sent to the thread at a time: an abandoned build ends within a fraction of a second. */
 const SLICE_ROWS = 1024;
@@ -15,7 +15,7 @@ export interface Sealing {
   readonly path: string;
   readonly dimensions: number;
   /** Segment that the new one replaces. */
-  readonly base?: Segment | undefined;
+  readonly base?: GraphSegment | undefined;
   readonly chunks: readonly Chunk[];
   /** Memories that were removed since the sealing began. */
   readonly gone: ReadonlySet<number>;

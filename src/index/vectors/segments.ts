@@ -13,10 +13,10 @@ import {
   type Yield,
 } from "../segment-file.js";
 import type { Chunk } from "./chunk.js";
+import { GraphSegment } from "./graph-segment.js";
 import type { IndexThread } from "./index-thread.js";
 import type { SegmentArrays } from "./keys.js";
 import type { Sealer } from "./sealer.js";
-import { Segment } from "./segment.js";
 import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
@@ -52,10 +52,10 @@ export class Segments {
   /** Error of the last sealing, if it failed. */
   failure: unknown;
   readonly #closing = new AbortController();
-  #all: readonly Segment[] = [];
+  #all: readonly GraphSegment[] = [];
   #sealing: Promise<void> | undefined;
   /** The new segment, which is not searched before its file is written. */
-  #sealed: Segment | undefined;
+  #sealed: GraphSegment | undefined;
   /** Resolves when the sealing that writes a file has ended; a removed memory may be in that file before. */
   #writing: Promise<unknown> | undefined;
   /** Memories that were removed since the sealing under way began. */
@@ -70,7 +70,7 @@ export class Segments {
     private readonly options: SegmentsOptions,
   ) {}
 
-  get all(): readonly Segment[] {
+  get all(): readonly GraphSegment[] {
     return this.#all;
   }
 
@@ -91,7 +91,7 @@ export class Segments {
   }
 
   /** Runs work on the present segments, whose files and memory are there until it ends. */
-  reading<T>(work: (segments: readonly Segment[]) => Promise<T>): Promise<T> {
+  reading<T>(work: (segments: readonly GraphSegment[]) => Promise<T>): Promise<T> {
     const reading = work(this.#all).finally(() => this.#readings.delete(reading));
     this.#readings.add(reading);
     return reading;
@@ -109,7 +109,7 @@ export class Segments {
       const read = await readWhole(found, this.options);
       if (this.#closing.signal.aborted || read === undefined) break;
       const { arrays, file } = read;
-      const segment = new Segment({ path: found.path, range: { after, upto }, graph, arrays, thread });
+      const segment = new GraphSegment({ path: found.path, range: { after, upto }, graph, arrays, thread });
       this.#all = [...this.#all, segment];
       files.keep(segment, file, found);
     }
@@ -168,7 +168,7 @@ export class Segments {
   }
 
   /** The last segment, if it has room. */
-  get #lastWithSpace(): Segment | undefined {
+  get #lastWithSpace(): GraphSegment | undefined {
     const last = this.#all.at(-1);
     const free = this.options.segmentRowsMax - (last?.vectors ?? 0);
     return free >= this.options.tailRowsMax ? last : undefined;
@@ -176,7 +176,7 @@ export class Segments {
 
   #begin(
     folder: string,
-    base: Segment | undefined,
+    base: GraphSegment | undefined,
     { rows = this.options.segmentRowsMax - (base?.vectors ?? 0) } = {},
   ): void {
     this.#removed.clear();
@@ -196,7 +196,7 @@ export class Segments {
       });
   }
 
-  async #seal(folder: string, base: Segment | undefined, rows: number): Promise<void> {
+  async #seal(folder: string, base: GraphSegment | undefined, rows: number): Promise<void> {
     const chunks = rows > 0 ? this.tail.freeze(rows) : [];
     let drop = false;
     let end = () => {};
@@ -228,13 +228,13 @@ export class Segments {
       base,
       chunks,
       onWriting,
-    }: { base: Segment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
-  ): Promise<Segment> {
+    }: { base: GraphSegment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
+  ): Promise<GraphSegment> {
     const { dimensions, files, sealer, thread } = this.options;
     const path = newPath(folder);
     const { signal } = this.#closing;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    let sealed: Segment;
+    let sealed: GraphSegment;
     const overwriting = { ranges: [], rows: [] };
     try {
       const sealing = { path, dimensions, base, chunks, gone: this.#removed, signal, onWriting };
@@ -242,7 +242,7 @@ export class Segments {
       const arrays = { live: Bits.all(keys.length).words, keys, slots, sums };
       const after = base?.range.after ?? this.#upto;
       const upto = chunks.at(-1)?.upto ?? base?.range.upto ?? after;
-      sealed = new Segment({ path, range: { after, upto }, graph, arrays, thread });
+      sealed = new GraphSegment({ path, range: { after, upto }, graph, arrays, thread });
     } catch (error) {
       // After a failure, such as a full disk, the file is useless and takes room.
       await rm(graphPath(path), { force: true });
@@ -270,7 +270,7 @@ export class Segments {
   }
 
   /** Closes segments that no search begins to use any more. */
-  async #close(segments: readonly Segment[]): Promise<void> {
+  async #close(segments: readonly GraphSegment[]): Promise<void> {
     await Promise.allSettled(this.#readings);
     for (const segment of segments) segment.close();
   }

@@ -2,11 +2,11 @@ import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../m
 import type { Found as FoundFile } from "../segment-file.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
+import type { GraphSegment } from "./graph-segment.js";
 import { type Found, searchFiltered, searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "./part.js";
-import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { Tail } from "./tail.js";
 
@@ -138,7 +138,7 @@ export class UsearchIndex implements VectorPart {
   }
 
   /** Finds at least `count` of the nearest vectors, or all. What is sealed meanwhile is found where it was. */
-  async #nearest(segments: readonly Segment[], asked: Asked): Promise<Found> {
+  async #nearest(segments: readonly GraphSegment[], asked: Asked): Promise<Found> {
     const { vector, count, limit, among } = asked;
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
@@ -158,7 +158,7 @@ export class UsearchIndex implements VectorPart {
   }
 
   /** Searches the segments again exactly, and compares. No call waits for it. */
-  #checkRecall(vector: Float32Array, segments: readonly Segment[], hits: readonly Hit[]): void {
+  #checkRecall(vector: Float32Array, segments: readonly GraphSegment[], hits: readonly Hit[]): void {
     const { background, onChecked, onTrouble } = this.options;
     const exactly = async () => {
       const nearest: Hit[] = [];

@@ -16,7 +16,7 @@ const GONE_SHARE_MAX = 0.3;
 /** Vectors that were found, the nearest first. */
 type Collected = Pick<Matches, "distances"> & { readonly keys: ArrayLike<number | bigint> };
 
-export interface SegmentOptions {
+export interface GraphSegmentOptions {
   /** Path of its files without their endings. */
   readonly path: string;
   readonly range: Range;
@@ -30,7 +30,7 @@ export interface SegmentOptions {
  * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
  * with zeros. It is searched where it lies, in the system's memory for files.
  */
-export class Segment implements Filed {
+export class GraphSegment implements Filed {
   readonly part = "vectors";
   readonly range: Range;
   readonly graph: GraphLayout;
@@ -49,7 +49,7 @@ export class Segment implements Filed {
   #compactRows: Int8Array | undefined;
 
   /** Opens files, which must be whole. */
-  constructor({ path, range, graph, arrays, thread }: SegmentOptions) {
+  constructor({ path, range, graph, arrays, thread }: GraphSegmentOptions) {
     this.#thread = thread;
     this.path = graphPath(path);
     this.range = range;
