@@ -4,7 +4,7 @@ import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Log } from "../../src/memory/ports/log.js";
 import type { Pinned, SystemRecords } from "../../src/memory/ports/model-version.js";
 import type { Names } from "../../src/memory/ports/names.js";
-import { abandon } from "../../src/memory/reembedding/change-model.js";
+import { abandon, linesOf, look } from "../../src/memory/reembedding/change-model.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };
@@ -121,6 +121,21 @@ describe("a change of the model", () => {
   it("is given up by pinning the model before", async () => {
     expect(await abandoned([to("", "a"), to("1", "b")], [])).toEqual(["a", "b", "a"]);
     expect(await abandoned([to("", "a"), to("1", "b")], [to("2", "a")])).toEqual(["a", "b", "a"]);
+  });
+
+  it("names the namespaces that are left, ten at most", async () => {
+    const systemRecords = { models: async () => [to("", "a"), to("1", "b")] } as unknown as SystemRecords;
+    const named = Array.from({ length: 12 }, (_, i) => ({
+      scope: { accountId: "acc", namespace: `n${i}` },
+      logId: `log${i}`,
+    }));
+    const names = { listAll: async () => named } as unknown as Names;
+    const log = { last: async () => undefined } as unknown as Log;
+    const lines = linesOf(await look({ systemRecords, names, log }));
+    expect(lines.slice(-11)).toEqual([
+      "0 of 12 namespaces have vectors of b, 0 of 0 entries are made",
+      ...named.slice(0, 10).map((_, i) => `n${i} of acc, log log${i}, is left`),
+    ]);
   });
 
   it("is not given up if another operator has pinned a third model meanwhile", async () => {

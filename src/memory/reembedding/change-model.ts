@@ -6,12 +6,15 @@ import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import { isEnd } from "../ports/log.js";
 import { inModelVersion, type ModelVersion, modelVersionOf, type Pinned } from "../ports/model-version.js";
+import type { Named } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
 const LOOK_MS = 500;
 const LOOK_SHARE = 10;
+/** Maximum number of namespaces to be moved that a status names. */
+const NAMED_MAX = 10;
 /** Maximum number of times that a database is pinned to a model. */
 const PINS_MAX = 1_000;
 
@@ -68,6 +71,8 @@ export interface ModelStatus {
   readonly copied: number;
   /** Number of namespaces that are still to be moved, or have copies that are still to be erased. */
   readonly left: number;
+  /** Some of those namespaces. */
+  readonly waiting: readonly Named[];
 }
 
 /** Namespaces, and entries of their logs, that have vectors of a model. */
@@ -80,11 +85,13 @@ interface Held {
 /** Looks at the log of every namespace, a bounded number of names at a time. */
 export async function look({ systemRecords, log, names }: ChangePorts): Promise<ModelStatus> {
   const all = await systemRecords.models();
-  if (all.length === 0) return { models: [], copied: 0, left: 0 };
+  if (all.length === 0) return { models: [], copied: 0, left: 0, waiting: [] };
   const pins = new Pins(all);
   const models: Held[] = [];
+  const waiting: Named[] = [];
   let [copied, left] = [0, 0];
-  for await (const { logId } of allNames(names)) {
+  for await (const named of allNames(names)) {
+    const { logId } = named;
     const last = await log.last(logId);
     const model = pins.modelOf(modelVersionOf(logId));
     if (model !== undefined) {
@@ -96,14 +103,17 @@ export async function look({ systemRecords, log, names }: ChangePorts): Promise<
     }
     const isThere = pins.isAtPresent(logId) && !(last && isEnd(last.entry));
     if (!isThere) copied += (await log.last(inModelVersion(logId, pins.present.modelVersion)))?.sequence ?? 0;
-    if (!isThere || (await staleCopiesOf(log, { pins, logId })).length > 0) left++;
+    if (!isThere || (await staleCopiesOf(log, { pins, logId })).length > 0) {
+      left++;
+      if (waiting.length < NAMED_MAX) waiting.push(named);
+    }
   }
-  return { pinned: pins.present, models, copied, left };
+  return { pinned: pins.present, models, copied, left, waiting };
 }
 
-/** Formats a status, one line for each model and one in all. */
+/** Formats a status, one line for each model, one in all, and one for each of the namespaces that it names. */
 export function linesOf(status: ModelStatus): string[] {
-  const { pinned, models, left } = status;
+  const { pinned, models, left, waiting } = status;
   if (pinned === undefined) return ["the database is empty"];
   return [
     `the database is pinned to ${describe(pinned.model)}`,
@@ -112,6 +122,9 @@ export function linesOf(status: ModelStatus): string[] {
         `${count(namespaces)} namespaces with ${count(entries)} entries have vectors of ${describe(model)}`,
     ),
     left === 0 ? "nothing is left to move" : progressOf(status),
+    ...waiting.map(
+      ({ scope: { accountId, namespace }, logId }) => `${namespace} of ${accountId}, log ${logId}, is left`,
+    ),
   ];
 }
 
