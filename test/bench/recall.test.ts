@@ -10,7 +10,7 @@ test.skipIf(process.platform !== "linux")(
   "the bench of recalls compares with the bare server, and shows what took the main thread's time (Linux only: it reads /proc)",
   async () => {
     const small = ["--memories", "60", "--callers", "4", "--seconds", "0.5", "--rounds", "1", "--profile"];
-    const { stdout } = await run("npx", ["tsx", "bench/recall.ts", ...small], {
+    const { stdout } = await run(process.execPath, ["--import", "tsx", "bench/recall.ts", ...small], {
       cwd: ROOT,
       timeout: 150_000,
     });
@@ -32,6 +32,8 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")("the bench of recalls refuses a wrong number", async () => {
-  const wrong = run("npx", ["tsx", "bench/recall.ts", "--callers", "none"], { cwd: ROOT });
+  const wrong = run(process.execPath, ["--import", "tsx", "bench/recall.ts", "--callers", "none"], {
+    cwd: ROOT,
+  });
   await expect(wrong).rejects.toThrow("--callers is none; it must be a number above 0");
 });

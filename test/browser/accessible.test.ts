@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { type Place, placesOf } from "./places.js";
 import { sentences } from "./sentences.js";
 import {
@@ -34,7 +34,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
     const caller = await signUp(server.url);
     key = caller.key;
@@ -45,7 +45,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
   }, 120_000);
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   const visitAll = async (page: Page, places: readonly Place[]) => {

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { openMore } from "./places.js";
 import {
   leaveBrowser,
@@ -30,7 +30,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     caller = await signUp(server.url);
     for (const [i, text] of TEXTS.entries()) {
       await caller.store({
@@ -46,7 +46,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
   });
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   async function open(query = "", namespace = "home"): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import {
   leaveBrowser,
   NO_CHROMIUM,
@@ -21,7 +21,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
     caller = await signUp(server.url);
     ({ page, faults } = await openVisitor(browser, server.url));
@@ -29,7 +29,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
   });
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   const choice = (name: string) => page.getByRole("combobox", { name, exact: true });

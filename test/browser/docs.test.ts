@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { findings, leaveBrowser, NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
 
 /** Pages of every kind, none of them long: the introduction, a guide with tables, a file, a folder. */
@@ -15,12 +15,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
   });
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   it("open by the address of a section, and show it below the bar", async () => {

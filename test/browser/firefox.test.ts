@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import type { Report } from "./firefox/visit.js";
 import { needPortal } from "./visitor.js";
 
@@ -27,7 +27,7 @@ describe.skipIf(PROGRAM === undefined)(
 
     beforeAll(async () => {
       needPortal();
-      server = await startServer();
+      server = await sharedServer();
       caller = await signUp(server.url);
       for (const text of ["Ada lives in Lisbon.", "The standup is at ten."])
         await caller.store({ text, namespace: "home", metadata: { source: "chat" } });
@@ -40,7 +40,6 @@ describe.skipIf(PROGRAM === undefined)(
       );
       report = JSON.parse(stdout) as Report;
     }, 240_000);
-    afterAll(() => server?.stop());
 
     it("shows every page, wide and narrow, with nothing that axe finds", () => {
       expect(report.visited).toHaveLength(2 * PAGES.length);

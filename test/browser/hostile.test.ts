@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { callerAt } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, startServer, type TestServer } from "../support/server.js";
 import {
   leaveBrowser,
   NO_CHROMIUM,
@@ -33,13 +33,12 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
     key = await fill(server.url);
   }, 60_000);
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   it("shows markup in text, metadata, namespace, key name and email as text, everywhere", async () => {

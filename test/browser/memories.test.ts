@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { openMore } from "./places.js";
 import {
   leaveBrowser,
@@ -24,7 +24,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     caller = await signUp(server.url);
     for (const [i, text] of ["Ada lives in Paris.", "Ada drinks tea.", "Rex is a dog."].entries()) {
       await caller.store({ text, namespace: "home", metadata: { i } });
@@ -36,7 +36,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
   });
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   async function open(text: string): Promise<void> {

@@ -5,7 +5,7 @@ import { openapi } from "../../gen/openapi.js";
 import { groupsOf } from "../../web/src/reference/calls.js";
 import type { Document } from "../../web/src/reference/openapi.js";
 import { type Caller, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import {
   leaveBrowser,
   NO_CHROMIUM,
@@ -29,13 +29,12 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the API reference", (
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
     caller = await signUp(server.url);
   });
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   async function open(name: string) {

@@ -4,7 +4,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { openMenu, openMore } from "./places.js";
 import {
   leaveBrowser,
@@ -41,7 +41,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
     caller = await signUp(server.url);
     await caller.store({ text: "Ada lives in Lisbon.", namespace: "home" });
@@ -49,7 +49,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
   }, 60_000);
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   /** Signs in with a new key, on a screen of the given width. */

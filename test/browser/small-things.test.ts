@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { leaveBrowser, NO_CHROMIUM, needPortal, openBrowser, openVisitor, visit } from "./visitor.js";
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the portal", () => {
@@ -13,7 +13,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
 
   beforeAll(async () => {
     needPortal();
-    server = await startServer();
+    server = await sharedServer();
     browser = await openBrowser();
     ({ page } = await openVisitor(browser, server.url, {
       permissions: ["clipboard-read", "clipboard-write"],
@@ -24,7 +24,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
   }, 60_000);
   afterAll(async () => {
     await leaveBrowser(browser);
-    await server?.stop();
   });
 
   it("takes a key with Bearer before it, and says what is wrong with other letters", async () => {

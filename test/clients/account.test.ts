@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type NamespaceClient, Recalld, signUp } from "../../clients/typescript/src/index.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { openProxy } from "./proxy.js";
 import { scriptedFetch } from "./scripted.js";
 
@@ -9,13 +9,12 @@ let recalld: Recalld;
 let accountId: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   const opened = await signUp({ email: "ana@example.com" }, { baseUrl: server.url });
   expect(opened).toMatchObject({ plan: "free", callsUsed: 0, replayed: false });
   ({ accountId } = opened);
   recalld = new Recalld({ apiKey: opened.apiKey, baseUrl: server.url });
 }, 60_000);
-afterAll(() => server?.stop());
 
 describe("the account", () => {
   test("tells itself, its usage and its last calls", async () => {

@@ -2,22 +2,21 @@ import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { memoryTools } from "../../clients/typescript/src/adapters/ai-sdk.js";
 import { RecalldRetriever } from "../../clients/typescript/src/adapters/langchain.js";
 import { Recalld } from "../../clients/typescript/src/index.js";
 import { memoryToolHandlers } from "../../clients/typescript/src/memory-tool.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 let server: TestServer;
 let recalld: Recalld;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   recalld = new Recalld({ apiKey: await signUp(server.url), baseUrl: server.url });
 }, 60_000);
-afterAll(() => server?.stop());
 
 describe("LangChain's retriever", () => {
   test("finds documents by meaning, as a recall is set", async () => {

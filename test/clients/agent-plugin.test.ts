@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Recalld } from "../../clients/typescript/src/client.js";
 import { ROOT, read } from "../support/documents.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 // Each hook is a process of its own, beside all other tests.
@@ -32,13 +32,12 @@ describe("the plugin for coding agents", () => {
   let key: string;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     key = await signUp(server.url);
     recalld = new Recalld({ apiKey: key, baseUrl: server.url });
     await recalld.store({ namespace: "code-shop", text: NEWS });
   }, 60_000);
   afterAll(async () => {
-    await server?.stop();
     rmSync(folder, { recursive: true });
   });
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { Recalld, RecalldError, type WatchEvent } from "../../clients/typescript/src/index.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { type LosingProxy, openProxy } from "./proxy.js";
 import { signUp } from "./sign-up.js";
 
@@ -9,11 +9,10 @@ let apiKey: string;
 let recalld: Recalld;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   apiKey = await signUp(server.url);
   recalld = new Recalld({ apiKey, baseUrl: server.url });
 }, 60_000);
-afterAll(() => server?.stop());
 
 describe("the client", () => {
   test("stores and recalls, with a request id on every answer", async () => {

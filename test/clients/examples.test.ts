@@ -1,18 +1,17 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../support/documents.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 let server: TestServer;
 let key: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   key = await signUp(server.url);
 }, 60_000);
-afterAll(() => server?.stop());
 
 /** Talks to an example, a line at a time, until its input ends. Returns what it said. */
 async function talk(example: string, lines: readonly string[]): Promise<string[]> {

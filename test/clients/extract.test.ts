@@ -5,7 +5,7 @@ import { json, text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Recalld } from "../../clients/typescript/src/client.js";
 import { ROOT } from "../support/documents.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 // Each run is a program that is compiled as it starts.
@@ -26,7 +26,7 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
   let asked: Asked | undefined;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     key = await signUp(server.url);
     recalld = new Recalld({ apiKey: key, baseUrl: server.url });
     model = createServer(async (request, response) => {
@@ -39,7 +39,6 @@ describe("examples/extract.ts, with a stand-in for the chat model", () => {
   }, 60_000);
   afterAll(async () => {
     model.close();
-    await server?.stop();
   });
 
   async function extract(

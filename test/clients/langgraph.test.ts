@@ -1,19 +1,18 @@
 import { Embeddings } from "@langchain/core/embeddings";
 import { AsyncBatchedStore, type BaseStore, InMemoryStore, type Item } from "@langchain/langgraph-checkpoint";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { RecalldStore } from "../../clients/typescript/src/adapters/langgraph.js";
 import { Recalld } from "../../clients/typescript/src/index.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 let server: TestServer;
 let recalld: Recalld;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   recalld = new Recalld({ apiKey: await signUp(server.url), baseUrl: server.url });
 }, 60_000);
-afterAll(() => server?.stop());
 
 /** The server's own vectors, so that InMemoryStore has the scores that recalld must have. */
 class ServersVectors extends Embeddings {

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { Recalld } from "../../clients/typescript/src/index.js";
 import {
   type MemoryToolCommand,
   MemoryToolError,
   memoryToolHandlers,
 } from "../../clients/typescript/src/memory-tool.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 let server: TestServer;
 let recalld: Recalld;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   recalld = new Recalld({ apiKey: await signUp(server.url), baseUrl: server.url });
 }, 60_000);
-afterAll(() => server?.stop());
 
 /** Runs commands one after the other, as a model's program would. Returns what the model is told. */
 async function told(namespace: string, commands: readonly MemoryToolCommand[]): Promise<string[]> {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import vm from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blocks, ROOT, read, section } from "../support/documents.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
 const PACKAGE = join(ROOT, "clients/typescript");
@@ -42,7 +42,7 @@ function checkTypes(...files: string[]): void {
 }
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   env = { RECALLD_URL: server.url, RECALLD_API_KEY: await signUp(server.url) };
   run("npm", ["pack", "--pack-destination", folder], PACKAGE);
   const [archive = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
@@ -50,7 +50,6 @@ beforeAll(async () => {
   run("npm", ["install", "--offline", "--no-audit", "--no-fund", `./${archive}`]);
 }, TIMEOUT_MS);
 afterAll(async () => {
-  await server?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CallOptions, type Clock, Recalld, RecalldError } from "../../clients/typescript/src/index.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 import {
   openScripted,
   type Received,
@@ -15,12 +15,11 @@ const SILENCES_MS = [45_000, 60_000];
 let server: TestServer;
 let scripted: ScriptedServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
   scripted = await openScripted(server.url);
 }, 60_000);
 afterAll(async () => {
   scripted?.close();
-  await server?.stop();
 });
 
 /** Fields whose keys are the caller's own. */

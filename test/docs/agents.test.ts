@@ -1,10 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { Recalld } from "../../clients/typescript/src/client.js";
 import { signUp } from "../support/caller.js";
 import { blocks, read } from "../support/documents.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 const GUIDE = read("docs/agents.md");
 const missing = ["bash", "curl"].filter((name) => spawnSync(name, ["--version"]).status !== 0);
@@ -14,10 +14,9 @@ describe("docs/agents.md", () => {
   let env: { RECALLD_URL: string; RECALLD_API_KEY: string };
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     env = { RECALLD_URL: server.url, RECALLD_API_KEY: (await signUp(server.url)).key };
   }, 60_000);
-  afterAll(() => server?.stop());
 
   test("has a loop whose third turn knows what the first one said, and corrects and forgets", async () => {
     const code = blocks(GUIDE, "ts")

@@ -1,13 +1,13 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { Recalld } from "../../clients/typescript/src/client.js";
 import { openapi } from "../../gen/openapi.js";
 import { type Call, groupsOf } from "../../web/src/reference/calls.js";
 import type { Document } from "../../web/src/reference/openapi.js";
 import { samplesOf } from "../../web/src/reference/samples.js";
 import { type Caller, signUp } from "../support/caller.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Programs start here for each sample, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000 });
@@ -25,10 +25,9 @@ describe("the samples of the reference", () => {
   let caller: Caller;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     caller = await signUp(server.url);
   });
-  afterAll(() => server?.stop());
 
   /** Returns a sample with ids that there are in place of those of the document's examples. */
   async function sampleOf(call: Call, language: string): Promise<string> {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DataFolder } from "../../eval/data-folder.js";
 import { signUp } from "../support/caller.js";
 import { blocks, ROOT, read, section } from "../support/documents.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 // Each line starts a process, beside all other tests.
 vi.setConfig({ testTimeout: 120_000 });
@@ -22,12 +22,11 @@ describe.skipIf(missing !== "")(
     let env: NodeJS.ProcessEnv;
 
     beforeAll(async () => {
-      server = await startServer();
+      server = await sharedServer();
       const { key } = await signUp(server.url);
       env = { PATH: process.env.PATH, HOME: folder, RECALLD_URL: server.url, RECALLD_API_KEY: key };
     }, 60_000);
     afterAll(async () => {
-      await server?.stop();
       rmSync(folder, { recursive: true });
     });
 

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
 import { connect } from "../support/mcp.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { sharedServer, type TestServer } from "../support/server.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const FOLDER = `${ROOT}/dist/mcpb`;
@@ -15,9 +15,8 @@ describe("the bundle for desktop apps", () => {
   let server: TestServer;
   beforeAll(async () => {
     execFileSync(process.execPath, ["scripts/build-mcpb.js"], { cwd: ROOT });
-    server = await startServer();
+    server = await sharedServer();
   }, 60_000);
-  afterAll(() => server?.stop());
 
   const manifest = () => JSON.parse(readFileSync(`${FOLDER}/manifest.json`, "utf8"));
 

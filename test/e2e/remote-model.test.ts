@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changeModelUnderLoad } from "../faults/reembed.js";
 import { recalld } from "../support/admin.js";
@@ -12,6 +13,10 @@ import { newDataDir, runUntilExit, startServer } from "../support/server.js";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const KEY = "sk-secret-1234";
+/** Time for several texts of a server that takes as long for them as one with a real model. */
+const BATCH_MS = 250;
+/** More load would keep the cores from the other tests, and from the change itself. */
+const PAUSE_MS = 50;
 
 let embedding: FakeEmbeddingServer;
 let env: Record<string, string>;
@@ -150,18 +155,23 @@ describe("recalld model", () => {
 
 describe("changing between a model that is loaded and one on a server, under load", () => {
   it.each([
-    ["there", { id: "openai:test", from: "bundled" }],
-    ["back", { id: "bundled", from: "openai:test" }],
-  ])("fails no call, mixes no models and goes on after kill -9, %s", async (_, { id, from }) => {
+    ["there", { id: "openai:test", from: "bundled", memories: 600 }],
+    ["back", { id: "bundled", from: "openai:test", memories: 1_500 }],
+  ])("fails no call, mixes no models and goes on after kill -9, %s", async (_, { id, from, memories }) => {
+    // So fast a server would move so few memories before the command shows any progress.
+    embedding.disturb = async ({ input }) => {
+      if (input.length > 1) await sleep(BATCH_MS);
+      return false;
+    };
     const dataDir = newDataDir();
     const figures = await changeModelUnderLoad({
       start: (more) => startServer({ dataDir, env: more }),
       replicas: 1,
       env: { DATA_DIR: dataDir },
       model: { id, env: { ...env, MODEL: from } },
-      memories: 3_000,
-      // Such small vectors are moved in seconds: of fewer, the command may show no progress before it is over.
+      memories,
       killAt: 0.05,
+      pauseMs: PAUSE_MS,
       seed: 1,
     });
     expect(figures.kills).toBe(1);

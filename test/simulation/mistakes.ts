@@ -10,6 +10,7 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier takes what is missing in the original for deleted",
+    seed: 21,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -94,7 +95,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a move leaves behind what was stored since the copy",
-    seed: 22,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -110,6 +110,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a drop leaves the copy that another process makes",
+    seed: 113,
     changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
@@ -134,7 +135,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
-    seed: 56,
     changes: [
       [
         "memory/log/replica.ts",
@@ -168,12 +168,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 470,
+    seed: 245,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 117,
+    seed: 118,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -265,7 +265,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 112,
+    seed: 280,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {

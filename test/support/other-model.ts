@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { packageRoot } from "../../src/embedding/models/locate.js";
+import { program } from "./program.js";
 import { newDataDir } from "./server.js";
 
 export const OTHER_MODEL = "test/other";
@@ -39,5 +40,5 @@ export function earlierRelease(modelsDir: string): string {
     cpSync(join(root, copied), join(folder, copied), { recursive: true });
   symlinkSync(modelsDir, join(folder, "models"));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  return join(folder, "dist/src/main.js");
+  return join(folder, relative(root, program("main")));
 }
