@@ -70,8 +70,8 @@ const SINGLE: readonly Scenario[] = [
     jsonOnly,
   ),
 
-  ...["0001-01-01T00:00:00Z", "2016-03-05T09:30:00.123+01:00", "9999-12-31T23:59:59.999999999Z"].map((event_time) =>
-    taken(`event_time ${event_time}`, { event_time }),
+  ...["0001-01-01T00:00:00Z", "2016-03-05T09:30:00.123+01:00", "9999-12-31T23:59:59.999999999Z"].map(
+    (event_time) => taken(`event_time ${event_time}`, { event_time }),
   ),
   taken("event_time beside an expiry", { event_time: "2016-03-05T09:30:00Z", ttl: "60s" }),
   // No calendar has the last two.
