@@ -116,10 +116,16 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
 
   it("fits a phone: nothing but code and tables is wider than the screen", async () => {
     const { page } = await openVisitor(browser, server.url, { viewport: { width: 320, height: 640 } });
-    await signInWith(page, server.url, key);
+    const caller = await signUp(server.url);
+    const long = { text: "tea ".repeat(300), namespace: NAMESPACE, event_time: "2016-03-05T09:30:00Z" };
+    await caller.call("POST /store", { body: long });
+    await caller.store({ text: "tea", namespace: "x".repeat(200) });
+    await caller.call("POST /recall", { body: { namespace: NAMESPACE } });
+    await signInWith(page, server.url, caller.key);
     for (const { name, hash } of PLACES) {
       await visit(page, server.url, hash);
       expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(320);
+      expect(await page.evaluate(CUT_OFF), name).toEqual([]);
     }
     await page.context().close();
   }, 120_000);
@@ -146,6 +152,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     await page.context().close();
   });
 });
+
+/** Lists what reaches beyond the screen, where only code, tables that scroll and names that end in dots may. */
+const CUT_OFF = `[...document.querySelectorAll("main *")]
+  .filter((each) => !each.closest("pre, table:not(.cards), .cut *") && each.getBoundingClientRect().right > innerWidth)
+  .map(({ className, textContent }) => className + ": " + textContent)`;
 
 /** Opens an account with a memory, and returns a key that may only read it. */
 async function openReader(url: string): Promise<string> {

@@ -95,6 +95,7 @@ describe("reflection", () => {
     ["google.protobuf.FieldDescriptorProto.TYPE_STRING", "its value, which stands beside it"],
     ["google.protobuf.NULL_VALUE", "a value of an enum in a package"],
     ["buf.validate.field", "an extension"],
+    ["google.rpc.BadRequest", "a detail of errors"],
   ])("finds the file of %s, %s", async (name) => {
     expect(await symbol(name)).toBeInstanceOf(Array);
   });

@@ -1,4 +1,5 @@
 import type { Condition, Field, Order, SystemField, Test } from "../../memory/ports/condition.js";
+import { finderOf } from "../../memory/requests/find-bytes.js";
 import { testerOf } from "../../memory/requests/matches.js";
 import { Bits } from "../rows/bits.js";
 import { isRemoved, rowIn } from "../rows/inverted.js";
@@ -253,6 +254,7 @@ function* addContaining(
 ): Generator<void> {
   const { counts, keys, starts } = nodes;
   const bytes = Buffer.from(keys.buffer, keys.byteOffset, keys.length);
+  const find = finderOf(text);
   for (let first = from; first < to; ) {
     const end = Math.min(
       to,
@@ -260,12 +262,12 @@ function* addContaining(
     );
     const slice = bytes.subarray(starts[first], starts[end]);
     const begin = starts[first] as number;
-    for (let at = slice.indexOf(text); at >= 0; ) {
+    for (let at = find(slice); at >= 0; ) {
       const node = lowerBound(starts, begin + at + 1, { from: first, to: end }) - 1;
       // Zeros of erased texts are between others. Where one goes beyond its node, so do all behind it in the same node.
       const isWithin = begin + at + text.length <= (starts[node + 1] as number);
       if (isWithin) yield* addRows(nodes, { from: node, to: node + 1 }, into);
-      at = slice.indexOf(text, (starts[nextLiving(counts, node + 1, end)] as number) - begin);
+      at = find(slice, (starts[nextLiving(counts, node + 1, end)] as number) - begin);
     }
     yield;
     first = end;

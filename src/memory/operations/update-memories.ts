@@ -1,3 +1,4 @@
+import { Pauses } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
@@ -130,9 +131,12 @@ async function updateFrom(
   let missed = false;
   /** What the key's rate refused. */
   let refused: unknown;
+  const pauses = new Pauses();
 
   const update = async (memory: Shown) => {
     const { id } = memory;
+    // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
+    await pauses.ifDue();
     const after = changedBy(wanted, memory);
     if (canonicalMetadata(after) === canonicalMetadata(memory.metadata)) {
       unchanged++;

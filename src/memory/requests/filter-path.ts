@@ -103,15 +103,18 @@ export function parseRemoved(paths: readonly string[]): readonly Path[] {
 
 /** Returns metadata without what is at some paths. Paths lead through objects, not through arrays. */
 export function without(metadata: JsonObject, paths: readonly Path[]): JsonObject {
-  return paths.reduce((rest, path) => withoutOne(rest, path), metadata);
-}
-
-function withoutOne(object: JsonObject, [key = "", ...inner]: Path): JsonObject {
+  // In one go: each path alone would copy all other keys.
+  const byKey = new Map<string, Path[]>();
+  for (const [key = "", ...inner] of paths) {
+    const inside = byKey.get(key);
+    if (inside) inside.push(inner);
+    else byKey.set(key, [inner]);
+  }
   // No key is assigned to an object, because one may be __proto__.
-  const entries = Object.entries(object).flatMap(([each, value]): [string, typeof value][] => {
-    if (each !== key) return [[each, value]];
-    if (inner.length === 0) return [];
-    return [[each, isObject(value) ? withoutOne(value, inner) : value]];
+  const entries = Object.entries(metadata).flatMap(([key, value]): [string, typeof value][] => {
+    const inside = byKey.get(key) ?? [];
+    if (inside.some((inner) => inner.length === 0)) return [];
+    return [[key, inside.length > 0 && isObject(value) ? without(value, inside) : value]];
   });
   return Object.fromEntries(entries);
 }

@@ -7,6 +7,7 @@ import {
   type Value,
 } from "../ports/condition.js";
 import { eachValue, type See } from "./filter-path.js";
+import { finderOf } from "./find-bytes.js";
 import type { JsonObject } from "./metadata.js";
 
 /** Code units from here on are not in the order of the code points that they belong to. */
@@ -59,13 +60,16 @@ export function testerOf(test: Test): (value: Value, isElement: boolean) => bool
   if (test.op === "exists") return () => true;
   if (test.op === "in") return (value) => value !== CONTAINER && test.values.has(value);
   if (test.op === "prefix") return (value) => typeof value === "string" && value.startsWith(test.text);
-  if (test.op === "contains") return (value, isElement) => contains(value, { isElement, sought: test.value });
+  if (test.op === "contains") return containsTester(test.value);
   return orderTester(test);
 }
 
-function contains(value: Value, { isElement, sought }: { isElement: boolean; sought: Value }): boolean {
-  if (isElement) return value === sought;
-  return typeof value === "string" && typeof sought === "string" && value.includes(sought);
+function containsTester(sought: Value): (value: Value, isElement: boolean) => boolean {
+  const find = typeof sought === "string" ? finderOf(Buffer.from(sought)) : undefined;
+  return (value, isElement) => {
+    if (isElement) return value === sought;
+    return find !== undefined && typeof value === "string" && find(Buffer.from(value)) >= 0;
+  };
 }
 
 function orderTester({ op, than }: { op: Order; than: string | number }): (value: Value) => boolean {

@@ -24,6 +24,10 @@ export function parseInstant(text: string): number | undefined {
 
 type Six = [number, number, number, number, number, number];
 
+/**
+ * An instant or a length in milliseconds, whose parts become half of one. A double holds no nanoseconds of our time:
+ * 59.999999999 seconds would become a whole minute.
+ */
 export function instantOf({ seconds, nanos }: { seconds: number; nanos: number }): number {
   const rest = nanos % 1_000_000;
   return seconds * 1000 + (nanos - rest) / 1_000_000 + (rest > 0 ? 0.5 : 0);

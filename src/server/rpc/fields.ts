@@ -31,8 +31,6 @@ import { type Expiry, instantOf } from "../../memory/requests/times.js";
 import { etagOf } from "../../memory/versions/current-version.js";
 import type { Shown } from "../../memory/versions/fetch.js";
 
-const MS_PER_SECOND = 1_000;
-const NANOS_PER_MS = 1_000_000;
 const NANOS_MAX = 999_999_999;
 
 /**
@@ -102,7 +100,7 @@ export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): num
 export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
   // Protobuf's binary form has more than the rules of these messages allow.
   if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
-  return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
+  return instantOf({ seconds: Number(seconds), nanos });
 }
 
 export function storedOf(stored: StoredMemory) {

@@ -9,12 +9,13 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import * as v1 from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import * as v1alpha from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 
 /**
- * Lets clients such as grpcurl and `buf curl` ask for the contract of these services, and of no
- * others. Both versions of the protocol are served; they differ in nothing but their package.
+ * Lets clients such as grpcurl and `buf curl` ask for the contract of these services and of the details of errors, and
+ * of no others. Both versions of the protocol are served; they differ in nothing but their package.
  */
 export function registerReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const contract = readContract(services);
@@ -78,7 +79,7 @@ function extensionsOf(typeName: string, { extensions }: Contract): DescExtension
 
 /** Reads once all that can be asked for. */
 function readContract(services: readonly DescService[]) {
-  const files = withImports(services.map(({ file }) => file));
+  const files = withImports([...services.map(({ file }) => file), file_google_rpc_error_details]);
   const types = [...files.values()].flatMap((file) => [...nestedTypes(file)]);
   return {
     services,
