@@ -252,6 +252,28 @@ describe("the files of a log's index", () => {
     expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
   });
 
+  it("lose what is deleted in an older copy of the database, though nobody uses the namespace", async () => {
+    const options = { dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER };
+    const others = () =>
+      service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    await service.write("a", TEXTS.slice(0, 300).map(memoryOf));
+    await service.close();
+    const older = `${service.dataDir}-older`;
+    cpSync(service.dataDir, older, { recursive: true });
+    service = await TestService.open({ ...options, dataDir: service.dataDir });
+    await others().append("a", memoryOf("later memory", MEMORIES));
+    await recallBoth(roomOf().domain, "number77");
+    await service.close();
+    cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
+    service = await TestService.open({ ...options, dataDir: older });
+    await deleteMemory(others().ports, { caller: CALLER, namespace: "a", id: idOf(76) });
+    const { domain, indexes } = roomOf();
+    const [logId] = await indexes.stored();
+    expect(await indexes.holds(logId as string, [77])).toEqual([77]);
+    await new StoredFiles(domain.ports).catchUp();
+    expect(await indexes.holds(logId as string, [77, 301])).toEqual([]);
+  });
+
   it("are not used if an older copy of the database has memories that were erased before they were built", async () => {
     const options = { dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER };
     const logId = await service.write("a", TEXTS.map(memoryOf));

@@ -107,7 +107,11 @@ it("files that are far behind lose what others deleted within a minute after the
         const end = logId === "long" ? last : 2;
         const entries = Array.from({ length: Math.min(limit, end - from + 1) }, (_, i) => {
           const sequence = from + i;
-          return { sequence, entry: sequence === end ? { op: "delete", target: end - 1 } : { op: "erased" } };
+          const opId = "op";
+          return {
+            sequence,
+            entry: sequence === end ? { op: "delete", opId, target: end - 1 } : { op: "erased", opId },
+          };
         });
         return { entries, complete: from + limit > end };
       },
@@ -135,8 +139,11 @@ it("files of one log lose what others delete though those of many others fail", 
       },
     },
     log: {
-      read: async () => ({
-        entries: [{ sequence: 2, entry: { op: "delete", opId: "d", target: 1 } }],
+      read: async ({ from }: { from: number }) => ({
+        entries: [
+          { sequence: 1, entry: { op: "erased", opId: "op" } },
+          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
+        ].slice(from - 1),
         complete: true,
       }),
     },
@@ -159,8 +166,11 @@ it("files of a log that is not open wait for no index that is being built", asyn
       ifLogIsOpen: async (logId: string) => logId === "building" && new Promise(() => {}),
     },
     log: {
-      read: async () => ({
-        entries: [{ sequence: 2, entry: { op: "delete", opId: "d", target: 1 } }],
+      read: async ({ from }: { from: number }) => ({
+        entries: [
+          { sequence: 1, entry: { op: "erased", opId: "op" } },
+          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
+        ].slice(from - 1),
         complete: true,
       }),
     },

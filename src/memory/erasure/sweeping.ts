@@ -3,7 +3,7 @@ import { isUnavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
 import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
-import { forgottenBy, isEnd } from "../ports/log.js";
+import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
@@ -302,9 +302,18 @@ export class StoredFiles {
     return true;
   }
 
-  /** Finds the number up to which all of a log's files have its removals; undefined if none is whole. */
+  /**
+   * Finds the number up to which all of a log's files have its removals; undefined if none is whole. Files of another
+   * log, such as those made before an older copy of the database was restored, are discarded.
+   */
   async #markOf(logId: string): Promise<number | undefined> {
-    const marks = await this.ports.indexes.marksOf(logId);
+    const { indexes, log } = this.ports;
+    const marks = await indexes.marksOf(logId);
+    for (const { sequence, opId } of marks) {
+      if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
+      await indexes.discard(logId);
+      return undefined;
+    }
     return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
   }
 }
