@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
-import { discardOrphans, StoredFiles } from "../../src/memory/erasure/sweeping.js";
+import { discardOrphans, eraseExpired, StoredFiles } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
@@ -272,6 +272,34 @@ describe("the files of a log's index", () => {
     expect(await indexes.holds(logId as string, [77])).toEqual([77]);
     await new StoredFiles(domain.ports).catchUp();
     expect(await indexes.holds(logId as string, [77, 301])).toEqual([]);
+  });
+
+  it("are not used if an older copy of the database went another way, and the same memory has expired there", async () => {
+    const options = { dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER };
+    const others = () =>
+      service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    const goOn = async (text: string, i: number) => {
+      await others().append("a", memoryOf(text, i));
+      expect(await eraseExpired(others().ports)).toBe(1);
+    };
+    const [first = "", ...rest] = TEXTS.slice(0, 300);
+    await service.write("a", [
+      { ...memoryOf(first, 0), expiresAtMs: 1 },
+      ...rest.map((text, i) => memoryOf(text, i + 1)),
+    ]);
+    await service.close();
+    const older = `${service.dataDir}-older`;
+    cpSync(service.dataDir, older, { recursive: true });
+    service = await TestService.open({ ...options, dataDir: service.dataDir });
+    await goOn("the one way", 2000);
+    await recallBoth(roomOf().domain, "number77");
+    await service.close();
+    cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
+    service = await TestService.open({ ...options, dataDir: older });
+    await goOn("another branch", 2001);
+    const [found] = await recallBoth(roomOf().domain, "branch");
+    expect(found?.text).toBe("another branch");
+    expect(found?.words).toBeGreaterThan(0.5);
   });
 
   it("are not used if an older copy of the database has memories that were erased before they were built", async () => {
