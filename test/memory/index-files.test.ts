@@ -9,11 +9,12 @@ import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { recall } from "../../src/memory/operations/recall.js";
+import type { Embedder } from "../../src/memory/ports/embedder.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, type Domain, TestService, until } from "./domain.js";
+import { CALLER, type Domain, scopeOf, TestService, until } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
@@ -40,8 +41,10 @@ function roomOf({
   log,
   quietMs = 5,
   fileBytesMin = 1,
+  embedder = toyEmbedder,
 }: {
   log?: Log;
+  embedder?: Embedder;
   quietMs?: number;
   fileBytesMin?: number;
 } = {}): {
@@ -56,7 +59,7 @@ function roomOf({
     quietMs,
     onTrouble: (error) => troubles.push(error),
   });
-  const modelVersions = modelVersionsOf(toyEmbedder);
+  const modelVersions = modelVersionsOf(embedder);
   return { domain: service.domain({ modelVersions, indexes, ...(log && { log }) }), indexes };
 }
 
@@ -162,6 +165,30 @@ describe("the files of a log's index", () => {
     expect(await indexes.stored()).toEqual([logId]);
     await discardOrphans(domain.ports);
     expect(await indexes.stored()).toEqual([]);
+  });
+
+  it("are erased under no recall when another process moves the log", async () => {
+    const { logId, answer } = await indexed();
+    const { log, names } = service.storage;
+    const to = "f".repeat(20);
+    let meanwhile = async () => {};
+    const embed: Embedder["embed"] = async ({ text }) => {
+      await meanwhile();
+      return toyEmbedding(text);
+    };
+    const { domain, indexes } = roomOf({ embedder: { ...toyEmbedder, embed } });
+    await recallBoth(domain, "number77");
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      // The log is read to its end meanwhile.
+      await wait(50);
+      await log.append({ logId: to, from: 1, entries: TEXTS.map(memoryOf) });
+      await log.append({ logId, from: MEMORIES + 1, entries: [{ op: "moved", opId: "moved", to }] });
+      await names.rename(scopeOf("a"), { from: logId, to });
+      await discardOrphans(domain.ports);
+      expect(await indexes.stored()).not.toContain(logId);
+    };
+    expect(await recallBoth(domain, "number77")).toEqual(answer);
   });
 
   it.each(["used", "not used"])("lose what another process deletes, %s or not", async (use) => {

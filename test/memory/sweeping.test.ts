@@ -188,6 +188,7 @@ it("files of a dropped log are discarded though another log cannot be read", asy
       stored: async () => ["broken", "dropped"],
       discard: async (logId: string) => void discarded.push(logId),
     },
+    namespaces: { ifLogIsOpen: async () => false },
     log: {
       last: async (logId: string) => {
         if (logId === "broken") throw new Error("it cannot be read");

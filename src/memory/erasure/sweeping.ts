@@ -102,13 +102,20 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 export async function discardOrphans({
   indexes,
   log,
+  namespaces,
   stopping,
-}: Pick<ErasurePorts, "indexes" | "log" | "stopping">): Promise<void> {
+}: Pick<ErasurePorts, "indexes" | "log" | "namespaces" | "stopping">): Promise<void> {
   const logs = new WorkInLogs(stopping);
   for (const logId of await indexes.stored()) {
     await logs.run(logId, async () => {
-      const last = await log.last(logId);
-      if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
+      const entry = (await log.last(logId))?.entry;
+      if (entry !== undefined && !isEnd(entry)) return;
+      // A search that is under way goes on in the next log: it would find nothing in an index that is emptied.
+      await namespaces.ifLogIsOpen(logId, async (replica) => {
+        replica.hasEnded = true;
+        replica.end = entry;
+      });
+      await indexes.discard(logId);
     });
   }
   logs.end();
@@ -307,11 +314,13 @@ export class StoredFiles {
    * log, such as those made before an older copy of the database was restored, are discarded.
    */
   async #markOf(logId: string): Promise<number | undefined> {
-    const { indexes, log } = this.ports;
+    const { indexes, log, namespaces } = this.ports;
     const marks = await indexes.marksOf(logId);
     for (const { sequence, opId } of marks) {
       if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
-      await indexes.discard(logId);
+      // Whoever uses it by now finds that out by itself.
+      const isOpen = await namespaces.ifLogIsOpen(logId, async () => {});
+      if (!isOpen) await indexes.discard(logId);
       return undefined;
     }
     return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
