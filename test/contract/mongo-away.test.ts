@@ -1,6 +1,9 @@
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
+import { MongoClient, MongoNetworkError } from "mongodb";
 import { describe, expect, it, vi } from "vitest";
-import { openMongo } from "../../src/storage/mongo/open.js";
+import { connectionOf, openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { type StandIn, startStandIn } from "../support/mongo/stand-in.js";
 import { aCall } from "./calls.js";
@@ -9,6 +12,17 @@ import { aMemory, aScope, entriesOf, memoriesOf } from "./samples.js";
 const TEST_TIMEOUT_MS = 60_000;
 /** Maximum duration of any call while the database is unavailable. */
 const CALL_MS_MAX = 6_000;
+
+/** What the driver has within. */
+interface Driver {
+  readonly topology: { readonly s: { readonly servers: ReadonlyMap<string, { readonly monitor: Monitor }> } };
+}
+
+interface Monitor {
+  readonly connection: { readonly socket: Socket };
+  requestCheck(): void;
+  emit(event: "resetServer", error: Error): void;
+}
 
 const found = await openTestMongo();
 const [reason, uri] = "reason" in found ? [found.reason, ""] : ["", found.uri];
@@ -107,6 +121,32 @@ describe.skipIf(reason !== "")(
         const error = await openMongo({ uri: withPassword }).catch((error) => error);
         expect(error.message).toMatch(/^MONGODB_URI/);
         expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("S3cret");
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    it.concurrent(
+      "is connected to anew if the driver's monitor waits for ever for a socket that was destroyed",
+      async () => {
+        const client = new MongoClient(uri, { serverSelectionTimeoutMS: 100 });
+        await vi.waitFor(() => client.connect(), { timeout: 20_000 });
+        let aheadMs = 0;
+        const opened = { client, db: client.db() };
+        const { check, close } = connectionOf(opened, () => performance.now() + aheadMs);
+        await vi.waitFor(check, { timeout: 20_000 });
+        const { servers } = (client as unknown as Driver).topology.s;
+        const [{ monitor }] = [...servers.values()] as [{ monitor: Monitor }];
+        // The driver waits so long from one look at a server to the next.
+        await sleep(600);
+        monitor.connection.socket.destroy();
+        monitor.requestCheck();
+        monitor.emit("resetServer", new MongoNetworkError("the connections were cut"));
+        await sleep(1_000);
+        await expect(check()).rejects.toMatchObject({ code: "unavailable" });
+        aheadMs = 20_000;
+        await expect(check()).rejects.toMatchObject({ code: "unavailable" });
+        await vi.waitFor(check, { timeout: 20_000 });
+        await close();
       },
       TEST_TIMEOUT_MS,
     );

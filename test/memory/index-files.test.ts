@@ -4,16 +4,17 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { openIndexes } from "../../src/index/open.js";
-import { discardOrphans, StoredFiles } from "../../src/memory/erasure/sweeping.js";
+import { discardOrphans, eraseExpired, StoredFiles } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { recall } from "../../src/memory/operations/recall.js";
+import type { Embedder } from "../../src/memory/ports/embedder.js";
 import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, type Domain, TestService, until } from "./domain.js";
+import { CALLER, type Domain, scopeOf, TestService, until } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
@@ -40,8 +41,10 @@ function roomOf({
   log,
   quietMs = 5,
   fileBytesMin = 1,
+  embedder = toyEmbedder,
 }: {
   log?: Log;
+  embedder?: Embedder;
   quietMs?: number;
   fileBytesMin?: number;
 } = {}): {
@@ -56,7 +59,7 @@ function roomOf({
     quietMs,
     onTrouble: (error) => troubles.push(error),
   });
-  const modelVersions = modelVersionsOf(toyEmbedder);
+  const modelVersions = modelVersionsOf(embedder);
   return { domain: service.domain({ modelVersions, indexes, ...(log && { log }) }), indexes };
 }
 
@@ -164,6 +167,30 @@ describe("the files of a log's index", () => {
     expect(await indexes.stored()).toEqual([]);
   });
 
+  it("are erased under no recall when another process moves the log", async () => {
+    const { logId, answer } = await indexed();
+    const { log, names } = service.storage;
+    const to = "f".repeat(20);
+    let meanwhile = async () => {};
+    const embed: Embedder["embed"] = async ({ text }) => {
+      await meanwhile();
+      return toyEmbedding(text);
+    };
+    const { domain, indexes } = roomOf({ embedder: { ...toyEmbedder, embed } });
+    await recallBoth(domain, "number77");
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      // The log is read to its end meanwhile.
+      await wait(50);
+      await log.append({ logId: to, from: 1, entries: TEXTS.map(memoryOf) });
+      await log.append({ logId, from: MEMORIES + 1, entries: [{ op: "moved", opId: "moved", to }] });
+      await names.rename(scopeOf("a"), { from: logId, to });
+      await discardOrphans(domain.ports);
+      expect(await indexes.stored()).not.toContain(logId);
+    };
+    expect(await recallBoth(domain, "number77")).toEqual(answer);
+  });
+
   it.each(["used", "not used"])("lose what another process deletes, %s or not", async (use) => {
     const { logId } = await indexed();
     const { domain, indexes } = roomOf();
@@ -250,6 +277,56 @@ describe("the files of a log's index", () => {
     if (quietMs !== HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
     service = await TestService.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
     expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
+  });
+
+  it("lose what is deleted in an older copy of the database, though nobody uses the namespace", async () => {
+    const options = { dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER };
+    const others = () =>
+      service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    await service.write("a", TEXTS.slice(0, 300).map(memoryOf));
+    await service.close();
+    const older = `${service.dataDir}-older`;
+    cpSync(service.dataDir, older, { recursive: true });
+    service = await TestService.open({ ...options, dataDir: service.dataDir });
+    await others().append("a", memoryOf("later memory", MEMORIES));
+    await recallBoth(roomOf().domain, "number77");
+    await service.close();
+    cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
+    service = await TestService.open({ ...options, dataDir: older });
+    await deleteMemory(others().ports, { caller: CALLER, namespace: "a", id: idOf(76) });
+    const { domain, indexes } = roomOf();
+    const [logId] = await indexes.stored();
+    expect(await indexes.holds(logId as string, [77])).toEqual([77]);
+    await new StoredFiles(domain.ports).catchUp();
+    expect(await indexes.holds(logId as string, [77, 301])).toEqual([]);
+  });
+
+  it("are not used if an older copy of the database went another way, and the same memory has expired there", async () => {
+    const options = { dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER };
+    const others = () =>
+      service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
+    const goOn = async (text: string, i: number) => {
+      await others().append("a", memoryOf(text, i));
+      expect(await eraseExpired(others().ports)).toBe(1);
+    };
+    const [first = "", ...rest] = TEXTS.slice(0, 300);
+    await service.write("a", [
+      { ...memoryOf(first, 0), expiresAtMs: 1 },
+      ...rest.map((text, i) => memoryOf(text, i + 1)),
+    ]);
+    await service.close();
+    const older = `${service.dataDir}-older`;
+    cpSync(service.dataDir, older, { recursive: true });
+    service = await TestService.open({ ...options, dataDir: service.dataDir });
+    await goOn("the one way", 2000);
+    await recallBoth(roomOf().domain, "number77");
+    await service.close();
+    cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
+    service = await TestService.open({ ...options, dataDir: older });
+    await goOn("another branch", 2001);
+    const [found] = await recallBoth(roomOf().domain, "branch");
+    expect(found?.text).toBe("another branch");
+    expect(found?.words).toBeGreaterThan(0.5);
   });
 
   it("are not used if an older copy of the database has memories that were erased before they were built", async () => {

@@ -315,15 +315,21 @@ it("nothing more is told of a namespace that was dropped, and its position finds
   await expect(watching(ports, { position }).next()).rejects.toMatchObject({ reason: "POSITION_GONE" });
 });
 
-it("a position ahead of the log, as after a restored backup, is refused", async () => {
+it("a position that the log has not, as after a restored backup, is refused", async () => {
   const { service, ports } = await open();
   await service.write("n", [memory("mem_1")]);
   const { position } = await watching(ports).next();
   const [base] = JSON.parse(Buffer.from(position, "base64url").toString());
-  const ahead = Buffer.from(JSON.stringify([base, 2])).toString("base64url");
-  await expect(watching(ports, { position: ahead }).next()).rejects.toMatchObject({
-    reason: "POSITION_GONE",
-  });
+  for (const gone of [
+    [base, 2],
+    [base, 1, "another way on"],
+    [base, "end"],
+  ]) {
+    const ahead = Buffer.from(JSON.stringify(gone)).toString("base64url");
+    await expect(watching(ports, { position: ahead }).next()).rejects.toMatchObject({
+      reason: "POSITION_GONE",
+    });
+  }
 });
 
 it("a watch shows life, and says where it is", async () => {

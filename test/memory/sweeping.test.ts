@@ -108,7 +108,11 @@ it("files that are far behind lose what others deleted within a minute after the
         const end = logId === "long" ? last : 2;
         const entries = Array.from({ length: Math.min(limit, end - from + 1) }, (_, i) => {
           const sequence = from + i;
-          return { sequence, entry: sequence === end ? { op: "delete", target: end - 1 } : { op: "erased" } };
+          const opId = "op";
+          return {
+            sequence,
+            entry: sequence === end ? { op: "delete", opId, target: end - 1 } : { op: "erased", opId },
+          };
         });
         return { entries, complete: from + limit > end };
       },
@@ -136,8 +140,11 @@ it("files of one log lose what others delete though those of many others fail", 
       },
     },
     log: {
-      read: async () => ({
-        entries: [{ sequence: 2, entry: { op: "delete", opId: "d", target: 1 } }],
+      read: async ({ from }: { from: number }) => ({
+        entries: [
+          { sequence: 1, entry: { op: "erased", opId: "op" } },
+          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
+        ].slice(from - 1),
         complete: true,
       }),
     },
@@ -160,8 +167,11 @@ it("files of a log that is not open wait for no index that is being built", asyn
       ifLogIsOpen: async (logId: string) => logId === "building" && new Promise(() => {}),
     },
     log: {
-      read: async () => ({
-        entries: [{ sequence: 2, entry: { op: "delete", opId: "d", target: 1 } }],
+      read: async ({ from }: { from: number }) => ({
+        entries: [
+          { sequence: 1, entry: { op: "erased", opId: "op" } },
+          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
+        ].slice(from - 1),
         complete: true,
       }),
     },
@@ -179,6 +189,7 @@ it("files of a dropped log are discarded though another log cannot be read", asy
       stored: async () => ["broken", "dropped"],
       discard: async (logId: string) => void discarded.push(logId),
     },
+    namespaces: { ifLogIsOpen: async () => false },
     log: {
       last: async (logId: string) => {
         if (logId === "broken") throw new Error("it cannot be read");

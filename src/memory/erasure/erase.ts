@@ -43,10 +43,12 @@ export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<voi
 
 async function eraseOne(
   ports: ErasurePorts,
-  { id, scope, logId, sequence }: LogErasure & { sequence: number },
+  { scope, logId, sequence }: LogErasure & { sequence: number },
 ): Promise<void> {
   const { namespaces } = ports;
-  const tombstone = { op: "delete", opId: id, target: sequence } as const;
+  // Each tombstone has an id of its own: if an older copy of the database is restored, the same erasure may be finished
+  // there at the same number, behind other entries, for which index files would be taken.
+  const tombstone = { op: "delete", opId: newOperationId(), target: sequence } as const;
   const buried = await bury(ports, { scope, logId, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
     if (baseOf(replica.logId) === baseOf(logId)) replica.forget(sequence);

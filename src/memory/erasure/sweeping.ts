@@ -3,7 +3,7 @@ import { isUnavailable, unavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
 import { LogEndedError } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
-import { forgottenBy, isEnd } from "../ports/log.js";
+import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Named, Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
@@ -110,13 +110,20 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
 export async function discardOrphans({
   indexes,
   log,
+  namespaces,
   stopping,
-}: Pick<ErasurePorts, "indexes" | "log" | "stopping">): Promise<void> {
+}: Pick<ErasurePorts, "indexes" | "log" | "namespaces" | "stopping">): Promise<void> {
   const logs = new WorkInLogs(stopping);
   for (const logId of await indexes.stored()) {
     await logs.run(logId, async () => {
-      const last = await log.last(logId);
-      if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
+      const entry = (await log.last(logId))?.entry;
+      if (entry !== undefined && !isEnd(entry)) return;
+      // A search that is under way goes on in the next log: it would find nothing in an index that is emptied.
+      await namespaces.ifLogIsOpen(logId, async (replica) => {
+        replica.hasEnded = true;
+        replica.end = entry;
+      });
+      await indexes.discard(logId);
     });
   }
   logs.end();
@@ -310,9 +317,20 @@ export class StoredFiles {
     return true;
   }
 
-  /** Finds the number up to which all of a log's files have its removals; undefined if none is whole. */
+  /**
+   * Finds the number up to which all of a log's files have its removals; undefined if none is whole. Files of another
+   * log, such as those made before an older copy of the database was restored, are discarded.
+   */
   async #markOf(logId: string): Promise<number | undefined> {
-    const marks = await this.ports.indexes.marksOf(logId);
+    const { indexes, log, namespaces } = this.ports;
+    const marks = await indexes.marksOf(logId);
+    for (const { sequence, opId } of marks) {
+      if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
+      // Whoever uses it by now finds that out by itself.
+      const isOpen = await namespaces.ifLogIsOpen(logId, async () => {});
+      if (!isOpen) await indexes.discard(logId);
+      return undefined;
+    }
     return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
   }
 }

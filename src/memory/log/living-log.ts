@@ -13,6 +13,8 @@ export interface LivingLog {
   readonly logId: string;
   /** The number of its last entry; 0 if it has none. */
   readonly last: number;
+  /** The id of the operation that wrote that entry. */
+  readonly opId: string | undefined;
   /** True if that entry ended it, and the name is about to become free. */
   readonly dropped: boolean;
 }
@@ -35,7 +37,8 @@ export async function followMoves(log: Log, from: string): Promise<LivingLog> {
   for (let move = 0; move < MOVES_MAX; move++) {
     const last = await log.last(logId);
     if (last?.entry.op !== "moved") {
-      return { logId, last: last?.sequence ?? 0, dropped: last?.entry.op === "drop" };
+      const { sequence = 0, entry } = last ?? {};
+      return { logId, last: sequence, opId: entry?.opId, dropped: entry?.op === "drop" };
     }
     logId = last.entry.to;
   }

@@ -255,9 +255,13 @@ export class Replica {
     }
   }
 
-  /** Returns what was found, unless a memory that was answered as stored just before an index failed may be missing. */
+  /**
+   * Returns what was found, unless a memory that was answered as stored just before an index failed may be missing, or
+   * all of a log that has ended, whose index is emptied.
+   */
   #whole<T>(found: T): T {
     if (this.broken) throw failed();
+    if (this.hasEnded) throw new LogEndedError();
     return found;
   }
 

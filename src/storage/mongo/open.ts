@@ -113,10 +113,50 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     erasures: new MongoErasures(db),
     recent: new MongoRecent(db),
     exclusive: false,
+    ...connectionOf({ client, db }),
+  };
+}
+
+/** Time without an answer after which all connections are opened anew. */
+const ANEW_MS = 15_000;
+
+/**
+ * Watches and closes the connection to a database. If that does not answer for some time, all is opened anew: the driver
+ * waits for ever for a socket that was destroyed under a write, and never connects again if that was its monitor's.
+ */
+export function connectionOf(
+  { client, db }: ReturnType<typeof clientOf>,
+  nowMs = () => performance.now(),
+): Pick<Storage, "check" | "close"> {
+  let answeredMs = nowMs();
+  let opening: Promise<unknown> | undefined;
+  let isClosing = false;
+  const openAnew = async () => {
+    await client.close();
+    if (!isClosing) await client.connect();
+  };
+  return {
     check: async () => {
-      await withTimeout(db.command({ ping: 1 }));
+      try {
+        await withTimeout(db.command({ ping: 1 }));
+        answeredMs = nowMs();
+      } catch (error) {
+        // If it fails, the database is still away, and the next check tries again.
+        if (nowMs() - answeredMs > ANEW_MS) {
+          opening ??= openAnew()
+            .catch(() => {})
+            .finally(() => {
+              opening = undefined;
+            });
+        }
+        throw error;
+      }
     },
-    close: () => client.close(),
+    close: async () => {
+      isClosing = true;
+      await opening;
+      await client.close();
+    },
   };
 }
 

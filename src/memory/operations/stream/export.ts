@@ -3,7 +3,7 @@ import { MemoryError, unavailable } from "../../../errors.js";
 import { type LivingLog, livingLogOf } from "../../log/living-log.js";
 import type { Filter } from "../../ports/condition.js";
 import { isMemory, type Projected, type Stored } from "../../ports/log.js";
-import { baseOf, modelVersionOf } from "../../ports/model-version.js";
+import { modelVersionOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { authorizeFree } from "../../requests/authorize.js";
@@ -13,7 +13,7 @@ import type { JsonObject } from "../../requests/metadata.js";
 import { shownOf } from "../../versions/fetch.js";
 import { LogReader } from "./log-reader.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
-import { BEFORE_ALL, type Position, positionToken } from "./position.js";
+import { BEFORE_ALL, positionBehind, positionToken } from "./position.js";
 
 const EXPORT_FORMAT = "recalld-export";
 const EXPORT_VERSION = 1;
@@ -68,7 +68,7 @@ function headerOf(
   { namespace }: Scope,
   living: LivingLog | undefined,
 ) {
-  const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
+  const at = living ? positionBehind(living) : BEFORE_ALL;
   const model = living && modelVersions.pins.modelOf(modelVersionOf(living.logId));
   return {
     format: EXPORT_FORMAT,

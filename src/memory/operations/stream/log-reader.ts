@@ -1,7 +1,5 @@
 import { followMoves, MOVES_MAX, movesOnAndOn } from "../../log/living-log.js";
 import type { Log, Projection, Tail } from "../../ports/log.js";
-import { baseOf } from "../../ports/model-version.js";
-import type { Position } from "./position.js";
 
 /** A slice of a log; empty if the log was dropped, whatever it still holds. */
 export interface Slice<W extends Projection> extends Tail<W> {
@@ -29,10 +27,6 @@ export class LogReader<W extends Projection> {
 
   get logId(): string {
     return this.#logId;
-  }
-
-  get position(): Position {
-    return { base: baseOf(this.#logId), after: this.after };
   }
 
   /** Reads what follows the last entry that was taken, at most `limit` entries and one slice. */

@@ -1,4 +1,6 @@
 import { invalid, MemoryError } from "../../../errors.js";
+import type { LivingLog } from "../../log/living-log.js";
+import { baseOf } from "../../ports/model-version.js";
 import { listIn, tokenOf } from "../../requests/page.js";
 
 /**
@@ -10,16 +12,23 @@ export interface Position {
   readonly base: string;
   /** The number of the last entry that was seen. */
   readonly after: number | "end";
+  /** The id of the operation that wrote that entry: after a restored backup, another may have its number. */
+  readonly opId?: string | undefined;
 }
 
 /** Position of a namespace that has no log: its first one is read from the start. */
 export const BEFORE_ALL: Position = { base: "", after: "end" };
 
+/** Position behind the last entry of a log. */
+export function positionBehind({ logId, last, opId, dropped }: LivingLog): Position {
+  return dropped ? { base: baseOf(logId), after: "end" } : { base: baseOf(logId), after: last, opId };
+}
+
 const BASE = /^[\da-f]{1,64}$/;
 
 /** Makes the token of a position, which only this program reads. */
-export function positionToken({ base, after }: Position): string {
-  return tokenOf([base, after]);
+export function positionToken({ base, after, opId }: Position): string {
+  return tokenOf(opId === undefined ? [base, after] : [base, after, opId]);
 }
 
 /**
@@ -29,13 +38,14 @@ export function positionToken({ base, after }: Position): string {
  */
 export function parsePosition(token: string, field = "position"): Position | undefined {
   if (token === "") return undefined;
-  const [base, after, ...more] = listIn(token) ?? [];
+  const [base, after, opId, ...more] = listIn(token) ?? [];
   const isNumber = Number.isSafeInteger(after) && Number(after) >= 0;
   const isBase = typeof base === "string" && (BASE.test(base) || (base === "" && after === "end"));
-  if (!isBase || (after !== "end" && !isNumber) || more.length > 0) {
+  const isMark = opId === undefined || (typeof opId === "string" && isNumber);
+  if (!isBase || (after !== "end" && !isNumber) || !isMark || more.length > 0) {
     throw invalid(field, "is none that a watch or an export gave; leave it out to begin now");
   }
-  return { base, after: after as Position["after"] };
+  return { base, after: after as Position["after"], opId: opId as Position["opId"] };
 }
 
 /** Makes the refusal of a position whose log is not the namespace's. */

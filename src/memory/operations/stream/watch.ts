@@ -7,7 +7,14 @@ import { isExpired } from "../../versions/current-version.js";
 import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
-import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
+import {
+  BEFORE_ALL,
+  type Position,
+  parsePosition,
+  positionBehind,
+  positionGone,
+  positionToken,
+} from "./position.js";
 
 /** Longest time without an event. */
 export const HEARTBEAT_MS = 15_000;
@@ -93,19 +100,22 @@ class Watching {
   async #begin(from: Position | undefined): Promise<void> {
     const living = await livingLogOf(this.ports, this.watched.scope);
     if (from !== undefined) this.#at = from;
-    else if (living !== undefined) {
-      this.#at = { base: baseOf(living.logId), after: living.dropped ? "end" : living.last };
+    else if (living !== undefined) this.#at = positionBehind(living);
+    const { base, after, opId } = this.#at;
+    const isHere = living !== undefined && baseOf(living.logId) === base;
+    if (after === "end") {
+      if (isHere && !living.dropped) throw positionGone();
+      // The log behind the end of another is found when the watch looks for its next log.
+      return;
     }
-    const { base, after } = this.#at;
-    // The log behind the end of another is found when the watch looks for its next log.
-    if (after === "end") return;
-    if (living === undefined || baseOf(living.logId) !== base || after > living.last) throw positionGone();
+    if (!isHere || after > living.last) throw positionGone();
+    const { log } = this.ports;
+    if (opId !== undefined && (await entryAt(log, living.logId, after))?.opId !== opId) throw positionGone();
     this.#open(living.logId, after);
   }
 
   #open(logId: string, after: number): void {
     this.#reader = new LogReader(this.ports.log, { logId, after, what: "text" });
-    this.#at = this.#reader.position;
   }
 
   async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
@@ -120,7 +130,7 @@ class Watching {
       if (this.#isOver) return;
       const change = await changeOf(this.ports, reader.logId, each);
       reader.after = each.sequence;
-      this.#at = reader.position;
+      this.#at = { base: this.#at.base, after: each.sequence, opId: each.entry.opId };
       if (change === undefined) continue;
       await this.#prove();
       yield change.kind === "dropped" ? this.#ended() : this.#told(change);
@@ -159,7 +169,10 @@ class Watching {
       return living === undefined || living.dropped || baseOf(living.logId) === base ? undefined : living;
     };
     const found = await next();
-    if (found !== undefined) return this.#open(found.logId, 0);
+    if (found !== undefined) {
+      this.#at = { base: baseOf(found.logId), after: 0 };
+      return this.#open(found.logId, 0);
+    }
     const topic = nameTopic(scope);
     await this.#wait({ key: `${base} ${topic}`, topic, look: async () => (await next()) !== undefined });
   }
