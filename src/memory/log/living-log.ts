@@ -11,8 +11,9 @@ export const MOVES_MAX = 16;
 /** The log that a namespace's next entry goes to. */
 export interface LivingLog {
   readonly logId: string;
-  /** The number of its last entry; 0 if it has none. */
+  /** The number of its last entry, and the operation that wrote it; 0 and "" if it has none. */
   readonly last: number;
+  readonly opId: string;
   /** True if that entry ended it, and the name is about to become free. */
   readonly dropped: boolean;
 }
@@ -35,7 +36,8 @@ export async function followMoves(log: Log, from: string): Promise<LivingLog> {
   for (let move = 0; move < MOVES_MAX; move++) {
     const last = await log.last(logId);
     if (last?.entry.op !== "moved") {
-      return { logId, last: last?.sequence ?? 0, dropped: last?.entry.op === "drop" };
+      const { sequence = 0, entry } = last ?? {};
+      return { logId, last: sequence, opId: entry?.opId ?? "", dropped: entry?.op === "drop" };
     }
     logId = last.entry.to;
   }

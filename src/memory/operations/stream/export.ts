@@ -13,7 +13,7 @@ import type { JsonObject } from "../../requests/metadata.js";
 import { shownOf } from "../../versions/fetch.js";
 import { LogReader } from "./log-reader.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
-import { BEFORE_ALL, type Position, positionToken } from "./position.js";
+import { BEFORE_ALL, markOf, type Position, positionToken } from "./position.js";
 
 const EXPORT_FORMAT = "recalld-export";
 const EXPORT_VERSION = 1;
@@ -68,7 +68,9 @@ function headerOf(
   { namespace }: Scope,
   living: LivingLog | undefined,
 ) {
-  const at: Position = living ? { base: baseOf(living.logId), after: living.last } : BEFORE_ALL;
+  const at: Position = living
+    ? { base: baseOf(living.logId), after: living.last, mark: markOf(living.opId) }
+    : BEFORE_ALL;
   const model = living && modelVersions.pins.modelOf(modelVersionOf(living.logId));
   return {
     format: EXPORT_FORMAT,

@@ -1,5 +1,5 @@
 import { invalid, MemoryError } from "../../../errors.js";
-import { listIn, tokenOf } from "../../requests/page.js";
+import { digestOf, listIn, tokenOf } from "../../requests/page.js";
 
 /**
  * Place in the history of a namespace: behind an entry of its log, or behind the end of a log, where the next
@@ -10,6 +10,8 @@ export interface Position {
   readonly base: string;
   /** The number of the last entry that was seen. */
   readonly after: number | "end";
+  /** Mark of the operation that wrote this entry: after a restored backup, the number may be of another one. */
+  readonly mark?: string | undefined;
 }
 
 /** Position of a namespace that has no log: its first one is read from the start. */
@@ -17,9 +19,14 @@ export const BEFORE_ALL: Position = { base: "", after: "end" };
 
 const BASE = /^[\da-f]{1,64}$/;
 
+/** Makes the mark of an operation; undefined if an entry is unreadable, which has none. */
+export function markOf(opId = ""): string | undefined {
+  return opId === "" ? undefined : digestOf(opId);
+}
+
 /** Makes the token of a position, which only this program reads. */
-export function positionToken({ base, after }: Position): string {
-  return tokenOf([base, after]);
+export function positionToken({ base, after, mark }: Position): string {
+  return tokenOf(mark === undefined ? [base, after] : [base, after, mark]);
 }
 
 /**
@@ -29,13 +36,14 @@ export function positionToken({ base, after }: Position): string {
  */
 export function parsePosition(token: string, field = "position"): Position | undefined {
   if (token === "") return undefined;
-  const [base, after, ...more] = listIn(token) ?? [];
+  const [base, after, mark, ...more] = listIn(token) ?? [];
   const isNumber = Number.isSafeInteger(after) && Number(after) >= 0;
   const isBase = typeof base === "string" && (BASE.test(base) || (base === "" && after === "end"));
-  if (!isBase || (after !== "end" && !isNumber) || more.length > 0) {
+  const isMark = mark === undefined || typeof mark === "string";
+  if (!isBase || !isMark || (after !== "end" && !isNumber) || more.length > 0) {
     throw invalid(field, "is none that a watch or an export gave; leave it out to begin now");
   }
-  return { base, after: after as Position["after"] };
+  return { base, after: after as Position["after"], mark };
 }
 
 /** Makes the refusal of a position whose log is not the namespace's. */

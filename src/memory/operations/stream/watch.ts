@@ -7,7 +7,7 @@ import { isExpired } from "../../versions/current-version.js";
 import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
-import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
+import { BEFORE_ALL, markOf, type Position, parsePosition, positionGone, positionToken } from "./position.js";
 
 /** Longest time without an event. */
 export const HEARTBEAT_MS = 15_000;
@@ -95,17 +95,24 @@ class Watching {
     if (from !== undefined) this.#at = from;
     else if (living !== undefined) {
       this.#at = { base: baseOf(living.logId), after: living.dropped ? "end" : living.last };
+      if (!living.dropped) this.#at = { ...this.#at, mark: markOf(living.opId) };
     }
-    const { base, after } = this.#at;
-    // The log behind the end of another is found when the watch looks for its next log.
-    if (after === "end") return;
-    if (living === undefined || baseOf(living.logId) !== base || after > living.last) throw positionGone();
+    const { base, after, mark } = this.#at;
+    const isOfLiving = living !== undefined && baseOf(living.logId) === base;
+    if (after === "end") {
+      // The log behind the end of another is found when the watch looks for its next log.
+      if (isOfLiving && !living.dropped) throw positionGone();
+      return;
+    }
+    if (!isOfLiving || after > living.last) throw positionGone();
+    const seen = mark === undefined ? undefined : await entryAt(this.ports.log, living.logId, after);
+    if ((markOf(seen?.opId) ?? mark) !== mark) throw positionGone();
     this.#open(living.logId, after);
   }
 
   #open(logId: string, after: number): void {
     this.#reader = new LogReader(this.ports.log, { logId, after, what: "text" });
-    this.#at = this.#reader.position;
+    if (after === 0) this.#at = this.#reader.position;
   }
 
   async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
@@ -120,7 +127,7 @@ class Watching {
       if (this.#isOver) return;
       const change = await changeOf(this.ports, reader.logId, each);
       reader.after = each.sequence;
-      this.#at = reader.position;
+      this.#at = { ...reader.position, mark: markOf(each.entry.opId) };
       if (change === undefined) continue;
       await this.#prove();
       yield change.kind === "dropped" ? this.#ended() : this.#told(change);
