@@ -43,9 +43,11 @@ interface SweepingOptions {
  */
 export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
   const leftovers = new Leftovers(ports);
+  // What others began before, and do not work on any more.
+  const leftBeforeMs = ports.exclusive === true ? ports.clock.wallMs() : 0;
   const work = [
     () => leftovers.next(),
-    () => sweep(ports),
+    () => sweep(ports, leftBeforeMs),
     () => discardOrphans(ports).then(() => 0),
     () => eraseReplaced(ports),
     () => eraseExpired(ports),
@@ -82,10 +84,17 @@ export function startSweeping(
   };
 }
 
-/** Finishes erasures that a crash interrupted; returns their number. */
-export async function sweep(ports: ErasurePorts): Promise<number> {
+/**
+ * Finishes erasures that a crash interrupted, those of single memories at once if they began before a time: until then
+ * they are counted. Returns their number.
+ */
+export async function sweep(ports: ErasurePorts, leftBeforeMs = 0): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
-  const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
+  const left = pending.filter(
+    ({ sequence, begunAtMs }) =>
+      (sequence !== undefined && begunAtMs < leftBeforeMs) ||
+      ports.clock.wallMs() - begunAtMs > UNFINISHED_MS,
+  );
   // Those of whole logs may take long.
   left.sort((a, b) => Number(a.sequence === undefined) - Number(b.sequence === undefined));
   const failures: unknown[] = [];
