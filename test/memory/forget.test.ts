@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { open as openLmdb } from "lmdb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sweep } from "../../src/memory/erasure/sweeping.js";
+import { sweep, sweepingWork } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
+import { countMemories } from "../../src/memory/operations/count.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import type { Erasures } from "../../src/memory/ports/erasures.js";
@@ -223,6 +224,21 @@ describe("deleting a memory", () => {
       expect(await problems()).toEqual([]);
     },
   );
+});
+
+it("a deletion that a crash interrupted is finished at the next start of a process that is alone", async () => {
+  const logId = await service.write("a", memories(3));
+  await expect(remove(dyingDomain(2), 2)).rejects.toThrow("died");
+  const { ports } = service.domain();
+  const count = () => countMemories(ports, { caller: CALLER, namespace: "a" });
+  // The tombstone hides it from lists.
+  expect(await count()).toBe(3);
+  clock.atMs += 1;
+  const isClosed = async () => false;
+  for (const work of sweepingWork({ ...ports, isClosed, exclusive: true })) await work();
+  expect(await count()).toBe(2);
+  expect(JSON.stringify(await entriesOf(logId))).not.toContain("text 2");
+  expect(await service.storage.erasures.pending(10)).toEqual([]);
 });
 
 describe("dropping a namespace", () => {

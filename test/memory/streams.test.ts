@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { MemoryError } from "../../src/errors.js";
@@ -26,8 +28,9 @@ import { inModelVersion } from "../../src/memory/ports/model-version.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
+import { FILE } from "../../src/storage/local/file.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, DIMENSIONS, scopeOf, TestService } from "./domain.js";
+import { CALLER, DIMENSIONS, newFolder, scopeOf, TestService } from "./domain.js";
 
 // Machines that run many tests at once are slow.
 vi.setConfig({ testTimeout: 60_000 });
@@ -42,8 +45,8 @@ afterEach(async () => {
   for (const service of services.splice(0)) await service.close();
 });
 
-async function open(changes: Partial<StreamPorts> = {}) {
-  const service = await TestService.open();
+async function open(changes: Partial<StreamPorts> = {}, dataDir = newFolder()) {
+  const service = await TestService.open({ dataDir });
   services.push(service);
   const { ports } = service.domain();
   const clock = changes.clock ?? systemClock;
@@ -330,6 +333,30 @@ it("a position that the log has not, as after a restored backup, is refused", as
       reason: "POSITION_GONE",
     });
   }
+});
+
+it("a position of what a restored backup does not have is refused, though others have stored since", async () => {
+  const { service, ports } = await open();
+  await service.write("n", [memory("mem_1")]);
+  const shared = await watching(ports).next();
+  const dataDir = newFolder();
+  copyFileSync(join(service.dataDir, FILE), join(dataDir, FILE));
+  const watch = watching(ports);
+  await watch.next();
+  await service.write("n", [memory("mem_2")]);
+  const lost = await watch.next();
+  await service.write("n", [drop]);
+  const dropped = await watch.next();
+
+  const restored = await open({}, dataDir);
+  await restored.service.write("n", [memory("mem_3"), memory("mem_4")]);
+  for (const { position } of [lost, dropped]) {
+    await expect(watching(restored.ports, { position }).next()).rejects.toMatchObject({
+      reason: "POSITION_GONE",
+    });
+  }
+  const { words } = watching(restored.ports, shared);
+  expect(await words(3)).toEqual(["heartbeat", "mem_3: text of mem_3", "mem_4: text of mem_4"]);
 });
 
 it("a watch shows life, and says where it is", async () => {

@@ -42,9 +42,11 @@ interface SweepingOptions {
  */
 export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
   const leftovers = new Leftovers(ports);
+  // What others began before, and do not work on any more.
+  const leftBeforeMs = ports.exclusive === true ? ports.clock.wallMs() : 0;
   const work = [
     () => leftovers.next(),
-    () => sweep(ports),
+    () => sweep(ports, leftBeforeMs),
     () => discardOrphans(ports).then(() => 0),
     () => eraseReplaced(ports),
     () => eraseExpired(ports),
@@ -81,8 +83,11 @@ export function startSweeping(
   };
 }
 
-/** Finishes erasures that a crash interrupted; returns their number. */
-export async function sweep(ports: ErasurePorts): Promise<number> {
+/**
+ * Finishes erasures that a crash interrupted, those of single memories at once if they began before a time: until then
+ * they are counted. Returns their number.
+ */
+export async function sweep(ports: ErasurePorts, leftBeforeMs = 0): Promise<number> {
   const { erasures, clock, stopping } = ports;
   let finished = 0;
   const failed: unknown[] = [];
@@ -92,8 +97,10 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
       stopping?.throwIfAborted();
       try {
         if ("lost" in erasure) throw unavailable(`the record of the erasure ${erasure.id} is damaged`);
-        const isLeft = clock.wallMs() - erasure.begunAtMs > UNFINISHED_MS;
-        if (!isLeft || (erasure.sequence === undefined) !== ofLogs) continue;
+        const isOfLog = erasure.sequence === undefined;
+        const isLeft = !isOfLog && erasure.begunAtMs < leftBeforeMs;
+        const isOld = clock.wallMs() - erasure.begunAtMs > UNFINISHED_MS;
+        if (isOfLog !== ofLogs || !(isLeft || isOld)) continue;
         await finish(ports, erasure);
         finished++;
       } catch (error) {
