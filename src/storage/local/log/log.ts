@@ -23,7 +23,7 @@ import type { LocalSecondaryIndexes } from "./secondary-indexes.js";
 /** Maximum number of waiting writes; each is of another namespace, or a deletion. */
 const WRITES_WAITING_MAX = 10_000;
 /** Most entries that a call reads at a time to answer; whoever reads a log from end to end reads more. */
-const FEW = 100;
+const FEW = 200;
 /** Weight of erasing one entry: it takes about as long as writing this many bytes. */
 const ERASE_BYTES = 65_536;
 /** Record of a damaged entry that was erased: it has no header, so it is unreadable as before. */
