@@ -2,9 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
 import { CONTRACTS } from "./all.js";
-import type { Harm, TestDatabase } from "./database.js";
+import { type Harm, type TestDatabase, useDatabase } from "./database.js";
+import { anLogId, memories } from "./samples.js";
 
 async function makeLocal(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "recalld-local-"));
@@ -47,3 +49,43 @@ function harmed(bytes: Uint8Array | undefined, how: Harm): Buffer {
 }
 
 for (const contract of CONTRACTS) contract("local", makeLocal);
+
+describe("reads of the embedded log that wait for each other", () => {
+  const used = useDatabase(makeLocal);
+  const logId = anLogId();
+  const readFrom = async (limit: number) => {
+    const { log } = used.storage;
+    return log.read({ logId, from: 1, limit, what: "head" });
+  };
+  /** Has every read take its time. */
+  const beLate = () => {
+    let ms = performance.now();
+    const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += 100));
+    onTestFinished(() => late.mockRestore());
+  };
+  beforeAll(() => used.storage.log.append({ logId, from: 1, entries: memories(200) }));
+
+  it("are of few entries, as of a recall, before those of all who read long logs", async () => {
+    beLate();
+    const ended: string[] = [];
+    const long = Array.from({ length: 20 }, () => readFrom(256).then(() => ended.push("long")));
+    const fetched = used.storage.log.fetch({ logId, sequences: [7], what: "head" });
+    const few = [fetched, readFrom(16)].map((read) => read.then(() => ended.push("few")));
+    await Promise.all([...long, ...few]);
+    expect(ended.slice(0, 4).filter((what) => what === "few")).toHaveLength(2);
+  });
+
+  it("are of many entries soon, however many others there are", async () => {
+    beLate();
+    let isRead = false;
+    let others = 0;
+    const readOthers = async () => {
+      for (; !isRead && others < 1_000; others++) await readFrom(16);
+    };
+    const all = Array.from({ length: 5 }, readOthers);
+    await readFrom(256);
+    isRead = true;
+    await Promise.all(all);
+    expect(others).toBeLessThan(50);
+  });
+});

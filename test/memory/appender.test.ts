@@ -317,6 +317,21 @@ describe("appending", () => {
     expect(log.countOf(entry)).toBe(1);
   });
 
+  it("lets no more than a group wait for the indexes: a search waits for all that was written before it", async () => {
+    const hold = gate();
+    const plain = plainIndex();
+    const index = plainIndex({ add: (rows) => hold.opened.then(() => plain.add(rows)) });
+    const { log, appender } = setUp(index);
+    const first = memories(64).map((entry) => appender.append(entry));
+    const rest = memories(100).map((entry) => appender.append(entry));
+    await Promise.all(first);
+    for (let i = 0; i < 20; i++) await nextIteration();
+    expect(log.batches.map((batch) => batch.entries.length)).toEqual([64]);
+    hold.open();
+    await Promise.all(rest);
+    expect(log.entries).toHaveLength(164);
+  });
+
   it("goes on when the index fails: the log is what a store promises", async () => {
     const index = plainIndex({
       add: async () => {

@@ -6,9 +6,12 @@ import type { Replica } from "../../src/memory/log/replica.js";
 const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 
 /** Makes an open namespace of some bytes, and counts how often these are asked for. */
-function anOpen(i: number, counted: { asked: number }) {
+function anOpen(i: number, counted: { asked: number; looked: number }) {
   const replica = {
-    users: 0,
+    get users() {
+      counted.looked++;
+      return 0;
+    },
     size: 1,
     rowCounts: { vectors: NO_ROWS, words: NO_ROWS },
     own: 100,
@@ -30,7 +33,7 @@ function anOpen(i: number, counted: { asked: number }) {
 }
 
 function filled(bytesMax: number) {
-  const counted = { asked: 0 };
+  const counted = { asked: 0, looked: 0 };
   const closed: Replica[] = [];
   const namespaces = new OpenNamespaces(bytesMax, (replica) => closed.push(replica));
   const all = Array.from({ length: 1_000 }, (_, i) => anOpen(i, counted));
@@ -66,5 +69,30 @@ describe("many open namespaces", () => {
     grow(all[0] as (typeof all)[number], 20_000);
     expect(closed).toEqual(all.slice(600, 700).map(({ open }) => open.replica));
     expect(namespaces.measure().bytes).toBe(200_000);
+  });
+
+  it("are looked at once, however many are closed together", () => {
+    const { counted, closed, namespaces, all } = filled(200_000);
+    const [{ open, replica }] = all as [(typeof all)[number]];
+    replica.own = 150_000;
+    namespaces.add(open);
+    counted.looked = 0;
+    namespaces.evict(open);
+    expect(closed).toHaveLength(499);
+    expect(counted.looked).toBeLessThan(2_000);
+  });
+
+  it("are closed of an account that holds more than half of the budget, until it holds half, then of all", () => {
+    const { closed, namespaces, all } = filled(200_000);
+    const isHeavy = ({ open }: (typeof all)[number]) => open.scope.accountId === "account3";
+    for (const each of all) each.replica.own = isHeavy(each) ? 800 : 200;
+    namespaces.measure();
+    namespaces.evict((all.at(-1) as (typeof all)[number]).open);
+    // The 143 of that account hold 114,400 bytes.
+    const first = all.filter(isHeavy).slice(0, 18);
+    const others = all.filter((each) => !first.includes(each));
+    const expected = [...first, ...others].slice(0, closed.length);
+    expect(closed).toEqual(expected.map(({ open }) => open.replica));
+    expect(closed.length).toBeGreaterThan(200);
   });
 });

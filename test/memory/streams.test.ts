@@ -489,6 +489,18 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
   expect(streams.shares.watch.used).toBe(0);
 });
 
+it("an export lets other work run after each slice, however quickly that is written", async () => {
+  let yielded = 0;
+  const clock: Clock = { ...systemClock, nowMs: () => 0, yield: async () => void yielded++ };
+  const { service, ports } = await open({ clock });
+  await service.write(
+    "n",
+    Array.from({ length: 640 }, () => aMemory()),
+  );
+  await linesOf(exporting(ports));
+  expect(yielded).toBeGreaterThanOrEqual(5);
+});
+
 it("an export leaves out what a tombstone ended before its position, erased or not", async () => {
   const { service, log, ports } = await open();
   const logId = await service.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);

@@ -24,6 +24,8 @@ export interface GraphSegmentOptions {
   readonly arrays: SegmentArrays;
   /** Thread that searches where that takes long. */
   readonly thread: IndexThread;
+  /** Thread that reads whole files. */
+  readonly reader: IndexThread;
 }
 
 /**
@@ -39,6 +41,7 @@ export class GraphSegment implements Filed {
   readonly path: string;
   readonly #index: Index;
   readonly #thread: IndexThread;
+  readonly #reader: IndexThread;
   /** Removed memories, which the graph still finds until their vectors are overwritten. */
   readonly gone = new Set<number>();
   /** Number of memories that it finds. */
@@ -49,8 +52,9 @@ export class GraphSegment implements Filed {
   #compactRows: Int8Array | undefined;
 
   /** Opens files, which must be whole. */
-  constructor({ path, range, graph, arrays, thread }: GraphSegmentOptions) {
+  constructor({ path, range, graph, arrays, thread, reader }: GraphSegmentOptions) {
     this.#thread = thread;
+    this.#reader = reader;
     this.path = graphPath(path);
     this.range = range;
     this.graph = graph;
@@ -84,9 +88,14 @@ export class GraphSegment implements Filed {
     return this.removed > GONE_SHARE_MAX * this.rows;
   }
 
+  /** True if its vectors are in memory in a byte for each dimension, or soon are. */
+  get isCompact(): boolean {
+    return this.#compact !== undefined;
+  }
+
   get bytes(): number {
     const { dimensions } = this.graph;
-    const compact = this.#compact === undefined ? 0 : dimensions;
+    const compact = this.isCompact ? dimensions : 0;
     const arrays = Object.values(this.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
     return this.rows * (2 * dimensions + BYTES_PER_LINKED_ROW + compact) + arrays;
   }
@@ -125,7 +134,7 @@ export class GraphSegment implements Filed {
   async #readCompact(): Promise<Int8Array> {
     const { path, graph, arrays } = this;
     const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
-    const rows = await this.#thread.call("compact", asked);
+    const rows = await this.#reader.call("compact", asked);
     this.#compactRows = rows;
     for (const sequence of this.gone) this.#overwrite(rows, sequence);
     return rows;

@@ -36,8 +36,15 @@ interface Search extends OfGraph {
   readonly count: number;
 }
 
+interface GraphOf {
+  readonly dimensions: number;
+  readonly graph: Index;
+}
+
 /** The graph that is being built. */
-let building: { readonly dimensions: number; readonly graph: Index } | undefined;
+let building: GraphOf | undefined;
+/** The graph that was searched last: usearch lets go of a file for the next one, or else when garbage is collected. */
+let searched: GraphOf | undefined;
 
 function begin({ dimensions, path, gone, anew = false }: Base): void {
   const graph = newGraph(dimensions);
@@ -96,7 +103,8 @@ function check(expected: Expected): boolean {
 }
 
 function search({ path, dimensions, vector, count }: Search): Matches {
-  const graph = newGraph(dimensions);
+  if (searched?.dimensions !== dimensions) searched = { dimensions, graph: newGraph(dimensions) };
+  const { graph } = searched;
   view(graph, path);
   const { keys, distances } = graph.search(vector, count, 1);
   return { keys, distances };

@@ -32,8 +32,10 @@ export interface SegmentsOptions {
   readonly files: LogFiles;
   readonly yieldNow: Yield;
   readonly sealer: Sealer;
-  /** Thread that checks files, and searches where that takes long. */
+  /** Thread that searches where that takes long. */
   readonly thread: IndexThread;
+  /** Thread that reads whole files, which takes up to a second each: no search in the graphs waits for it. */
+  readonly reader: IndexThread;
   /** Number of vectors up to which nothing is sealed. */
   readonly exactRowsMax: number;
   /** Number of newest vectors of a larger index above which they are sealed, unless that was done a moment ago. */
@@ -102,14 +104,21 @@ export class Segments {
    * they cover.
    */
   async restore(all: readonly Found[]): Promise<number> {
-    const { dimensions, files, thread } = this.options;
+    const { dimensions, files, thread, reader } = this.options;
     for (const found of all) {
       const { after, upto, graph } = found.manifest;
       if (after !== this.#upto || graph?.dimensions !== dimensions) break;
       const read = await readWhole(found, this.options);
       if (this.#closing.signal.aborted || read === undefined) break;
       const { arrays, file } = read;
-      const segment = new GraphSegment({ path: found.path, range: { after, upto }, graph, arrays, thread });
+      const segment = new GraphSegment({
+        path: found.path,
+        range: { after, upto },
+        graph,
+        arrays,
+        thread,
+        reader,
+      });
       this.#all = [...this.#all, segment];
       files.keep(segment, file, found);
     }
@@ -207,6 +216,12 @@ export class Segments {
       const sealed = await this.options.timer.time("seal", () =>
         this.#write(folder, { base, chunks, onWriting: () => (this.#writing = writing) }),
       );
+      this.#writing = undefined;
+      end();
+      // Searches with a filter have needed them before, and the next one would wait for them.
+      const isFiltered = this.#all.some(({ isCompact }) => isCompact) && sealed.vectors > 0;
+      if (isFiltered && !this.#closing.signal.aborted)
+        await sealed.compactRows().catch(this.options.onTrouble);
       const place = base === undefined ? this.#all.length : this.#all.indexOf(base);
       this.#all = this.#all.toSpliced(place, base === undefined ? 0 : 1, sealed);
       drop = true;
@@ -230,7 +245,7 @@ export class Segments {
       onWriting,
     }: { base: GraphSegment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
   ): Promise<GraphSegment> {
-    const { dimensions, files, sealer, thread } = this.options;
+    const { dimensions, files, sealer, thread, reader } = this.options;
     const path = newPath(folder);
     const { signal } = this.#closing;
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -242,7 +257,7 @@ export class Segments {
       const arrays = { live: Bits.all(keys.length).words, keys, slots, sums };
       const after = base?.range.after ?? this.#upto;
       const upto = chunks.at(-1)?.upto ?? base?.range.upto ?? after;
-      sealed = new GraphSegment({ path, range: { after, upto }, graph, arrays, thread });
+      sealed = new GraphSegment({ path, range: { after, upto }, graph, arrays, thread, reader });
     } catch (error) {
       // After a failure, such as a full disk, the file is useless and takes room.
       await rm(graphPath(path), { force: true });
@@ -279,12 +294,12 @@ export class Segments {
 /** Reads the arrays of a segment; undefined if its files are damaged or missing. */
 export async function readWhole(
   found: Found,
-  { yieldNow, thread }: Pick<SegmentsOptions, "yieldNow" | "thread">,
+  { yieldNow, reader }: Pick<SegmentsOptions, "yieldNow" | "reader">,
 ): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
   const read = await SegmentFile.read<SegmentArrays>(found, yieldNow);
   if (read === undefined) return undefined;
   const { slots, live, sums } = read.arrays;
   const graph = found.manifest.graph as GraphLayout;
-  const isWhole = await thread.call("check", { path: graphPath(found.path), graph, slots, live, sums });
+  const isWhole = await reader.call("check", { path: graphPath(found.path), graph, slots, live, sums });
   return isWhole ? read : undefined;
 }

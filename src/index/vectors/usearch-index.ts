@@ -67,7 +67,7 @@ export class UsearchIndex implements VectorPart {
   }
 
   get waiting(): number {
-    return this.options.thread.pending;
+    return this.options.thread.pending + this.options.reader.pending;
   }
 
   restore(found: readonly FoundFile[]): Promise<number> {

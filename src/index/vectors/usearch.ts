@@ -53,11 +53,13 @@ export interface Usearch extends Vectors {
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
 export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptions): Usearch {
   const thread = openIndexThread({ background: false });
+  const reader = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
   const shared = {
     sealer: new Sealer(background),
     yieldNow,
     thread,
+    reader,
     background,
     exactRowsMax: EXACT_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
@@ -78,7 +80,7 @@ export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptio
         const { graph } = each.manifest;
         if (graph === undefined || (await readWhole(each, shared)) === undefined) continue;
         const asked = { path: graphPath(each.path), dimensions: graph.dimensions, expansion };
-        const measured = await thread.call("measure", asked);
+        const measured = await reader.call("measure", asked);
         found += measured.found;
         compared += measured.compared;
       }
@@ -86,6 +88,7 @@ export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptio
     },
     close: async () => {
       await background.close();
+      await reader.close();
       await thread.close();
     },
   };

@@ -53,6 +53,8 @@ export class Appender {
   readonly #slice: DecisionSlice;
   #waitingBytes = 0;
   #writing = false;
+  /** Resolves when the indexes have what was written last. */
+  #indexed: Promise<void> = Promise.resolve();
 
   constructor(
     readonly replica: Replica,
@@ -174,6 +176,8 @@ export class Appender {
 
   /** Makes one attempt. None begins after an entry's deadline: takeovers of keys rely on it. */
   async #writeGroup(): Promise<void> {
+    // A search waits for all that was written before it, so no more than one group may wait for the indexes.
+    await this.#indexed;
     this.#reject({ overdueOnly: true }, () =>
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
@@ -231,7 +235,7 @@ export class Appender {
     const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
     // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
     // reports that itself, and is replaced.
-    this.replica.apply(ours).catch(() => {});
+    this.#indexed = this.replica.apply(ours).catch(() => {});
     if (inserted === entries.length) return;
     this.#slice.end();
     await this.#pause();

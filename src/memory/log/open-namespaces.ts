@@ -132,24 +132,32 @@ export class OpenNamespaces {
     if (!grown.gone) this.#note(grown, grown.replica.bytes);
     const isOver = () => this.#bytesKnown > this.bytesMax || this.#open.size > OPEN_MAX;
     if (isOver()) this.#bytes();
-    while (isOver()) {
-      const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
-      const heavy = this.#heaviest();
-      const first = unused.find(({ scope }) => scope.accountId === heavy) ?? unused[0];
-      if (first === undefined) return;
-      this.letGo(first);
+    if (!isOver()) return;
+    // Each is looked at once: thousands may be closed together.
+    const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
+    const heavy = this.#heavy();
+    for (const open of unused) {
+      const { accountId } = open.scope;
+      const bytes = heavy.get(accountId);
+      if (!isOver()) return;
+      if (bytes === undefined || bytes <= this.bytesMax / 2) continue;
+      heavy.set(accountId, bytes - (this.#bytesOf.get(open) ?? 0));
+      this.letGo(open);
+    }
+    for (const open of unused) {
+      if (!isOver()) return;
+      if (!open.gone) this.letGo(open);
     }
   }
 
-  /** Finds the account that holds more than half of the budget; undefined if none does. */
-  #heaviest(): string | undefined {
+  /** Finds the accounts that hold more than half of the budget, and what they hold. */
+  #heavy(): Map<string, number> {
     const byAccount = new Map<string, number>();
     for (const open of this.#open.values()) {
       const { accountId } = open.scope;
       byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + (this.#bytesOf.get(open) ?? 0));
     }
-    const half = this.bytesMax / 2;
-    return [...byAccount].sort(([, a], [, b]) => b - a).find(([, bytes]) => bytes > half)?.[0];
+    return new Map([...byAccount].filter(([, bytes]) => bytes > this.bytesMax / 2));
   }
 }
 

@@ -147,6 +147,36 @@ describe("a search among some memories", () => {
     }
   }, 60_000);
 
+  it("reads the file of a segment that takes another's place before the first search in it", async () => {
+    const [query] = queries as [Float32Array];
+    const first = rows.slice(0, 1_000);
+    const bytesAfter = async (search: object) => {
+      const index = await filled(first);
+      await index.search({ vector: query, limit: LIMIT, ...search });
+      await index.add(rows.slice(1_000, 2_000));
+      await index.settled();
+      return index.bytes;
+    };
+    const read = (await bytesAfter({ among: among(first) })) - (await bytesAfter({}));
+    expect(read).toBe(2_000 * DIMENSIONS);
+  });
+
+  it("reads files where no search in the graphs waits for it", async () => {
+    const index = await filled(rows);
+    const [query] = queries as [Float32Array];
+    const broad = () => index.search({ vector: query, limit: 600 });
+    // This starts the thread.
+    await broad();
+    const ended: string[] = [];
+    await Promise.all([
+      index
+        .search({ vector: query, limit: 5, among: among(rows.slice(0, 50)) })
+        .then(() => ended.push("reads")),
+      broad().then(() => ended.push("searches")),
+    ]);
+    expect(ended).toEqual(["searches", "reads"]);
+  });
+
   it("goes on while segments are replaced", async () => {
     const index = await filled(rows.slice(0, 4_000), { exactRowsMax: 200, tailRowsMax: 200 });
     const allowed = rows.slice(0, 4_000).filter(({ sequence }) => sequence % 50 === 0);

@@ -308,6 +308,18 @@ describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
     await untilThreadsAre(before);
     expect(await open(snapshotsDir).index.restore()).toEqual(whole(2000));
   });
+
+  it("hold a graph's file once each, however often they search it", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.settled();
+    for (const vector of queries) await index.search({ vector, limit: 600 });
+    const path = graphIn(snapshotsDir);
+    const held = readFileSync("/proc/self/maps", "utf8")
+      .split("\n")
+      .filter((line) => line.endsWith(path));
+    expect(held.length).toBeLessThanOrEqual(2);
+  });
 });
 
 describe("the exact search", () => {

@@ -1,6 +1,6 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { Budget } from "../../../concurrency/budget.js";
 import { TimeSlice } from "../../../concurrency/time-slices.js";
-import { yieldToEventLoop } from "../../../concurrency/yield-to-event-loop.js";
 import { appendInSlices, SLICE_BYTES_MAX, Slice } from "../../../memory/ports/bounds.js";
 import {
   type Batch,
@@ -22,6 +22,8 @@ import type { LocalSecondaryIndexes } from "./secondary-indexes.js";
 
 /** Maximum number of waiting writes; each is of another namespace, or a deletion. */
 const WRITES_WAITING_MAX = 10_000;
+/** Most entries that a call reads at a time to answer; whoever reads a log from end to end reads more. */
+const FEW = 200;
 /** Weight of erasing one entry: it takes about as long as writing this many bytes. */
 const ERASE_BYTES = 65_536;
 /** Record of a damaged entry that was erased: it has no header, so it is unreadable as before. */
@@ -30,6 +32,8 @@ const NOTHING = Buffer.alloc(4);
 export class LocalLog implements Log {
   /** Pause after a long read, so that other work runs first. */
   #rest: Promise<void> | undefined;
+  /** True if that read was of many entries. */
+  #restsOfMany = false;
   /** Limit for waiting transactions: they run together, and nothing else runs meanwhile. */
   readonly #writes = new Budget({
     max: SLICE_BYTES_MAX,
@@ -57,7 +61,7 @@ export class LocalLog implements Log {
   }
 
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
-    while (this.#rest !== undefined) await this.#rest;
+    while (this.#rest !== undefined) await this.#rested(limit);
     const slice = new Slice<Entry<W>>(limit);
     const timeSlice = new TimeSlice();
     let complete = false;
@@ -71,7 +75,7 @@ export class LocalLog implements Log {
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
-    if (timeSlice.isOver) this.#restNow();
+    if (timeSlice.isOver) this.#restNow(limit);
     return this.entries.settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
@@ -88,7 +92,7 @@ export class LocalLog implements Log {
     sequences,
     what,
   }: Sequences & { what: W }): Promise<Fetched<W>> {
-    while (this.#rest !== undefined) await this.#rest;
+    while (this.#rest !== undefined) await this.#rested(sequences.length);
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
     const timeSlice = new TimeSlice();
@@ -99,7 +103,7 @@ export class LocalLog implements Log {
       const entry = reading(() => this.entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
-    if (timeSlice.isOver) this.#restNow();
+    if (timeSlice.isOver) this.#restNow(sequences.length);
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
@@ -169,10 +173,20 @@ export class LocalLog implements Log {
     }
   }
 
-  /** Makes the next read wait until everything else has run; it holds nothing yet. */
-  #restNow(): void {
-    this.#rest = yieldToEventLoop().finally(() => {
+  /** Makes the next read wait until connections were served; it holds nothing yet. */
+  #restNow(entries: number): void {
+    this.#restsOfMany = entries > FEW;
+    this.#rest = nextIteration().finally(() => {
       this.#rest = undefined;
     });
+  }
+
+  /**
+   * Waits for the pause. After a read of many entries those of few go on first: otherwise a recall would wait for a
+   * turn of each namespace that is being opened.
+   */
+  async #rested(entries: number): Promise<void> {
+    await this.#rest;
+    if (entries > FEW && this.#restsOfMany) await undefined;
   }
 }
