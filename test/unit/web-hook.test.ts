@@ -98,7 +98,7 @@ describe("a delivery", () => {
 
   it("ends when its time is up", async () => {
     const { got, url } = await receiver(answers(503));
-    await expect(posted(url, { ...QUICK, giveUpAfterMs: 100 })).rejects.toThrow(
+    await expect(posted(url, { ...QUICK, giveUpAfterMs: 500 })).rejects.toThrow(
       /gave up after \d+ .*HTTP 503/,
     );
     expect(got.length).toBeGreaterThan(2);
