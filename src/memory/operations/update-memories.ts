@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Pauses } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Filter } from "../ports/condition.js";
@@ -138,7 +139,7 @@ async function updateFrom(
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
     await pauses.ifDue();
     const after = changedBy(wanted, memory);
-    if (canonicalMetadata(after) === canonicalMetadata(memory.metadata)) {
+    if (isDeepStrictEqual(JSON.parse(after), JSON.parse(memory.metadata))) {
       unchanged++;
       return;
     }
