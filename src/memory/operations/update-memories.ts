@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { Pauses } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Filter } from "../ports/condition.js";
@@ -8,7 +7,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
-import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { canonicalMetadata, isSameMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
@@ -139,7 +138,7 @@ async function updateFrom(
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
     await pauses.ifDue();
     const after = changedBy(wanted, memory);
-    if (isDeepStrictEqual(JSON.parse(after), JSON.parse(memory.metadata))) {
+    if (isSameMetadata(after, memory.metadata)) {
       unchanged++;
       return;
     }
