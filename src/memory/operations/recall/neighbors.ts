@@ -118,13 +118,16 @@ async function shownOf(
   { count, value }: { count: number; value: string },
 ): Promise<Shown[]> {
   const shown: Shown[] = [];
-  const possible = created.filter(({ id }) => values.mayBe(id, value));
-  for (let at = 0; at < possible.length && shown.length < count; at += LOOK_UP_MANY) {
-    const ids = possible.slice(at, at + LOOK_UP_MANY).map(({ id }) => id);
+  // Asked anew each time: other results are looked at beside this one.
+  const mayBe = ({ id }: { readonly id: string }) => values.mayBe(id, value);
+  for (let at = 0; at < created.length && shown.length < count; at += LOOK_UP_MANY) {
+    const some = created.slice(at, at + LOOK_UP_MANY).filter(mayBe);
+    if (some.length === 0) continue;
+    const ids = some.map(({ id }) => id);
     const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
     for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
       if (entry.supersededBy !== undefined && !includeSuperseded) continue;
-      if (shown.length < count && (await values.of(entry)) === value) shown.push(entry);
+      if (shown.length < count && mayBe(entry) && (await values.of(entry)) === value) shown.push(entry);
     }
   }
   return shown;
