@@ -1,15 +1,16 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
-import { base64Decode } from "@bufbuild/protobuf/wire";
+import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
+import { Pauses } from "../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
 import { readJson, readLongJson } from "./json.js";
-import { checkNothingIsLost, parsed, textOf } from "./json-text.js";
+import { checkNothingIsLost, ELEMENTS_MAX, parsed, textOf, tooMany } from "./json-text.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -276,19 +277,73 @@ async function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<U
 
 type Decoding = Pick<Messages, "message" | "encoding">;
 
-/** Decodes a body; a long one of JSON step by step, so that other work runs in between. */
-function decodeBody(bytes: Uint8Array, decoding: Decoding): Promise<Message> | Message {
-  const isLong = bytes.length >= LONG_BYTES && decoding.encoding.codec === "json";
-  return isLong ? readLongJson(decoding.message, bytes) : decode(bytes, decoding);
+/** Decodes a body; a long one step by step, so that other work runs in between. */
+export function decodeBody(bytes: Uint8Array, decoding: Decoding): Promise<Message> | Message {
+  if (bytes.length < LONG_BYTES) return decode(bytes, decoding);
+  const { message, encoding } = decoding;
+  return encoding.codec === "json" ? readLongJson(message, bytes) : readLongBinary(message, bytes);
 }
+
+/** Fields of a message that are looked at before other work may run. */
+const SLICE_FIELDS = 1_024;
+
+/**
+ * Decodes a long body of Protobuf: the messages of its lists one by one.
+ *
+ * @throws MemoryError `invalid_argument` as `decode`, or for a list that is longer than any may be
+ */
+async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<Message> {
+  const lists = new Map(
+    message.fields.flatMap((field) =>
+      field.fieldKind === "list" && field.listKind === "message"
+        ? [[field.number, { field, elements: [] as Message[] }] as const]
+        : [],
+    ),
+  );
+  const known = new Set(message.fields.map(({ number }) => number));
+  const rest = Buffer.alloc(bytes.length);
+  const pauses = new Pauses();
+  let restBytes = 0;
+  try {
+    const reader = new BinaryReader(bytes);
+    for (let read = 1; reader.pos < reader.len; read++) {
+      if (read % SLICE_FIELDS === 0) await pauses.ifDue();
+      const from = reader.pos;
+      const [number, wireType] = reader.tag();
+      const list = wireType === WireType.LengthDelimited ? lists.get(number) : undefined;
+      if (list !== undefined) {
+        list.elements.push(fromBinary(list.field.message, reader.bytes(), BINARY_OPTIONS));
+        if (list.elements.length > ELEMENTS_MAX) throw tooMany(list.field.name);
+        await pauses.ifDue();
+      } else {
+        reader.skip(wireType, number);
+        if (!known.has(number)) continue;
+        rest.set(bytes.subarray(from, reader.pos), restBytes);
+        restBytes += reader.pos - from;
+      }
+    }
+    const fields: Record<string, unknown> = {};
+    for (const { field, elements } of lists.values()) fields[field.localName] = elements;
+    return Object.assign(fromBinary(message, rest.subarray(0, restBytes), BINARY_OPTIONS), fields);
+  } catch (error) {
+    throw error instanceof MemoryError ? error : notWellFormed(message);
+  }
+}
+
+/** What this version does not know is not answered, and millions of such fields would take much memory. */
+const BINARY_OPTIONS = { readUnknownFields: false };
 
 /** @throws MemoryError `invalid_argument`, with a text that names the field where it can. */
 function decode(bytes: Uint8Array, { message, encoding }: Decoding): Message {
   if (encoding.codec === "json") return readJson(message, bytes);
   try {
-    return fromBinary(message, bytes);
+    return fromBinary(message, bytes, BINARY_OPTIONS);
   } catch {
-    // The decoder's own message speaks of offsets and wire types.
-    throw invalid("body", `is not a well-formed ${message.name}: cut off, not UTF-8, or nested too deep`);
+    throw notWellFormed(message);
   }
+}
+
+/** Makes the error for broken Protobuf: the decoder's own message speaks of offsets and wire types. */
+function notWellFormed({ name }: DescMessage): MemoryError {
+  return invalid("body", `is not a well-formed ${name}: cut off, not UTF-8, or nested too deep`);
 }

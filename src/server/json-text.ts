@@ -1,8 +1,12 @@
-import { invalid } from "../errors.js";
+import { toEnd } from "../concurrency/time-slices.js";
+import { count, invalid, type MemoryError } from "../errors.js";
 import { endOfNumber, endOfString, isDigit, isHeld } from "../json-tokens.js";
+import { isObject } from "../memory/requests/metadata.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
+/** Characters that are looked at before other work may run. */
+const SLICE_CHARS = 32_768;
 /** Characters of a path that an error may repeat. */
 const PATH_MAX = 256;
 
@@ -55,10 +59,19 @@ export function parsed(text: string, what = "body"): unknown {
  * @throws MemoryError `invalid_argument` that names the field it is in.
  */
 export function checkNothingIsLost(text: string, rewritten?: string): void {
+  toEnd(checkingNothingIsLost(text, rewritten));
+}
+
+/** Checks as `checkNothingIsLost` does, and yields every millisecond or so. */
+export function* checkingNothingIsLost(text: string, rewritten?: string): Generator<void, void> {
   const scopes: Scope[] = [];
   const reading: Reading = { scopes, rewritten };
   let expectsKey = false;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0, next = SLICE_CHARS; at < text.length; at++) {
+    if (at >= next) {
+      yield;
+      next = at + SLICE_CHARS;
+    }
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
       const end = endOfString(text, at);
@@ -84,6 +97,65 @@ export function checkNothingIsLost(text: string, rewritten?: string): void {
       at = end - 1;
     }
   }
+}
+
+/** Elements of a list in a request: no list may have more. */
+export const ELEMENTS_MAX = 8_192;
+/** Characters of one element of a batch, which is no longer than a request with it alone. */
+const ELEMENT_CHARS_MAX = 1_048_576;
+
+/**
+ * Parses JSON of an object as `JSON.parse` does, but the elements of its lists one by one, and yields after each: those
+ * of a batch may have megabytes.
+ *
+ * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be; SyntaxError.
+ */
+export function* parseInParts(text: string): Generator<void, unknown> {
+  const parts: unknown[] = [];
+  // The text with the number of each part in its place.
+  let rest = "";
+  let [copied, depth, elements, begin] = [0, 0, 0, -1];
+  let key = "";
+  let isInList = false;
+  for (let at = 0, next = SLICE_CHARS; at < text.length; at++) {
+    if (at >= next) {
+      yield;
+      next = at + SLICE_CHARS;
+    }
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      const end = endOfString(text, at);
+      // Of those in the outermost object, the last before a list is its key.
+      if (depth === 1) key = text.slice(at, end);
+      at = end - 1;
+    } else if (char === OBJECT || char === ARRAY) {
+      depth++;
+      if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
+      if (depth === 3 && isInList) begin = at;
+    } else if (char === OBJECT_END || char === ARRAY_END) {
+      depth--;
+      if (depth !== 2 || begin === -1) continue;
+      if (++elements > ELEMENTS_MAX) throw tooMany(unquoted(key));
+      if (at + 1 - begin > ELEMENT_CHARS_MAX) throw invalid(shown(unquoted(key)), ELEMENT_TOO_LARGE);
+      rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
+      parts.push(JSON.parse(text.slice(begin, at + 1)));
+      [copied, begin] = [at + 1, -1];
+      yield;
+    }
+  }
+  const value = JSON.parse(rest + text.slice(copied)) as object | null;
+  for (const list of Object.values(value ?? {})) {
+    if (!Array.isArray(list)) continue;
+    for (const [i, element] of list.entries()) if (isObject(element)) list[i] = parts[element.part as number];
+  }
+  return value;
+}
+
+const ELEMENT_TOO_LARGE = "has an element that is larger than a whole request with it alone may be";
+
+/** Makes the error for a list that has more elements than any may have. */
+export function tooMany(name: string): MemoryError {
+  return invalid(shown(name), `has more than ${count(ELEMENTS_MAX)} elements`);
 }
 
 /** Place in a text that is being read. */

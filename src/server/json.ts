@@ -10,12 +10,14 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { invalid } from "../errors.js";
+import { inTimeSlices } from "../concurrency/time-slices.js";
+import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
+import { invalid, type MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { checkNothingIsLost, shown, textOf } from "./json-text.js";
+import { checkingNothingIsLost, checkNothingIsLost, parseInParts, shown, textOf } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -32,6 +34,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   [TimestampSchema.typeName]: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
   [DurationSchema.typeName]: 'a number of seconds like "3600s"',
 };
+
+const YIELDING = { yield: yieldToEventLoop };
 
 /** Values of a message's fields, as `create` takes them. */
 type Fields = Record<string, unknown>;
@@ -68,11 +72,13 @@ export function readJson(message: DescMessage, bytes: Uint8Array, about?: Resour
 /** Decodes a JSON body like `readJson`, and lets other work run in between: each step takes long for megabytes. */
 export async function readLongJson(message: DescMessage, bytes: Uint8Array): Promise<Message> {
   const text = textOf(bytes);
-  const value = parse(text);
+  const value = await inTimeSlices(parseInParts(text), YIELDING).catch((error) => {
+    throw error instanceof SyntaxError ? notJson(text) : error;
+  });
   await nextIteration();
   const fields = fieldsIn(message, value);
   await nextIteration();
-  checkNothingIsLost(text);
+  await inTimeSlices(checkingNothingIsLost(text), YIELDING);
   await nextIteration();
   return create(message, fields);
 }
@@ -101,9 +107,13 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text.
-    throw invalid("body", json.trim() === "" ? "is empty; send a JSON object" : "is not valid JSON");
+    throw notJson(json);
   }
+}
+
+/** Makes the error for broken JSON. The parser's own message quotes the text. */
+function notJson(json: string): MemoryError {
+  return invalid("body", json.trim() === "" ? "is empty; send a JSON object" : "is not valid JSON");
 }
 
 /** Checks and reads a message; `path` is empty for the body, and `memories[3]` for a part of it. */

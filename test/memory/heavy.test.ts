@@ -5,6 +5,7 @@ import { listMemories } from "../../src/memory/operations/list.js";
 import { recall } from "../../src/memory/operations/recall.js";
 import { store } from "../../src/memory/operations/store.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
+import { scoreOf } from "../../src/memory/search/score.js";
 import { QUICK, quickly } from "../support/quick.js";
 import { CALLER, TestService } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
@@ -132,6 +133,32 @@ quickly(
     // A megabyte of text fills a page.
     expect(result.map(({ items }) => items.length)).toEqual(new Array(8).fill(16));
     expect(bufferBytes).toBeLessThan(30 * MB);
+  },
+  120_000,
+);
+
+quickly(
+  "a store that depends on the longest memories that are like it lets other work run between two of them",
+  async () => {
+    const { ports } = await heavyService(4, 20_000);
+    const [some, others] = [0, 1].map((part) =>
+      Array.from({ length: TEXT_WINDOWS }, (_, i) => {
+        const from = (part * TEXT_WINDOWS + i) * DIMENSIONS;
+        return random.subarray(from, from + DIMENSIONS);
+      }),
+    ) as [Float32Array[], Float32Array[]];
+    const begunMs = performance.now();
+    scoreOf(some, others);
+    const oneMs = performance.now() - begunMs;
+    const request = {
+      caller: CALLER,
+      text: "#",
+      namespace: "heavy",
+      similarAbove: 0.1,
+      onSimilar: "keep",
+    } as const;
+    const { pauseMs } = await watched(() => store(ports, request));
+    expect(pauseMs / oneMs).toBeLessThan(1);
   },
   120_000,
 );

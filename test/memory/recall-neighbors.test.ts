@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
-import { findNeighbors } from "../../src/memory/operations/recall/neighbors.js";
+import { findNeighbors, ValuesAt } from "../../src/memory/operations/recall/neighbors.js";
 import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
@@ -36,18 +36,20 @@ async function look(
     after = 2,
     same,
     log = service.storage.log,
+    values = new ValuesAt(same),
   }: {
     before?: number;
     after?: number;
     same?: readonly string[];
     log?: Log;
+    values?: ValuesAt;
   } = {},
 ) {
   const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
   const { secondaryIndexes } = service.storage;
   const clock = { ...systemClock, wallMs: () => NOW };
-  const request = { log, secondaryIndexes, logId, clock, includeSuperseded: false };
-  const beside = await findNeighbors(request, found as never, { before, after, same });
+  const request = { log, secondaryIndexes, logId, clock, includeSuperseded: false, values };
+  const beside = await findNeighbors(request, found as never, { before, after });
   const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };
 }
@@ -148,5 +150,23 @@ describe("neighbors of a memory", () => {
     expect(await look(logId, 401, { same })).toEqual({ before: [300, 350], after: [450, 500] });
     expect(await look(logId, 701, { same })).toEqual({ before: [600, 650], after: [] });
     expect(await look(logId, 1, { same, before: 5, after: 1 })).toEqual({ before: [], after: [50] });
+  });
+
+  it("of several results in one place read each memory once, whatever its value", async () => {
+    const entries = Array.from({ length: 300 }, (_, n) => made(n, n, { metadata: `{"session":${n}}` }));
+    const logId = await service.write("near", entries);
+    let read = 0;
+    const { log: plain } = service.storage;
+    const log = withChanges(plain, {
+      fetch: async (request) => {
+        const fetched = await plain.fetch(request);
+        read += fetched.found.length;
+        return fetched;
+      },
+    });
+    const values = new ValuesAt(["session"]);
+    for (let sequence = 100; sequence < 120; sequence++)
+      expect(await look(logId, sequence, { log, values })).toEqual({ before: [], after: [] });
+    expect(read).toBeLessThanOrEqual(entries.length);
   });
 });

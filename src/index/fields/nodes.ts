@@ -16,13 +16,13 @@ export function isPath({ keys, starts }: Keys, node: number): boolean {
 }
 
 /** Lower bound: the first node, from one to before another below one parent, whose key is >= `key`. */
-export function firstNode(nodes: Nodes, key: Uint8Array, { from, to }: Range): number {
+export function firstNode(nodes: Nodes, key: Uint8Array, { from, to }: Range, skips?: Skips): number {
   const sought = alone(key);
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
     // The keys of dead nodes are zeroed.
-    const living = nextLiving(nodes.counts, middle, high);
+    const living = nextLiving(nodes.counts, middle, high, skips);
     if (living < high && compareKeys(nodes, living, sought, 0) < 0) low = living + 1;
     else high = middle;
   }
@@ -30,8 +30,8 @@ export function firstNode(nodes: Nodes, key: Uint8Array, { from, to }: Range): n
 }
 
 /** Finds the living node with a key, from one to before another below one parent. */
-export function findNode(nodes: Nodes, key: Uint8Array, range: Range): number | undefined {
-  const node = nextLiving(nodes.counts, firstNode(nodes, key, range), range.to);
+export function findNode(nodes: Nodes, key: Uint8Array, range: Range, skips?: Skips): number | undefined {
+  const node = nextLiving(nodes.counts, firstNode(nodes, key, range, skips), range.to, skips);
   return node < range.to && compareKeys(nodes, node, alone(key), 0) === 0 ? node : undefined;
 }
 
@@ -40,10 +40,18 @@ export interface Range {
   readonly to: number;
 }
 
+/** Numbers of dead nodes, each with one up to which all are dead: searches of one tree come to the same ones. */
+export type Skips = Map<number, number>;
+
+/** Dead nodes in a row that are worth a note. */
+const SKIPPED_MIN = 64;
+
 /** Returns the first living node from one to before another; `to` if there is none. */
-export function nextLiving(counts: Uint32Array, from: number, to: number): number {
-  let node = from;
+export function nextLiving(counts: Uint32Array, from: number, to: number, skips?: Skips): number {
+  let node = Math.min(to, skips?.get(from) ?? from);
   while (node < to && counts[node] === 0) node++;
+  // None comes to life again.
+  if (node - from >= SKIPPED_MIN) skips?.set(from, Math.max(node, skips.get(from) ?? 0));
   return node;
 }
 

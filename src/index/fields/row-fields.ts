@@ -50,17 +50,20 @@ interface Below {
 
 /** Adds the keys of objects in order, and lists what is found at them. */
 function addPaths(nodes: NodeWriter, { parent, objects, found }: Below): void {
-  const keys = objects.length === 1 ? Object.keys(objects[0] as JsonObject) : allKeys(objects);
+  const valuesOf = new Map<string, Json[]>();
+  for (const object of objects) {
+    for (const key of Object.keys(object)) {
+      const value = object[key] as Json;
+      const values = valuesOf.get(key);
+      if (values === undefined) valuesOf.set(key, [value]);
+      else values.push(value);
+    }
+  }
+  const keys = [...valuesOf.keys()];
   if (keys.length > 1) keys.sort(compareText);
   for (const key of keys) {
-    const having = objects.length === 1 ? objects : objects.filter((object) => Object.hasOwn(object, key));
-    const values = having.map((object) => object[key] as Json);
-    found.push({ node: nodes.add(parent, KIND.path, key), values });
+    found.push({ node: nodes.add(parent, KIND.path, key), values: valuesOf.get(key) as Json[] });
   }
-}
-
-function allKeys(objects: readonly JsonObject[]): string[] {
-  return [...new Set(objects.flatMap((object) => Object.keys(object)))];
 }
 
 /** Adds the values at a path in the order of their keys, each once. */

@@ -6,7 +6,7 @@ import { isRemoved, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import type { FieldPart } from "./field-part.js";
 import { ELEMENT, followedBy, KIND, keyOf, kindOf } from "./keys.js";
-import { findNode, firstNode, type Nodes, nextLiving, type Range } from "./nodes.js";
+import { findNode, firstNode, type Nodes, nextLiving, type Range, type Skips } from "./nodes.js";
 import { Selection } from "./selection.js";
 
 /** Rows or values looked at before other work may run. */
@@ -125,15 +125,16 @@ function findValues(path: readonly Uint8Array[], test: Test): Find {
     const values = childrenAt(arrays, path);
     if (values === undefined) return;
     let [kind, ofKind] = [0, values];
+    const skips: Skips = new Map();
     for (const range of ranges) {
       // To find one passes over dead nodes, of which there may be many.
       yield;
       // Most paths have values of few kinds, so that most of a long list need not be looked for.
       if (range.to === undefined && range.from[0] !== kind) {
         kind = range.from[0] as number;
-        ofKind = nodesOfKind(arrays, kind, values);
+        ofKind = nodesOfKind(arrays, kind, values, skips);
       }
-      yield* addRange(arrays, { range, values: range.to === undefined ? ofKind : values, into });
+      yield* addRange(arrays, { range, values: range.to === undefined ? ofKind : values, into, skips });
     }
   };
 }
@@ -203,9 +204,9 @@ function childrenOf({ parents }: Nodes, parent: number): Range {
   return { from, to: lowerBound(parents, parent + 1, { from }) };
 }
 
-function nodesOfKind(nodes: Nodes, kind: number, values: Range): Range {
-  const from = firstNode(nodes, Uint8Array.of(kind), values);
-  return { from, to: firstNode(nodes, Uint8Array.of(kind + 1), { from, to: values.to }) };
+function nodesOfKind(nodes: Nodes, kind: number, values: Range, skips: Skips): Range {
+  const from = firstNode(nodes, Uint8Array.of(kind), values, skips);
+  return { from, to: firstNode(nodes, Uint8Array.of(kind + 1), { from, to: values.to }, skips) };
 }
 
 interface Adding {
@@ -213,18 +214,19 @@ interface Adding {
   /** Nodes among which the values are. */
   readonly values: Range;
   readonly into: Bits;
+  readonly skips: Skips;
 }
 
 /** Adds the rows of the values in a range. */
-function* addRange(nodes: Nodes, { range, values, into }: Adding): Generator<void> {
+function* addRange(nodes: Nodes, { range, values, into, skips }: Adding): Generator<void> {
   const { from: least, to: above, containing } = range;
   if (above === undefined) {
-    const node = findNode(nodes, least, values);
+    const node = findNode(nodes, least, values, skips);
     if (node !== undefined) yield* addRows(nodes, { from: node, to: node + 1 }, into);
     return;
   }
-  const from = firstNode(nodes, least, values);
-  const to = firstNode(nodes, above, { from, to: values.to });
+  const from = firstNode(nodes, least, values, skips);
+  const to = firstNode(nodes, above, { from, to: values.to }, skips);
   if (containing === undefined) yield* addRows(nodes, { from, to }, into);
   else yield* addContaining(nodes, { from, to, text: containing }, into);
 }

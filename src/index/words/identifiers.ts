@@ -5,8 +5,12 @@ const JOINT = /::|->|[_./:@-]/;
 
 const [HASH, AND, PLUS, DOT] = [35, 38, 43, 46];
 const SIGNS = /[#&+]|\.[A-Za-z]/;
-/** Signs that make a name with the word before: `C++`, also in `C++17`, and `F#`, but not `a+b` or `page#part`. */
-const SIGNS_AFTER = /\+\+|[+#](?![A-Za-z0-9])|(?:&[\p{Script=Latin}\p{Script=Cyrillic}\p{N}]+)+/uy;
+/**
+ * Signs that make a name with the word before: `C++`, also in `C++17`, and `F#`, but not `a+b` or `page#part`. A name
+ * with `&` begins before the first of them: to begin at each would take the square of their number.
+ */
+const SIGNS_AFTER =
+  /\+\+|[+#](?![A-Za-z0-9])|(?<!&[\p{Script=Latin}\p{Script=Cyrillic}\p{N}]*)(?:&[\p{Script=Latin}\p{Script=Cyrillic}\p{N}]+)+/uy;
 const DOT_BEFORE = /(?<![\w.!?)\]])\.(?=[A-Za-z])/y;
 
 const HUMP = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
@@ -29,7 +33,7 @@ export function mayHaveSigns(text: string): boolean {
 export function namedBySigns(text: string, from: number, to: number): string | undefined {
   const before = text.charCodeAt(from - 1);
   const after = text.charCodeAt(to);
-  const mayEnd = after === HASH || after === PLUS || (after === AND && before !== AND);
+  const mayEnd = after === HASH || after === PLUS || after === AND;
   const signs = mayEnd ? matchAt(SIGNS_AFTER, text, to) : "";
   const dot = before === DOT ? matchAt(DOT_BEFORE, text, from - 1) : "";
   return signs || dot ? `${dot}${text.slice(from, to)}${signs}`.toLowerCase() : undefined;

@@ -1,6 +1,7 @@
+import { Pauses } from "../../concurrency/time-slices.js";
 import { invalid } from "../../errors.js";
 import type { Filter } from "../ports/condition.js";
-import type { Sequenced, Sequences } from "../ports/log.js";
+import type { Projected, Sequenced, Sequences } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
@@ -67,7 +68,21 @@ export async function readMatching(
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
   for await (const some of fetchShown(ports, { ...showing, what: "text" })) {
-    all.push(...some.filter(({ entry }) => matches(filter.condition, entry)));
+    all.push(...(await matchingIn(some, filter)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);
+}
+
+/** Leaves out memories that do not match. Other work runs in between: the largest filter takes milliseconds for each. */
+export async function matchingIn<E extends Projected["text"]>(
+  some: readonly Sequenced<E>[],
+  { condition }: Filter,
+): Promise<Sequenced<E>[]> {
+  const pauses = new Pauses();
+  const matching: Sequenced<E>[] = [];
+  for (const each of some) {
+    await pauses.ifDue();
+    if (matches(condition, each.entry)) matching.push(each);
+  }
+  return matching;
 }

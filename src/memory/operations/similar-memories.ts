@@ -1,3 +1,4 @@
+import { Pauses } from "../../concurrency/time-slices.js";
 import type { Replica } from "../log/replica.js";
 import type { Similar } from "../ports/claims.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
@@ -50,6 +51,7 @@ export class SimilarMemories {
   #until = 0;
   /** True if the search may have left some out. */
   #isCut = false;
+  readonly #pauses = new Pauses();
 
   private constructor(
     private readonly replica: Replica,
@@ -116,7 +118,9 @@ export class SimilarMemories {
       sequences: near.map((each) => each.sequence),
       what: "all",
     } as const;
-    for await (const some of fetchAll(this.to.log, fetching)) for (const each of some) this.#take(each);
+    const scores = new Map(near.map(({ sequence, score }) => [sequence, score]));
+    for await (const some of fetchAll(this.to.log, fetching))
+      for (const each of some) await this.#take(each, scores.get(each.sequence));
   }
 
   /** Compares the entries that were appended after the search. */
@@ -127,17 +131,24 @@ export class SimilarMemories {
       const { entries } = await log.read({ logId, from: first, limit, what: "all" });
       const last = entries.at(-1);
       if (last === undefined) throw new LogAdvancedError();
-      for (const { sequence, entry } of entries) if (entry.op === "store") this.#take({ sequence, entry });
+      for (const { sequence, entry } of entries)
+        if (entry.op === "store") await this.#take({ sequence, entry });
       this.#until = last.sequence;
     }
   }
 
-  #take({ sequence, entry }: Sequenced<Stored>): void {
+  /** Compares an entry; its score is computed if it is not known. Other work runs meanwhile: long texts have a million pairs. */
+  async #take({ sequence, entry }: Sequenced<Stored>, known?: number): Promise<void> {
     const { memory, above } = this.to;
     if (entry.opId === memory.opId) return;
     const [own, its] = [vectorsOf(memory), vectorsOf(entry)];
-    const score = scoreOf(own, its);
+    let score = known ?? 0;
+    for (const each of known === undefined ? own : []) {
+      await this.#pauses.ifDue();
+      score = Math.max(score, scoreOf([each], its));
+    }
     if (score < above || this.#found.some((each) => each.sequence === sequence)) return;
+    await this.#pauses.ifDue();
     const { id, text } = entry;
     this.#found.push({ id, text, score, sequence, likeness: likeness(own, its) });
     if (this.#found.length <= HELD_MAX) return;

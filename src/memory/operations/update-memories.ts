@@ -7,7 +7,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
-import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { canonicalMetadata, isSameMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory } from "../versions/current-version.js";
@@ -138,7 +138,7 @@ async function updateFrom(
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
     await pauses.ifDue();
     const after = changedBy(wanted, memory);
-    if (canonicalMetadata(after) === canonicalMetadata(memory.metadata)) {
+    if (isSameMetadata(after, memory.metadata)) {
       unchanged++;
       return;
     }

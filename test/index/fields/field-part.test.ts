@@ -250,4 +250,42 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     ]);
     expect(long.bytes).toBeLessThan(500_000);
   });
+
+  test("of objects in an array take time in proportion to their number, whatever their keys", () => {
+    const timeOf = (length: number) => {
+      const metadata = JSON.stringify({ a: Array.from({ length }, (_, i) => ({ [`k${i}`]: 1 })) });
+      const times = Array.from({ length: 5 }, () => {
+        const startMs = performance.now();
+        rowFieldsOf({ metadata, createdAtMs: 1 });
+        return performance.now() - startMs;
+      });
+      return Math.min(...times);
+    };
+    timeOf(500);
+    expect(timeOf(4_000) / timeOf(500)).toBeLessThan(25);
+  });
+
+  test("find many values of an array in about the same time when most of all are removed", () => {
+    const segments = new Segments();
+    const rows = Array.from({ length: 100 }, (_, i) => i + 1);
+    const metadataOf = (row: number) =>
+      JSON.stringify({ a: Array.from({ length: 2_000 }, (_, i) => row * 2_000 + i) });
+    segments.add(
+      new Map(rows.map((row) => [row, { id: `m${row}`, metadata: metadataOf(row), createdAtMs: 1 }])),
+    );
+    const values = new Set(Array.from({ length: 256 }, (_, i) => 2_000 + i));
+    const timeOf = (found: number) => {
+      const times = Array.from({ length: 5 }, () => {
+        const startMs = performance.now();
+        const selection = segments.select({ kind: "test", field: ["a"], test: { op: "in", values } });
+        expect(selection.size).toBe(found);
+        return performance.now() - startMs;
+      });
+      return Math.min(...times);
+    };
+    const before = timeOf(1);
+    for (const row of rows.slice(0, 80)) segments.remove(row);
+    // Each search that passes over all of them takes forty times as long.
+    expect(timeOf(0) / before).toBeLessThan(10);
+  });
 });

@@ -165,6 +165,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   capitals: `${"A".repeat(KIB_64 - 1)}a`,
   digits: fill("1a"),
   "single letters": fill("b c d "),
+  "words of two scripts with signs between them": fill("&aб"),
   nothing: " ".repeat(KIB_64),
 };
 

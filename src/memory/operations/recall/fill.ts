@@ -6,7 +6,7 @@ import { TOP_K_MAX } from "../../requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../../requests/text.js";
 import type { FindPorts, Shown } from "../../versions/fetch.js";
 import type { Found } from "./found.js";
-import { findNeighbors, type Neighbors } from "./neighbors.js";
+import { findNeighbors, type Neighbors, ValuesAt } from "./neighbors.js";
 
 /** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
 export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
@@ -49,6 +49,7 @@ export async function fill(
   const logOf = ({ namespace }: Found) =>
     logs.find((log) => namespace === undefined || log.namespace === namespace)?.logId as string;
   const filled: Found[] = [];
+  const values = new ValuesAt(neighbors?.same);
   const atOnce = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
   for (let at = 0; at < results.length && !isFull; at += atOnce) {
     signal.throwIfAborted();
@@ -56,7 +57,7 @@ export async function fill(
     const beside =
       neighbors &&
       (await mapSome(some, RESULTS_AT_ONCE, (found) =>
-        findNeighbors({ ...ports, logId: logOf(found), includeSuperseded }, found, neighbors),
+        findNeighbors({ ...ports, logId: logOf(found), includeSuperseded, values }, found, neighbors),
       ));
     for (const [i, found] of some.entries()) {
       if (!take(found.entry)) break;

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { Pauses } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { parsePath } from "../../requests/filter-path.js";
@@ -58,13 +60,14 @@ const LOOK_UP_MANY = 8;
 interface NeighborsOf extends FindPorts {
   readonly logId: string;
   readonly includeSuperseded: boolean;
+  readonly values: ValuesAt;
 }
 
 /** Finds the memories created just before and after another one of a log, each the oldest first. */
 export async function findNeighbors(
   context: NeighborsOf,
   memory: Sequenced<Projected["text"]>,
-  wanted: Neighbors,
+  wanted: Omit<Neighbors, "same">,
 ) {
   const { log, logId } = context;
   const { sequence, entry } = memory;
@@ -74,10 +77,10 @@ export async function findNeighbors(
     const { created, isAll } = await createdAround({ log, logId }, place, entries);
     const before = created.filter((each) => byCreation(each, entry) < 0).reverse();
     const after = created.filter((each) => byCreation(each, entry) > 0);
-    const isLike = likeness(entry, wanted.same);
+    const value = await context.values.of(entry);
     const found = {
-      before: (await shownOf(context, before, { count: wanted.before, isLike })).reverse(),
-      after: await shownOf(context, after, { count: wanted.after, isLike }),
+      before: (await shownOf(context, before, { count: wanted.before, value })).reverse(),
+      after: await shownOf(context, after, { count: wanted.after, value }),
     };
     const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
     if (isEnough || isAll || entries === ENTRIES_MANY) return found;
@@ -108,19 +111,23 @@ async function createdAround(
   return { created: created.sort(byCreation), isAll: false };
 }
 
-/** Reads the present versions of the first `count` memories that may be shown and are alike, in their order. */
+/** Reads the present versions of the first `count` memories that may be shown and have a value, in their order. */
 async function shownOf(
-  { includeSuperseded, ...context }: NeighborsOf,
+  { includeSuperseded, values, ...context }: NeighborsOf,
   created: readonly Created[],
-  { count, isLike }: { count: number; isLike: (entry: Shown) => boolean },
+  { count, value }: { count: number; value: string },
 ): Promise<Shown[]> {
   const shown: Shown[] = [];
+  // Asked anew each time: other results are looked at beside this one.
+  const mayBe = ({ id }: { readonly id: string }) => values.mayBe(id, value);
   for (let at = 0; at < created.length && shown.length < count; at += LOOK_UP_MANY) {
-    const ids = created.slice(at, at + LOOK_UP_MANY).map(({ id }) => id);
+    const some = created.slice(at, at + LOOK_UP_MANY).filter(mayBe);
+    if (some.length === 0) continue;
+    const ids = some.map(({ id }) => id);
     const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
     for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
       if (entry.supersededBy !== undefined && !includeSuperseded) continue;
-      if (shown.length < count && isLike(entry)) shown.push(entry);
+      if (shown.length < count && mayBe(entry) && (await values.of(entry)) === value) shown.push(entry);
     }
   }
   return shown;
@@ -150,11 +157,31 @@ function writtenAt(entry: Entry<"head">): number | undefined {
   return entry.updatedAtMs ?? entry.createdAtMs;
 }
 
-/** Returns a test for the same value at a place of the metadata; nothing there is a value, too. */
-function likeness(memory: Shown, keys: readonly string[] | undefined): (entry: Shown) => boolean {
-  if (keys === undefined) return () => true;
-  const value = valueAt(memory.metadata, keys);
-  return ({ metadata }) => valueAt(metadata, keys) === value;
+/**
+ * The values that memories have at one place of their metadata. Results near each other are among the same memories, so
+ * what one of them has found out, the others need not read.
+ */
+export class ValuesAt {
+  readonly #digests = new Map<string, string>();
+  readonly #pauses = new Pauses();
+
+  constructor(private readonly keys: readonly string[] | undefined) {}
+
+  /** A digest of a memory's value; nothing there is a value, too. */
+  async of({ id, metadata }: Shown): Promise<string> {
+    if (this.keys === undefined) return "";
+    // Metadata of thousands of keys takes milliseconds.
+    await this.#pauses.ifDue();
+    const value = valueAt(metadata, this.keys);
+    const digest = value === undefined ? "" : createHash("sha256").update(value).digest("base64");
+    this.#digests.set(id, digest);
+    return digest;
+  }
+
+  /** False if a memory is known to have another value. */
+  mayBe(id: string, value: string): boolean {
+    return (this.#digests.get(id) ?? value) === value;
+  }
 }
 
 function valueAt(metadata: string, keys: readonly string[]): string | undefined {

@@ -8,9 +8,9 @@ import type { Scope } from "../../ports/names.js";
 import { vectorsOf } from "../../ports/windows.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { parseFilter } from "../../requests/filter.js";
-import { matches } from "../../requests/matches.js";
 import type { JsonObject } from "../../requests/metadata.js";
 import { shownOf } from "../../versions/fetch.js";
+import { matchingIn } from "../matching.js";
 import { LogReader } from "./log-reader.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, positionBehind, positionToken } from "./position.js";
@@ -114,7 +114,7 @@ async function* memoriesOf(
     const readMs = clock.nowMs();
     // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
     const shown = await shownOf(ports, { logId: reader.logId, upto: last }, entries.filter(isMemory));
-    const matching = shown.filter(({ entry }) => filter === undefined || matches(filter.condition, entry));
+    const matching = filter === undefined ? shown : await matchingIn(shown, filter);
     let passed = 0;
     for await (const { sequence, entry } of fresh(clock, matching, readMs)) {
       reader.after = sequence;

@@ -1,0 +1,68 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { StoreBatchRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
+import { toEnd } from "../../src/concurrency/time-slices.js";
+import { decodeBody } from "../../src/server/body.js";
+import { parseInParts } from "../../src/server/json-text.js";
+
+const CODECS = ["json", "proto"] as const;
+const decode = async (codec: (typeof CODECS)[number], bytes: Uint8Array) => {
+  const encoding = { codec, enveloped: false, header: "content-encoding" } as const;
+  return decodeBody(bytes, { message: StoreBatchRequestSchema, encoding });
+};
+
+describe("JSON that is parsed in parts", () => {
+  it.each([
+    '{"a":[{"b":[{"c":1}]},{"d":"]}{[\\""},{}],"e":{"f":[{"g":1}]},"h":[1,[{"i":2}],"x",{"part":7},null]}',
+    '{"2":[{"b":1}],"1":[{"a":1},{"__proto__":{"c":1}}],"__proto__":[{"d":1}]}',
+    '{"a":[{"b":1}],"a":[{"c":2},{"d":3}]}',
+    "{}",
+    "[]",
+    "[[{}],[]]",
+    "null",
+    " 5 ",
+    '"[{}]"',
+  ])("is what it is as a whole: %s", (text) => {
+    expect(toEnd(parseInParts(text))).toEqual(JSON.parse(text));
+  });
+
+  it.each([
+    "",
+    "{",
+    "}",
+    "]}",
+    '{"a":[{}{}]}',
+    '{"a":[{]}',
+    '{"a":[{"b":}]}',
+    '{"a":[{}],}',
+    '{"a":[{"b"',
+    "[{}]]",
+  ])("is refused as it is as a whole: %s", (text) => {
+    expect(() => JSON.parse(text)).toThrow(SyntaxError);
+    expect(() => toEnd(parseInParts(text))).toThrow(SyntaxError);
+  });
+});
+
+describe.each(CODECS)("a long body in %s", (codec) => {
+  it("is decoded as it was", async () => {
+    const memories = Array.from({ length: 256 }, (_, i) => ({
+      text: "x".repeat(1_100),
+      metadata: { i, "a b": [{ c: null }, "d"] },
+    }));
+    const given = create(StoreBatchRequestSchema, { namespace: "n", memories });
+    const bytes =
+      codec === "json"
+        ? Buffer.from(JSON.stringify({ memories, namespace: "n" }))
+        : toBinary(StoreBatchRequestSchema, given);
+    expect(bytes.length).toBeGreaterThan(262_144);
+    expect(await decode(codec, bytes)).toEqual(given);
+  });
+
+  it("is refused with the first elements of a list that is longer than any may be", async () => {
+    const bytes =
+      codec === "json"
+        ? Buffer.from(`{"memories":[{}${",{}".repeat(1_000_000)}]}`)
+        : Buffer.alloc(2_000_000, Buffer.of(0x12, 0));
+    await expect(decode(codec, bytes)).rejects.toThrow("memories has more than 8,192 elements");
+  });
+});
