@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../../src/admin/command-line.js";
 import type { Service } from "../../src/compose.js";
-import { MemoryError, unavailable } from "../../src/errors.js";
+import { isUnavailable, MemoryError, unavailable } from "../../src/errors.js";
 import { flushLog, openLog } from "../../src/server/logging.js";
-import { askOwner } from "../../src/storage/local/owner/owner.js";
+import { askOwner, FolderInUseError } from "../../src/storage/local/owner/owner.js";
 import { EXIT, failureOf } from "../failure.js";
 import { hasLogin, type Server, serverOf } from "../profile.js";
 import { Remote } from "./remote.js";
@@ -24,7 +24,6 @@ const OWNER_TIMEOUT_MS = 10_000;
 /** Time in which the server of a folder must be found or started: a model may have to be loaded. */
 const FIND_TIMEOUT_MS = 60_000;
 const LOOK_MS = 100;
-const PASSING = ["unavailable", "failed_precondition"];
 
 // The standard output belongs to the protocol: what a library prints would break it.
 globalThis.console = new Console(process.stderr, process.stderr);
@@ -36,6 +35,7 @@ interface Options {
 
 const stopping = new AbortController();
 let service: Promise<Service> | undefined;
+let log: ReturnType<typeof openLog>;
 
 commandLine({ name: "recalld mcp", exitCode: EXIT.notUnderstood })
   .description("serves the Model Context Protocol on the standard input and output")
@@ -50,7 +50,8 @@ async function serve(options: Options): Promise<void> {
   const namespace = options.namespace ?? (process.env.RECALLD_NAMESPACE || undefined);
   const query = namespace === undefined ? "" : `?${new URLSearchParams({ namespace })}`;
   const remote = new Remote({ find: finding(options), query });
-  const { logger } = openLog(process.env.LOG_LEVEL || "warn");
+  log = openLog(process.env.LOG_LEVEL || "warn");
+  const { logger } = log;
   void serveOnStdio(remote, (error) => logger.debug({ err: error }, "mcp")).then(() => end());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
   // The first call need not wait for the start, if the client is slow enough.
@@ -85,8 +86,7 @@ async function findShared(dataDir: string): Promise<Server> {
       return { url, key: await keyIn(dataDir) };
     } catch (error) {
       // Another process may only just be taking the folder, or leaving it.
-      const isPassing = error instanceof MemoryError && PASSING.includes(error.code);
-      if (!isPassing) throw error;
+      if (!(error instanceof FolderInUseError || isUnavailable(error))) throw error;
     }
     if (performance.now() > endMs) throw new MemoryError("unavailable", "no server could be started");
     await sleep(LOOK_MS);
@@ -135,9 +135,8 @@ async function serveFolder(dataDir: string): Promise<string> {
   ]);
   const alone = { MONGODB_URI: "", TLS_CERT: "", TLS_KEY: "", METRICS_PORT: "" };
   const local = { ...alone, PORT: "0", HOST: "127.0.0.1", SIGNUP: "closed", DRAIN_NOTICE_MS: "0" };
-  const lean = { EMBED_WORKERS: env.EMBED_WORKERS || "1", LOG_LEVEL: env.LOG_LEVEL || "warn" };
+  const lean = { EMBED_WORKERS: env.EMBED_WORKERS || "1" };
   const config = loadConfig({ ...env, ...lean, ...local, DATA_DIR: dataDir });
-  const { logger, dropped: droppedLines } = openLog(config.logLevel);
   const plan = {
     name: FREE,
     calls: UNLIMITED_CALLS,
@@ -147,7 +146,7 @@ async function serveFolder(dataDir: string): Promise<string> {
   };
   // The owner of this machine pays for nothing.
   const plans = new Plans([plan]);
-  const common = { logger, droppedLines, stopping: stopping.signal, plans };
+  const common = { logger: log.logger, droppedLines: log.dropped, stopping: stopping.signal, plans };
   service = openService(config, common);
   return (await service).address;
 }

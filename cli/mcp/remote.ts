@@ -7,6 +7,7 @@ import { toWire } from "../../clients/typescript/src/json.js";
 import { type CallOptions, settle, settleWithoutKey } from "../../clients/typescript/src/options.js";
 import { retryAfterMs } from "../../clients/typescript/src/refusal.js";
 import { withRetries } from "../../clients/typescript/src/retries.js";
+import { MemoryError } from "../../src/errors.js";
 import { VERSION } from "../../src/version.js";
 import type { Server } from "../profile.js";
 
@@ -86,7 +87,9 @@ export class Remote {
       if (this.#place === found) this.#place = undefined;
       if (error instanceof RecalldError) throw error;
       const message = `the server cannot be reached: ${(error as Error).message}`;
-      throw new RecalldError("unavailable", message, { cause: error });
+      // A database of another format, for example, stays one.
+      const code = error instanceof MemoryError ? error.code : "unavailable";
+      throw new RecalldError(code, message, { cause: error });
     }
   }
 }

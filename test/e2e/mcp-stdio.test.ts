@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Answering, claim } from "../../src/storage/local/owner/owner.js";
@@ -125,6 +125,16 @@ describe("recalld mcp", () => {
       expect(log()).not.toContain(readFileSync(file, "utf8").trim());
       expect(log()).not.toContain("spare key");
     }
+  });
+
+  it("says at once why the folder's database cannot be opened", async () => {
+    writeFileSync(join(home, "recalld.mdb"), "damaged");
+    const { call, log } = await start({ HOME: home, DATA_DIR: home });
+    const { isError, text } = await call("memory_recall", { query: "a" });
+    expect(isError).toBe(true);
+    expect(text).toMatch(/recalld\.mdb .*failed_precondition/s);
+    expect(text).not.toContain("again");
+    expect(log()).not.toContain("MaxListeners");
   });
 
   it("writes no key down where the process that has the folder left before it made one", async () => {

@@ -8,7 +8,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { messageOf } from "../../src/errors.js";
+import { restore } from "../../src/storage/local/backup/restore.js";
+import { claim } from "../../src/storage/local/owner/owner.js";
 import { admin } from "../support/admin.js";
 import { filled, namesIn, newBackup } from "../support/backups.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
@@ -85,6 +89,19 @@ describe("restoring", () => {
     const refused = await restoring(backup, dataDir);
     expect(refused).toMatchObject({ code: 1, names: ["notes.txt"] });
     expect(refused.stderr).toContain("is not empty: it holds notes.txt");
+  });
+
+  it("is refused where another restore was quicker", async () => {
+    const dataDir = newDataDir();
+    const release = await claim({ dataDir });
+    const late = restore({ backup, dataDir, verify: async () => [] }).catch(messageOf);
+    // It waits for the owner now.
+    await sleep(200);
+    writeFileSync(join(dataDir, file), "");
+    await release();
+    expect(await late).toBe(
+      `DATA_DIR ${dataDir} is not empty: it holds ${file}; a backup is restored into an empty folder only`,
+    );
   });
 
   it("is not kept from a folder by models, and not by a restore that was killed", async () => {

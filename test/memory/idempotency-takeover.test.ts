@@ -55,6 +55,14 @@ describe("a store whose owner died", () => {
     },
   );
 
+  it("is stored by another process though the clock was set back by an hour since", async () => {
+    const other = () => aProcess({ exclusive: false });
+    await start(other(), asked("x"), afterAppend);
+    clock.wallAheadMs -= 3_600_000;
+    const { answered } = await other().run(asked("x"), writing("x"));
+    expect(await idsInLog()).toEqual([answered.id]);
+  });
+
   it.each(["before it confirmed", "behind that"])(
     "and that only slept, %s, brings back nothing that was deleted meanwhile",
     async (where) => {

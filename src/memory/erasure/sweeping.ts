@@ -99,7 +99,8 @@ export async function sweep(ports: ErasurePorts, leftBeforeMs = 0): Promise<numb
         if ("lost" in erasure) throw unavailable(`the record of the erasure ${erasure.id} is damaged`);
         const isOfLog = erasure.sequence === undefined;
         const isLeft = !isOfLog && erasure.begunAtMs < leftBeforeMs;
-        const isOld = clock.wallMs() - erasure.begunAtMs > UNFINISHED_MS;
+        // A process whose clock was ahead has left those that seem to begin later.
+        const isOld = Math.abs(clock.wallMs() - erasure.begunAtMs) > UNFINISHED_MS;
         if (isOfLog !== ofLogs || !(isLeft || isOld)) continue;
         await finish(ports, erasure);
         finished++;

@@ -226,8 +226,10 @@ export class Idempotency {
     const { claims, clock, exclusive } = this.ports;
     const ours = owner.startsWith(`${this.#process}:`);
     const nowMs = clock.wallMs();
-    // A process knows whether its own attempts run; those of others get the maximum time that they need.
-    const ended = ours ? !this.#running.has(owner) : exclusive || nowMs - claimedAtMs >= OWNER_TIMEOUT_MS;
+    // A process knows whether its own attempts run; those of others get the maximum time that they need. A clock that was
+    // ahead may have said when they began.
+    const isOld = Math.abs(nowMs - claimedAtMs) >= OWNER_TIMEOUT_MS;
+    const ended = ours ? !this.#running.has(owner) : exclusive || isOld;
     if (!ended) return false;
     return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
   }

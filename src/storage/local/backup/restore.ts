@@ -47,6 +47,8 @@ async function restoreWhole(options: RestoreOptions): Promise<Restored> {
   await expectEmpty(dataDir);
   const release = await claim({ dataDir });
   try {
+    // Another restore may have owned it until now.
+    await expectEmpty(dataDir);
     return await restoreInto(options, manifest);
   } finally {
     await release();

@@ -44,6 +44,13 @@ interface Folder {
   readonly answer?: Answering | undefined;
 }
 
+/** Error of a folder that another process has and keeps. */
+export class FolderInUseError extends MemoryError {
+  constructor(dataDir: string) {
+    super("failed_precondition", `DATA_DIR ${dataDir} is in use by another recalld`);
+  }
+}
+
 /**
  * Makes this process the only owner of the folder, before it opens anything there: LMDB files do not
  * tolerate a second process that opens them while the first one writes.
@@ -56,15 +63,14 @@ interface Folder {
  * a socket is found by its file.
  *
  * @returns a function that gives the folder up.
- * @throws MemoryError `failed_precondition` when another process has the folder and keeps it.
+ * @throws FolderInUseError when another process has the folder and keeps it.
  */
 export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<void>> {
   const deadline = performance.now() + RELEASE_WAIT_MS;
   for (;;) {
     const release = (await isFree(dataDir)) ? await take({ dataDir, answer }) : undefined;
     if (release !== undefined) return release;
-    if (performance.now() > deadline)
-      throw failedPrecondition(`DATA_DIR ${dataDir} is in use by another recalld`);
+    if (performance.now() > deadline) throw new FolderInUseError(dataDir);
     await sleep(LOOK_MS);
   }
 }
