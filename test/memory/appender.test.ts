@@ -77,15 +77,15 @@ describe("appending", () => {
     expect(log.batches.map((batch) => batch.entries.length)).toEqual([1, 10]);
   });
 
-  /** Makes memories that share one megabyte of vectors. */
-  const heavyOnes = (count: number) => {
-    const vectors = new Float32Array(262_144);
+  /** Makes memories that share vectors of so many bytes. */
+  const heavyOnes = (count: number, bytes = 1_048_576) => {
+    const vectors = new Float32Array(bytes / Float32Array.BYTES_PER_ELEMENT);
     return Array.from({ length: count }, () => aMemory({ vectors }));
   };
 
-  it("writes no more in one go than a slice holds", async () => {
+  it("writes no more in one go than half a megabyte and the entry that reaches it", async () => {
     const { log, appender } = setUp();
-    await Promise.all(heavyOnes(10).map((entry) => appender.append(entry)));
+    await Promise.all(heavyOnes(10, 131_072).map((entry) => appender.append(entry)));
     expect(log.batches.map((batch) => batch.entries.length)).toEqual([4, 4, 2]);
   });
 

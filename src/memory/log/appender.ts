@@ -1,5 +1,5 @@
 import { isNotWritable, isUnavailable, unavailable } from "../../errors.js";
-import { SLICE_BYTES_MAX, WaitingBytes, weightOf } from "../ports/bounds.js";
+import { WaitingBytes, weightOf } from "../ports/bounds.js";
 import { type Appended, type Entry, entryAt } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
@@ -12,8 +12,9 @@ const DECIDED_MAX = 32;
 const DECISIONS_LEFT_OUT = 3;
 const OTHERS_TIME_MS_MAX = 500;
 
-/** Maximum number of entries in one write, which also holds at most a slice in bytes. */
+/** Maximum number of entries in one write, and of their bytes: recalls wait until the indexes have them. */
 const GROUP_MAX = 64;
+const GROUP_BYTES_MAX = 524_288;
 /** Maximum number of waiting entries in one namespace, and of their bytes. */
 export const WAITING_MAX = 1024;
 const WAITING_BYTES_MAX = 33_554_432;
@@ -243,10 +244,10 @@ export class Appender {
     await this.replica.current();
   }
 
-  /** Chooses the next entries to write: one slice, whose last entry may exceed its size. */
+  /** Chooses the next entries to write, of which the last may exceed their bytes. */
   #group(): Appended[] {
     const group: Appended[] = [];
-    let left = SLICE_BYTES_MAX;
+    let left = GROUP_BYTES_MAX;
     for (const { what, bytes } of this.#ready) {
       if (group.length === GROUP_MAX || left <= 0 || isConditional(what)) break;
       group.push(what);
