@@ -33,7 +33,8 @@ let env: Record<string, string> = {};
 
 /** Runs a program beside the servers of this process. Returns its output. */
 async function run(file: string, args: readonly string[], cwd = folder): Promise<string> {
-  const own = { ...process.env, ...env };
+  // Python keeps what it compiles of the packages, which are in this test's folder, and nothing in the checkout.
+  const own = { ...process.env, PYTHONDONTWRITEBYTECODE: cwd === PACKAGE ? "1" : "", ...env };
   try {
     const options = { cwd, env: own, maxBuffer: OUTPUT_BYTES_MAX };
     return (await promisify(execFile)(file, args, options)).stdout;
@@ -172,7 +173,7 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
 
   test("has an example that remembers", async () => {
     const chat = `${ROOT}/examples/chat.py`;
-    const piped = 'printf "%s\\n" "$2" | "$0" "$1"';
+    const piped = 'printf "%s\\n" "$2" | "$0" -B "$1"';
     const talk = (said: string) => run("sh", ["-c", piped, join(empty, "python"), chat, said]);
     expect(await talk("Dan repairs old bicycles.")).toBe("I will remember that.\n");
     expect(await talk("Who can repair a bicycle?\nHow do rockets fly?")).toBe(
