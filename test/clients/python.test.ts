@@ -19,10 +19,10 @@ const TIMEOUT_MS = 240_000;
 const OUTPUT_BYTES_MAX = 16_777_216;
 
 const python = process.env.PYTHON ?? "python3";
-const needed = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+const needed = "import sys, venv, pip; sys.exit(sys.version_info < (3, 10))";
 const isThere = spawnSync(python, ["-c", needed]).status === 0;
 if (!isThere && process.env.REQUIRE_PYTHON === "1")
-  throw new Error(`REQUIRE_PYTHON=1, but ${python} is not Python 3.10 or newer with venv`);
+  throw new Error(`REQUIRE_PYTHON=1, but ${python} is not Python 3.10 or newer with venv and pip`);
 
 const folder = mkdtempSync(join(tmpdir(), "recalld-python-"));
 const tools = join(folder, "tools/bin");
@@ -33,7 +33,8 @@ let env: Record<string, string> = {};
 
 /** Runs a program beside the servers of this process. Returns its output. */
 async function run(file: string, args: readonly string[], cwd = folder): Promise<string> {
-  const own = { ...process.env, PYTHONPYCACHEPREFIX: join(folder, "pycache"), ...env };
+  // Python keeps what it compiles of the packages, which are in this test's folder, and nothing in the checkout.
+  const own = { ...process.env, PYTHONDONTWRITEBYTECODE: cwd === PACKAGE ? "1" : "", ...env };
   try {
     const options = { cwd, env: own, maxBuffer: OUTPUT_BYTES_MAX };
     return (await promisify(execFile)(file, args, options)).stdout;
@@ -43,25 +44,19 @@ async function run(file: string, args: readonly string[], cwd = folder): Promise
   }
 }
 
-/** Installs into one environment by another's pip, which alone takes seconds to install. */
+/** Runs the pip that is there already on an environment: one of its own takes seconds to install. */
+function pip(into: string, args: readonly string[]): Promise<string> {
+  return run(python, ["-m", "pip", "--python", join(into, "python"), ...args]);
+}
+
 function install(into: string, args: readonly string[]): Promise<string> {
-  const target = join(into, "python");
-  return run(join(tools, "python"), [
-    "-m",
-    "pip",
-    "--python",
-    target,
-    "install",
-    "-q",
-    "--no-compile",
-    ...args,
-  ]);
+  return pip(into, ["install", "-q", "--no-compile", ...args]);
 }
 
 async function makeEnvironments(): Promise<void> {
-  await run(python, ["-m", "venv", "tools"]);
-  await run(python, ["-m", "venv", "--without-pip", "empty"]);
-  await install(tools, ["--require-hashes", "-r", join(PACKAGE, "requirements-dev.txt")]);
+  for (const name of ["tools", "empty"]) await run(python, ["-m", "venv", "--without-pip", name]);
+  // The list is complete: there is nothing to resolve.
+  await install(tools, ["--no-deps", "--require-hashes", "-r", join(PACKAGE, "requirements-dev.txt")]);
 }
 
 async function buildWheel(): Promise<string> {
@@ -81,7 +76,7 @@ async function startServers(): Promise<void> {
   };
 }
 
-const because = isThere ? "" : ` (needs Python 3.10 or newer with venv as ${python})`;
+const because = isThere ? "" : ` (needs Python 3.10 or newer with venv and pip as ${python})`;
 
 describe.skipIf(!isThere)(`the Python client${because}`, () => {
   beforeAll(async () => {
@@ -126,8 +121,7 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
   test("comes as a wheel with types, and with the examples of its page", {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const list = ["-m", "pip", "--python", join(empty, "python"), "list", "--format=freeze"];
-    const listed = await run(join(tools, "python"), list);
+    const listed = await pip(empty, ["list", "--format=freeze"]);
     expect(listed).toMatch(/^recalld==/m);
     expect(listed).not.toMatch(/^(pytest|hatchling)==/m);
     const [first = "", awaiting = "", watching = "", failing = "", graph = "", chain = ""] = blocks(
@@ -179,7 +173,7 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
 
   test("has an example that remembers", async () => {
     const chat = `${ROOT}/examples/chat.py`;
-    const piped = 'printf "%s\\n" "$2" | "$0" "$1"';
+    const piped = 'printf "%s\\n" "$2" | "$0" -B "$1"';
     const talk = (said: string) => run("sh", ["-c", piped, join(empty, "python"), chat, said]);
     expect(await talk("Dan repairs old bicycles.")).toBe("I will remember that.\n");
     expect(await talk("Who can repair a bicycle?\nHow do rockets fly?")).toBe(

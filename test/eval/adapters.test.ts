@@ -12,7 +12,7 @@ import { startServer, type TestServer } from "../support/server.js";
 
 const python = process.env.PYTHON ?? "python3";
 const hasPython =
-  spawnSync(python, ["-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))"]).status === 0;
+  spawnSync(python, ["-c", "import sys, pip; sys.exit(sys.version_info < (3, 10))"]).status === 0;
 const TIMEOUT_MS = 240_000;
 
 const folder = mkdtempSync(join(tmpdir(), "recalld-adapters-"));
@@ -29,16 +29,15 @@ afterAll(async () => {
 });
 
 describe.skipIf(!hasPython)("the adapters in Python", () => {
-  const bin = join(folder, "venv/bin/python");
+  const libraries = join(folder, "libraries");
 
   beforeAll(async () => {
-    await promisify(execFile)(python, ["-m", "venv", join(folder, "venv")]);
     // What the client needs, in the versions that its own tests have.
     const versions = read("clients/python/requirements-dev.txt").match(/^[\w.-]+==[^\s;]+/gm) ?? [];
     writeFileSync(join(folder, "versions.txt"), `${versions.join("\n")}\n`);
     const packages = ["httpx", "anyio", "typing_extensions"];
-    const args = ["-m", "pip", "install", "-q", "--no-compile", "-c", join(folder, "versions.txt")];
-    await promisify(execFile)(bin, [...args, ...packages]);
+    const args = ["-m", "pip", "install", "-q", "--no-compile", "--target", libraries];
+    await promisify(execFile)(python, [...args, "-c", join(folder, "versions.txt"), ...packages]);
   }, TIMEOUT_MS);
 
   async function run(script: string, ...args: string[]): Promise<string> {
@@ -48,9 +47,9 @@ describe.skipIf(!hasPython)("the adapters in Python", () => {
       RECALLD_URL: server.url,
       RECALLD_API_KEY: apiKey,
       PYTHONDONTWRITEBYTECODE: "1",
-      PYTHONPATH: paths.map((path) => join(ROOT, path)).join(":"),
+      PYTHONPATH: [...paths.map((path) => join(ROOT, path)), libraries].join(":"),
     };
-    return (await promisify(execFile)(bin, [join(ROOT, script), ...args], { env })).stdout;
+    return (await promisify(execFile)(python, [join(ROOT, script), ...args], { env })).stdout;
   }
 
   test("LMEB: index a corpus, find its texts, and leave nothing behind", {

@@ -111,20 +111,24 @@ export async function crowd({
   }
 }
 
-/** Warms the server up, whose memory grows with its first thousands of calls, and makes a caller with memories. */
+/**
+ * Warms the server up, whose memory grows with its first thousands of calls, and makes a caller with memories, which
+ * has called a while.
+ */
 async function warmed(server: TestServer, { roundMs }: Pick<FloodOptions, "roundMs">): Promise<Caller> {
   const { key } = await signUp(server.url);
   const child = await begin({ kind: "flood", port: server.port, key, perSecond: WARMING_PER_SECOND });
   await sleep(Math.min(WARMING_MS, roundMs));
   await end(child);
-  return callerOf(server);
+  const caller = await callerOf(server);
+  await callQuietly(caller, 2_000);
+  return caller;
 }
 
-/** Makes a caller with memories, which has called a while. */
+/** Makes a caller with memories. */
 async function callerOf({ url }: TestServer): Promise<Caller> {
   const caller = await signUp(url);
   for (let n = 0; n < 20; n++) await stored(caller, { text: `Ada lives in street ${n}.`, namespace: "n" });
-  await callQuietly(caller, 2_000);
   return caller;
 }
 

@@ -1,0 +1,3 @@
+module go.mongodb.org/mongo-driver
+
+go 1.24
