@@ -98,6 +98,14 @@ describe("windows", () => {
     for (const window of cut(flags, 50)) expect(window.replaceAll("🇩🇪", "")).toBe("");
   });
 
+  it("are cut between the same sentences wherever in a long text these are", () => {
+    const sentence = "We took No. 5 of 9 boxes home. ";
+    for (let shift = 1; shift <= sentence.length; shift++) {
+      const text = `${"x".repeat(shift)}. ${sentence.repeat(200)}`;
+      for (const window of cut(text, 100, false).slice(1)) expect(window).toMatch(/^We took/);
+    }
+  });
+
   it("leave out what is blank", () => {
     expect(cut(`start${" ".repeat(1000)}end`, 100).every((window) => window.trim() !== "")).toBe(true);
   });
@@ -117,6 +125,18 @@ describe("windows", () => {
     const windows = windowsOf(text, limits(100));
     const shared = windows.slice(1).map(({ start }, i) => (windows[i] as { end: number }).end - start);
     expect(Math.max(...shared)).toBeLessThanOrEqual(25);
+  });
+
+  it.each(["\n", "?A", "é?A"])("of %j repeated take time in proportion to their length", (chunk) => {
+    const shortestMs = (chunks: number) => {
+      const runsMs = Array.from({ length: 3 }, () => {
+        const begunMs = performance.now();
+        windowsOf(chunk.repeat(chunks), limits(230));
+        return performance.now() - begunMs;
+      });
+      return Math.min(...runsMs);
+    };
+    expect(shortestMs(32_768)).toBeLessThan(24 * shortestMs(4096));
   });
 
   it("of the longest texts are made within half a second", () => {

@@ -33,6 +33,9 @@ const SPAN_SHARE = 1 / 2;
 /** Length below which sentences are joined: a text may have tens of thousands, and each span is counted. */
 const SPAN_UNITS_MIN = 16;
 
+/** Length of the pieces in which sentences are found: each sentence takes time in proportion to the segmented text. */
+const PIECE_UNITS = 1024;
+
 /** Boundaries for cuts, the best ones first; a part without them is cut between code points. */
 const SENTENCES = new Intl.Segmenter("und", { granularity: "sentence" });
 /** Matches a sentence end without a space, in which Unicode's rules see an abbreviation such as "U.S.". */
@@ -135,13 +138,32 @@ function* spansOf(text: string, { tokensMax, unitsMax, countTokens }: WindowLimi
 function* sentencesOf(text: string): Generator<Part> {
   let start = 0;
   let end = 0;
-  for (const { segment } of SENTENCES.segment(text)) {
+  for (const segment of segmentsOf(text)) {
     for (const sentence of segment.split(GLUED)) {
       end += sentence.length;
       if (end - start < SPAN_UNITS_MIN && end < text.length) continue;
       yield { start, end };
       start = end;
     }
+  }
+}
+
+/** Yields the same segments as `SENTENCES.segment(text)`, in time in proportion to the text. */
+function* segmentsOf(text: string): Generator<string> {
+  let pieceUnits = PIECE_UNITS;
+  for (let start = 0; start < text.length; ) {
+    const found: string[] = [];
+    for (const { segment } of SENTENCES.segment(text.slice(start, start + pieceUnits))) {
+      found.push(segment);
+      // A longer piece is there for its first segment only.
+      if (pieceUnits > PIECE_UNITS && found.length === 3) break;
+    }
+    // What follows a piece may continue its last segment, and join that with the one before it, as the lower-case
+    // letter in "No. 5 of" does.
+    if (start + pieceUnits < text.length) found.splice(-2);
+    yield* found;
+    pieceUnits = found.length === 0 ? 2 * pieceUnits : PIECE_UNITS;
+    for (const segment of found) start += segment.length;
   }
 }
 
