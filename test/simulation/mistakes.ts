@@ -17,8 +17,8 @@ export const MISTAKES: readonly Mistake[] = [
         "  if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });\n",
         `  if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
-  const from = to.split("x")[0] as string;
-  const still = new Set((await log.fetch({ logId: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
+  const origin = to.split("x")[0] as string;
+  const still = new Set((await log.fetch({ logId: origin, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
   await log.erase({ logId: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
 `,
       ],
@@ -168,7 +168,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 245,
+    seed: 455,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
