@@ -59,7 +59,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     };
     return { ...started, close };
   } catch (error) {
-    // What fails to close after this is of less use to the operator than the reason.
+    // The operator needs the reason of the failed start, not that of a part that fails to close after it.
     await closeAll(closers).catch(() => {});
     throw error;
   }

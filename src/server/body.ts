@@ -330,7 +330,7 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
   }
 }
 
-/** What this version does not know is not answered, and millions of such fields would take much memory. */
+/** Unknown fields are dropped: nothing reads them, and millions of them would take much memory. */
 const BINARY_OPTIONS = { readUnknownFields: false };
 
 /** @throws MemoryError `invalid_argument`, with a text that names the field where it can. */

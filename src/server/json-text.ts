@@ -125,7 +125,7 @@ export function* parseInParts(text: string): Generator<void, unknown> {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
       const end = endOfString(text, at);
-      // Of those in the outermost object, the last before a list is its key.
+      // The last string of the outermost object before a list is the list's key.
       if (depth === 1) key = text.slice(at, end);
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {

@@ -13,7 +13,7 @@ const TEST_TIMEOUT_MS = 60_000;
 /** Maximum duration of any call while the database is unavailable. */
 const CALL_MS_MAX = 6_000;
 
-/** What the driver has within. */
+/** Parts of the driver that its types do not show: no answer of a server brings its monitor into this state on demand. */
 interface Driver {
   readonly topology: { readonly s: { readonly servers: ReadonlyMap<string, { readonly monitor: Monitor }> } };
 }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { modelFor, pinned } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
-import type { Log } from "../../src/memory/ports/log.js";
 import type { Pinned, SystemRecords } from "../../src/memory/ports/model-version.js";
-import type { Names } from "../../src/memory/ports/names.js";
 import { abandon, linesOf, look } from "../../src/memory/reembedding/change-model.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
@@ -112,8 +110,8 @@ describe("a change of the model", () => {
         models.push(...meanwhile);
         return [named];
       },
-    } as unknown as Names;
-    const log = { last: async () => undefined } as unknown as Log;
+    };
+    const log = { last: async () => undefined };
     await abandon({ systemRecords, names, log });
     return models.map(({ model }) => model.id);
   };
@@ -124,13 +122,13 @@ describe("a change of the model", () => {
   });
 
   it("names the namespaces that are left, ten at most", async () => {
-    const systemRecords = { models: async () => [to("", "a"), to("1", "b")] } as unknown as SystemRecords;
+    const systemRecords = { models: async () => [to("", "a"), to("1", "b")] };
     const named = Array.from({ length: 12 }, (_, i) => ({
       scope: { accountId: "acc", namespace: `n${i}` },
       logId: `log${i}`,
     }));
-    const names = { listAll: async () => named } as unknown as Names;
-    const log = { last: async () => undefined } as unknown as Log;
+    const names = { listAll: async () => named };
+    const log = { last: async () => undefined };
     const lines = linesOf(await look({ systemRecords, names, log }));
     expect(lines.slice(-11)).toEqual([
       "0 of 12 namespaces have vectors of b, 0 of 0 entries are made",

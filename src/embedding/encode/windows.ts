@@ -158,8 +158,8 @@ function* segmentsOf(text: string): Generator<string> {
       // A longer piece is there for its first segment only.
       if (pieceUnits > PIECE_UNITS && found.length === 3) break;
     }
-    // What follows a piece may continue its last segment, and join that with the one before it, as the lower-case
-    // letter in "No. 5 of" does.
+    // The text after a piece may continue its last segment, and may also join that one with the segment before it: in
+    // "No. 5 of" the lower-case letter does.
     if (start + pieceUnits < text.length) found.splice(-2);
     yield* found;
     pieceUnits = found.length === 0 ? 2 * pieceUnits : PIECE_UNITS;

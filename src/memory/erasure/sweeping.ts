@@ -42,7 +42,7 @@ interface SweepingOptions {
  */
 export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
   const leftovers = new Leftovers(ports);
-  // What others began before, and do not work on any more.
+  // In a database of its own, no process works any more on erasures that began before this one.
   const leftBeforeMs = ports.exclusive === true ? ports.clock.wallMs() : 0;
   const work = [
     () => leftovers.next(),
@@ -95,13 +95,16 @@ export async function sweep(ports: ErasurePorts, leftBeforeMs = 0): Promise<numb
   for (const ofLogs of [false, true]) {
     for await (const erasure of allErasures(erasures)) {
       stopping?.throwIfAborted();
+      if ("lost" in erasure) {
+        failed[0] ??= unavailable(`the record of the erasure ${erasure.id} is damaged`);
+        continue;
+      }
+      const isOfLog = erasure.sequence === undefined;
+      const isLeft = !isOfLog && erasure.begunAtMs < leftBeforeMs;
+      // A process whose clock was ahead has left those that seem to begin later.
+      const isOld = Math.abs(clock.wallMs() - erasure.begunAtMs) > UNFINISHED_MS;
+      if (isOfLog !== ofLogs || !(isLeft || isOld)) continue;
       try {
-        if ("lost" in erasure) throw unavailable(`the record of the erasure ${erasure.id} is damaged`);
-        const isOfLog = erasure.sequence === undefined;
-        const isLeft = !isOfLog && erasure.begunAtMs < leftBeforeMs;
-        // A process whose clock was ahead has left those that seem to begin later.
-        const isOld = Math.abs(clock.wallMs() - erasure.begunAtMs) > UNFINISHED_MS;
-        if (isOfLog !== ofLogs || !(isLeft || isOld)) continue;
         await finish(ports, erasure);
         finished++;
       } catch (error) {

@@ -20,7 +20,7 @@ async function* through<T, P>(
 }
 
 /** Walks through the names of all accounts' namespaces, from the one after the given one on. */
-export function allNames(names: Names, begin?: Scope): AsyncGenerator<Named> {
+export function allNames(names: Pick<Names, "listAll">, begin?: Scope): AsyncGenerator<Named> {
   return through(
     (after) => names.listAll({ after, limit: LIST_MANY }),
     ({ scope }) => scope,

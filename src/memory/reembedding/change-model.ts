@@ -4,10 +4,15 @@ import { count, failedPrecondition, isUnavailable } from "../../errors.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame, Pins } from "../models/pin.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import { isEnd } from "../ports/log.js";
-import { inModelVersion, type ModelVersion, modelVersionOf, type Pinned } from "../ports/model-version.js";
-import type { Named } from "../ports/names.js";
-import type { DomainPorts } from "../ports/ports.js";
+import { isEnd, type Log } from "../ports/log.js";
+import {
+  inModelVersion,
+  type ModelVersion,
+  modelVersionOf,
+  type Pinned,
+  type SystemRecords,
+} from "../ports/model-version.js";
+import type { Named, Names } from "../ports/names.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
@@ -18,7 +23,11 @@ const NAMED_MAX = 10;
 /** Maximum number of times that a database is pinned to a model. */
 const PINS_MAX = 1_000;
 
-type ChangePorts = Pick<DomainPorts, "systemRecords" | "log" | "names">;
+interface LookPorts {
+  readonly systemRecords: Pick<SystemRecords, "models">;
+  readonly log: Pick<Log, "last">;
+  readonly names: Pick<Names, "listAll">;
+}
 
 /**
  * Pins a database to a model; the services that use it move its namespaces there. Returns the model version, also if it
@@ -28,7 +37,7 @@ type ChangePorts = Pick<DomainPorts, "systemRecords" | "log" | "names">;
  * @throws MemoryError `failed_precondition` if the database has no model yet, or is pinned to another one.
  */
 export async function pin(
-  { systemRecords }: Pick<ChangePorts, "systemRecords">,
+  { systemRecords }: { readonly systemRecords: SystemRecords },
   model: ModelIdentity,
   after?: ModelVersion,
 ): Promise<ModelVersion> {
@@ -54,11 +63,13 @@ export async function pin(
  *
  * @throws MemoryError `failed_precondition` if none is under way.
  */
-export async function abandon(ports: ChangePorts): Promise<ModelVersion> {
+export async function abandon(
+  ports: LookPorts & { readonly systemRecords: SystemRecords },
+): Promise<ModelVersion> {
   const [before, present] = (await ports.systemRecords.models()).slice(-2);
   if (before === undefined || present === undefined || (await look(ports)).left === 0)
     throw failedPrecondition("the model is not being changed");
-  // What another operator has pinned since is not what is given up.
+  // If another operator has pinned a third model since, that one is not given up.
   return pin(ports, before.model, present.modelVersion);
 }
 
@@ -83,7 +94,7 @@ interface Held {
 }
 
 /** Looks at the log of every namespace, a bounded number of names at a time. */
-export async function look({ systemRecords, log, names }: ChangePorts): Promise<ModelStatus> {
+export async function look({ systemRecords, log, names }: LookPorts): Promise<ModelStatus> {
   const all = await systemRecords.models();
   if (all.length === 0) return { models: [], copied: 0, left: 0, waiting: [] };
   const pins = new Pins(all);

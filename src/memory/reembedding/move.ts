@@ -71,7 +71,7 @@ export async function tend(ports: MovePorts, { scope, logId }: Named, signal: Ab
 
 /** Finds the copies of a log that were begun for a model which is no longer pinned, and have not ended. */
 export async function staleCopiesOf(
-  log: Log,
+  log: Pick<Log, "last">,
   { pins, logId }: { pins: Pins; logId: string },
 ): Promise<string[]> {
   const begun: string[] = [];
