@@ -4,7 +4,7 @@ import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
 import { firstBroken } from "../src/lines.js";
 import { UsageError } from "./failure.js";
-import { lostIn, parseJson } from "./import/readers/json.js";
+import { lostIn, parseForeignJson } from "./import/readers/json.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -27,7 +27,7 @@ function jsonGiven(option: string, json: string): Json {
 
 function parsed(option: string, json: string): unknown {
   try {
-    return parseJson(json);
+    return parseForeignJson(json);
   } catch (error) {
     throw new UsageError(`${option} is not JSON: ${(error as Error).message}`);
   }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { firstBroken, type LineBytes, linesIn } from "../../src/lines.js";
 import { type Line, NotThatFormatError, OtherFormatError, type Source, UnreadableError } from "./imported.js";
-import { parseJson } from "./readers/json.js";
+import { parseForeignJson } from "./readers/json.js";
 
 /** Maximum length of a line: a memory with all its vectors takes some megabytes. */
 const LINE_BYTES_MAX = 67_108_864;
@@ -143,7 +143,7 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
     throw new UnreadableError(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
   }
   try {
-    return parseJson(withoutMark(text).toString());
+    return parseForeignJson(withoutMark(text).toString());
   } catch (error) {
     throw new OtherFormatError(`${name} is not JSON`, { cause: error });
   }

@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { invalid, type MemoryError } from "../../src/errors.js";
 import { linesIn } from "../../src/lines.js";
+import { parseJson } from "../../src/parse-json.js";
 import { type Message, readMessage } from "../../src/server/mcp/reading.js";
 
 /** Length of a message; the server takes less. */
@@ -157,7 +158,7 @@ function isMessage(message: unknown): message is JSONRPCMessage {
 /** Reads a message as far as tells whose answer its refusal is. */
 function roughly(line: Buffer): Message | undefined {
   try {
-    return JSON.parse(new TextDecoder().decode(line)) as Message;
+    return parseJson(new TextDecoder().decode(line)) as Message;
   } catch {
     return undefined;
   }

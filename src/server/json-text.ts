@@ -2,6 +2,7 @@ import { toEnd } from "../concurrency/time-slices.js";
 import { count, invalid, type MemoryError } from "../errors.js";
 import { endOfNumber, endOfString, isDigit, isHeld } from "../json-tokens.js";
 import { isObject } from "../memory/requests/metadata.js";
+import { parseJson } from "../parse-json.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
@@ -42,7 +43,7 @@ export function textOf(bytes: Uint8Array, what = "body"): string {
 /** Parses JSON. @throws MemoryError `invalid_argument`. */
 export function parsed(text: string, what = "body"): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw invalid(what, "is not JSON");
   }
@@ -138,12 +139,12 @@ export function* parseInParts(text: string): Generator<void, unknown> {
       if (++elements > ELEMENTS_MAX) throw tooMany(unquoted(key));
       if (at + 1 - begin > ELEMENT_CHARS_MAX) throw invalid(shown(unquoted(key)), ELEMENT_TOO_LARGE);
       rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
-      parts.push(JSON.parse(text.slice(begin, at + 1)));
+      parts.push(parseJson(text.slice(begin, at + 1)));
       [copied, begin] = [at + 1, -1];
       yield;
     }
   }
-  const value = JSON.parse(rest + text.slice(copied)) as object | null;
+  const value = parseJson(rest + text.slice(copied)) as object | null;
   for (const list of Object.values(value ?? {})) {
     if (!Array.isArray(list)) continue;
     for (const [i, element] of list.entries()) if (isObject(element)) list[i] = parts[element.part as number];

@@ -16,6 +16,7 @@ import { invalid, type MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
+import { parseJson } from "../parse-json.js";
 import { suggestion } from "../suggest.js";
 import { checkingNothingIsLost, checkNothingIsLost, parseInParts, shown, textOf } from "./json-text.js";
 
@@ -105,7 +106,7 @@ export function fieldOf(message: DescMessage, key: string): DescField | undefine
 
 function parse(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch {
     throw notJson(json);
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../../../src/memory/requests/metadata.js";
 import { type Imported, OtherFormatError, type Problem, type Read } from "../imported.js";
-import { jsonOf, literalOf, lostIn, parseJson } from "./json.js";
+import { jsonOf, literalOf, lostIn, parseForeignJson } from "./json.js";
 
 /** Member of a memory's metadata that says where it comes from. */
 const ORIGIN = "imported_from";
@@ -21,7 +21,7 @@ export function textOf(value: unknown): string | undefined {
 /** Parses a line; undefined if it is not JSON of an object. */
 export function parsedObject(line: string): JsonObject | undefined {
   try {
-    return objectOf(parseJson(line));
+    return objectOf(parseForeignJson(line));
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { CONTAINER, type Value } from "../../memory/ports/condition.js";
 import { objectsIn, show } from "../../memory/requests/filter-path.js";
 import { compareText, type Subject } from "../../memory/requests/matches.js";
 import type { Json, JsonObject } from "../../memory/requests/metadata.js";
+import { parseJson } from "../../parse-json.js";
 import { constantOf, KIND, kindOf, NodeWriter, type WrittenNodes } from "./keys.js";
 
 /**
@@ -18,7 +19,7 @@ export interface RowFields extends WrittenNodes {
 export function rowFieldsOf({ metadata, externalId, createdAtMs, ...times }: Omit<Subject, "id">): RowFields {
   const nodes = new NodeWriter();
   const found: Found[] = [];
-  addPaths(nodes, { parent: 0, objects: [JSON.parse(metadata) as JsonObject], found });
+  addPaths(nodes, { parent: 0, objects: [parseJson(metadata) as JsonObject], found });
   if (externalId !== undefined) {
     found.push({ node: nodes.add(0, KIND.externalId, CONTAINER), values: [externalId] });
   }

@@ -1,4 +1,5 @@
 import { failedPrecondition, MemoryError } from "../../errors.js";
+import { parseJson } from "../../parse-json.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 import { type JsonObject, parseMetadata } from "../requests/metadata.js";
@@ -142,7 +143,7 @@ function changed(old: Stored, { opId, changes, embedding }: Update): Stored {
   const embedded = embedding ?? { vectors, ...(windows && { windows }), tokens: old.tokens };
   const expires = changes.expiresAtMs === undefined ? expiresAtMs : changes.expiresAtMs;
   const event = changes.eventAtMs === undefined ? eventAtMs : changes.eventAtMs;
-  const metadata = changes.metadata?.(JSON.parse(old.metadata) as JsonObject);
+  const metadata = changes.metadata?.(parseJson(old.metadata) as JsonObject);
   return {
     ...rest,
     opId,

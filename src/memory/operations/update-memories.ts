@@ -1,5 +1,6 @@
 import { Pauses } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
+import { parseJson } from "../../parse-json.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
@@ -105,7 +106,7 @@ function parse(request: UpdateMemoriesRequest, { onSecret = "store" }: Ports) {
 }
 
 function changedBy(wanted: Pick<Wanted, "metadata">, { metadata }: Shown): string {
-  return JSON.stringify(wanted.metadata(JSON.parse(metadata) as JsonObject));
+  return JSON.stringify(wanted.metadata(parseJson(metadata) as JsonObject));
 }
 
 interface Updating {

@@ -1,3 +1,4 @@
+import { parseJson } from "../../parse-json.js";
 import {
   CONTAINER,
   type Condition,
@@ -28,7 +29,7 @@ export interface Subject {
 
 export function matches(condition: Condition, subject: Subject): boolean {
   let metadata: JsonObject | undefined;
-  const parsed = () => (metadata ??= JSON.parse(subject.metadata) as JsonObject);
+  const parsed = () => (metadata ??= parseJson(subject.metadata) as JsonObject);
   const holds = (part: Condition): boolean => {
     if (part.kind === "not") return !holds(part.operand);
     if (part.kind !== "test")

@@ -1,4 +1,5 @@
 import { count, invalid } from "../../errors.js";
+import { parseJson } from "../../parse-json.js";
 import { bytesOf, expectWellFormed } from "./text.js";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -32,7 +33,7 @@ export function parseMetadata(value: JsonObject | undefined): string {
  * objects have no order, so a client may send a request again in another order.
  */
 export function canonicalMetadata(json: string): string {
-  return JSON.stringify(sorted(JSON.parse(json)));
+  return JSON.stringify(sorted(parseJson(json) as Json));
 }
 
 function sorted(value: Json): Json {
@@ -45,7 +46,7 @@ function sorted(value: Json): Json {
 
 /** True if two texts of metadata are equal but for the order of keys. It takes a third of the time of sorting them. */
 export function isSameMetadata(a: string, b: string): boolean {
-  return a === b || isSame(JSON.parse(a), JSON.parse(b));
+  return a === b || isSame(parseJson(a) as Json, parseJson(b) as Json);
 }
 
 function isSame(a: Json, b: Json): boolean {

@@ -30,6 +30,7 @@ import type { RecencyRequest, ResultField } from "../../memory/requests/recall-o
 import { type Expiry, instantOf } from "../../memory/requests/times.js";
 import { etagOf } from "../../memory/versions/current-version.js";
 import type { Shown } from "../../memory/versions/fetch.js";
+import { parseJson } from "../../parse-json.js";
 
 const NANOS_MAX = 999_999_999;
 
@@ -186,7 +187,7 @@ export function memoryOf(entry: Shown) {
     ...versionOf(entry),
     id: entry.id,
     text: entry.text,
-    metadata: JSON.parse(entry.metadata) as JsonObject,
+    metadata: parseJson(entry.metadata) as JsonObject,
     createdAt: timestampFromMs(entry.createdAtMs),
     eventTime: timestampOf(entry.eventAtMs),
     tokens: entry.tokens,
@@ -222,7 +223,7 @@ export function foundOf(
     queryIndex,
     id: entry.id,
     text: entry.text,
-    metadata: JSON.parse(entry.metadata) as JsonObject,
+    metadata: parseJson(entry.metadata) as JsonObject,
     createdAt: timestampFromMs(entry.createdAtMs),
     eventTime: timestampOf(entry.eventAtMs),
     ...(isFull && versionOf({ ...entry, supersededBy })),

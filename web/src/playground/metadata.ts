@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { lostIn, parseJson } from "../../../cli/import/readers/json.js";
+import { lostIn, parseForeignJson } from "../../../cli/import/readers/json.js";
 
 /** Parses a JSON object. Returns undefined for a blank text, and a sentence with the problem for an invalid one. */
 export function parseMetadata(json: string): JsonObject | undefined | string {
   if (json.trim() === "") return undefined;
   try {
-    const value = parseJson(json);
+    const value = parseForeignJson(json);
     const lost = lostIn(value);
     // The server would get another number, and could not tell.
     if (lost !== undefined) return `The number ${lost} would come back as another: put it in quotes`;

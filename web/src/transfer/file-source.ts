@@ -5,7 +5,7 @@ import {
   type Source,
   UnreadableError,
 } from "../../../cli/import/imported.js";
-import { parseJson } from "../../../cli/import/readers/json.js";
+import { parseForeignJson } from "../../../cli/import/readers/json.js";
 
 /** Maximum length of a line in characters: a memory takes 1.6 million with its metadata. */
 const LINE_CHARS_MAX = 4_000_000;
@@ -48,7 +48,7 @@ async function jsonOf(file: Blob): Promise<unknown> {
   let text = "";
   for await (const part of textOf(file)) text += part;
   try {
-    return parseJson(text);
+    return parseForeignJson(text);
   } catch (error) {
     throw new OtherFormatError("the file is not JSON", { cause: error });
   }

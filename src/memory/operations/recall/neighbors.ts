@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Pauses } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
+import { parseJson } from "../../../parse-json.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { parsePath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
@@ -185,7 +186,7 @@ export class ValuesAt {
 }
 
 function valueAt(metadata: string, keys: readonly string[]): string | undefined {
-  let value: Json | undefined = JSON.parse(metadata) as Json;
+  let value: Json | undefined = parseJson(metadata) as Json;
   for (const key of keys) {
     if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
     value = value[key];
