@@ -238,10 +238,10 @@ describe("a server that", () => {
   });
 
   test("never answers is given up after the timeout, each time", async () => {
-    let connections = 0;
+    let requests = 0;
     const silent = createServer((socket) => {
-      connections++;
-      socket.on("error", () => {});
+      // Node 24 connects once more for nothing when a request is broken off.
+      socket.once("data", () => requests++).on("error", () => {});
     });
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     close = () => silent.close();
@@ -250,7 +250,7 @@ describe("a server that", () => {
       code: "deadline_exceeded",
       attempts: 3,
     });
-    expect(connections).toBe(3);
+    expect(requests).toBe(3);
   });
 
   test("is asked by a fetch that knows no signal is given up all the same", async () => {
