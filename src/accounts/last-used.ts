@@ -26,10 +26,11 @@ export class LastUsed {
 
   note(caller: Pick<Authenticated, "accountId" | "keyHash" | "sessionHash">): void {
     const [accountId, keyHash] = [caller.accountId, proofOf(caller)];
-    const nowMs = Date.now();
-    const atMs = nowMs - (nowMs % PRECISION_MS);
-    if (this.#noted.get(keyHash) === atMs) return;
-    this.#noted.set(keyHash, atMs);
+    // The minute's first use, not its beginning: that may be before the key was made.
+    const atMs = Date.now();
+    const minute = Math.floor(atMs / PRECISION_MS);
+    if (this.#noted.get(keyHash) === minute) return;
+    this.#noted.set(keyHash, minute);
     if (this.#waiting.size < KEYS_NOTED_MAX) this.#waiting.set(keyHash, { accountId, keyHash, atMs });
   }
 

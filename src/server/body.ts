@@ -47,7 +47,7 @@ export interface Messages {
 export async function readMessage(call: Call, messages: Messages): Promise<Message> {
   const { message, encoding, bytesMax } = messages;
   if (!encoding.enveloped) return decodeBody(await readBody(call, bytesMax), messages);
-  const bytes = await readAll(call, bytesMax + ENVELOPE_BYTES);
+  const bytes = await readAll(call, bytesMax, ENVELOPE_BYTES);
   const plain = await unpackEnvelope(call, bytes, messages);
   return decodeBody(plain, { message, encoding });
 }
@@ -159,8 +159,12 @@ function tooLarge(bytesMax: number): MemoryError {
   return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
 }
 
-/** Reads the body of a call's request, by its events: an iterator costs a small body more than all the rest. */
-function readAll(call: Call, bytesMax: number): Promise<Uint8Array> {
+/**
+ * Reads the body of a call's request, by its events: an iterator costs a small body more than all the rest. An envelope
+ * comes beside what the body may have.
+ */
+function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<Uint8Array> {
+  const bytesMax = bodyBytesMax + envelopeBytes;
   const { request } = call;
   const said = call.headers["content-length"];
   const bytesSaid = said !== undefined && /^\d+$/.test(said) ? Number(said) : bytesMax;
@@ -168,7 +172,7 @@ function readAll(call: Call, bytesMax: number): Promise<Uint8Array> {
   let bytes = 0;
   const add = (chunk: Buffer) => {
     const end = bytes + chunk.byteLength;
-    if (end > bytesMax) throw tooLarge(bytesMax);
+    if (end > bytesMax) throw tooLarge(bodyBytesMax);
     if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
     // Only what has arrived counts for others: a header may announce anything.
     call.hold(DECODED_TIMES * chunk.byteLength);
@@ -202,7 +206,7 @@ function readAll(call: Call, bytesMax: number): Promise<Uint8Array> {
     // The connection, or the stream of HTTP/2, ended in the middle.
     const onBreak = (error?: Error) =>
       refuse(new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error));
-    if (bytesSaid > bytesMax) reject(tooLarge(bytesMax));
+    if (bytesSaid > bytesMax) reject(tooLarge(bodyBytesMax));
     else if (request.destroyed || request.readableEnded) onBreak();
     else request.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
   });

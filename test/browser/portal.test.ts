@@ -163,6 +163,27 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByText(/The lowest fit left out 1; the best of them has a fit of 1\.\d\d/).waitFor();
     });
 
+    it.each([
+      ["Filter and floors", "Filter by metadata", '{"from": bob}', "Recall"],
+      ["Filter and floors", "Lowest score", "5", "Recall"],
+      ["More", "Weight", "5", "Recall"],
+      ["Metadata", "A JSON object", '{"from": bob}', "Store"],
+    ])(
+      "shows in %s, which was closed, that %s is wrong when a form is sent",
+      async (part, label, wrong, send) => {
+        const summary = page.locator("summary").getByText(part, { exact: true });
+        const field = page.getByLabel(label);
+        if (!(await field.isVisible())) await summary.click();
+        await page.getByLabel("Text").fill("Grandmother bakes rye bread on Sundays.");
+        await field.fill(wrong);
+        await summary.click();
+        await page.getByRole("button", { name: send, exact: true }).click();
+        await expect.poll(() => field.evaluate((each) => each === document.activeElement)).toBe(true);
+        expect(await field.isVisible()).toBe(true);
+        await field.fill("");
+      },
+    );
+
     it("moves the usage", async () => {
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("of 1,000 used").waitFor();

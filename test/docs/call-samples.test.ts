@@ -29,6 +29,16 @@ describe("the samples of the reference", () => {
     caller = await signUp(server.url);
   });
 
+  test("of TypeScript install the client that the server has", () => {
+    const needs = CALLS.map((call) => samplesOf(call, { url: "https://a.example/x", key: "" })[1]?.needs);
+    expect(new Set(needs)).toEqual(
+      new Set([
+        "npm install 'https://a.example/x/recalld-client.tgz'",
+        "This sample is plain HTTP, and needs no package.",
+      ]),
+    );
+  });
+
   /** Returns a sample with ids that there are in place of those of the document's examples. */
   async function sampleOf(call: Call, language: string): Promise<string> {
     const { body: stored } = await caller.store({ namespace: "pets", text: "The dog barks." });

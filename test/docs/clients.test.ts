@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Scenario, scenarios } from "../clients/scripted-server.js";
-import { read, rows, section } from "../support/documents.js";
+import { blocks, read, rows, section } from "../support/documents.js";
 
 const table = rows(section("docs/clients.md", "## When something breaks"));
 
@@ -22,6 +22,20 @@ function faultsOf({ answers, refused }: Scenario): string[] {
   );
   return [...(refused ? ["refused"] : []), ...told];
 }
+
+test("the packages are installed from what a server and a clone have", () => {
+  const [lines = ""] = blocks(section("docs/clients.md", "## Installing them"), "sh");
+  const [npm = "", ...pip] = lines.trim().split("\n");
+  expect(read("scripts/pack-client.js")).toContain(
+    `dist/web${new URL(npm.split(" ").at(-1) ?? "").pathname}`,
+  );
+  for (const line of pip) {
+    const [, folder, extra] = /^pip install "?\.\/recalld\/([\w/]+)(?:\[(\w+)\]")?$/.exec(line) ?? [];
+    expect(read(`${folder}/pyproject.toml`)).toContain(
+      extra ? `optional-dependencies.${extra} =` : "[project]",
+    );
+  }
+});
 
 describe("the table of what breaks", () => {
   test.each(table)("%s: each case is played", (...row) => {

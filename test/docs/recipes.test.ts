@@ -67,8 +67,14 @@ describe.skipIf(missing !== "")(
           outcome: "KEPT",
           similar: { memories: [{ id: first.id }] },
         });
-        expect(same.similar.memories[0].score).toBeCloseTo(0.9, 1);
         expect(other).toMatchObject({ outcome: "CREATED", similar: { memories: [] } });
+
+        const recall = `call POST /recall '{"namespace": "user-cleo", "query": "Cleo is allergic to almonds."}'`;
+        const [{ results }] = (await run(recall, define)).map((line) => JSON.parse(line));
+        const says = /score of about (\S+); the third is another fact, about (\S+),/;
+        const [, alike, another] = says.exec(section("docs/recipes.md", "## Store nothing twice")) ?? [];
+        expect(same.similar.memories[0].score.toFixed(2)).toBe(alike);
+        expect(results[1].score.toFixed(2)).toBe(another);
       });
 
       test("lets a fact expire", async () => {

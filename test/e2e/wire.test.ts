@@ -443,7 +443,11 @@ describe("a refusal for size or number says which by its reason", () => {
     const large = { text: "x".repeat(BODY_BYTES_MAX), namespace: "n" };
     for (const protocol of protocolsOf(server.url)) {
       const outcome = await protocol.call("Store", large, { key: caller.key });
-      expect(outcome, protocol.name).toMatchObject({ code: "resource_exhausted", reason: "BODY_TOO_LARGE" });
+      expect(outcome, protocol.name).toMatchObject({
+        code: "resource_exhausted",
+        message: "the body is larger than 1,048,576 bytes",
+        reason: "BODY_TOO_LARGE",
+      });
     }
   });
 

@@ -30,6 +30,7 @@ export function MetadataField({ onChange, label, parsed, ...field }: MetadataFie
     <div className="field">
       <label htmlFor={field.id}>{label}</label>
       <textarea
+        ref={(field) => field?.setCustomValidity(isWrong ? parsed : "")}
         className="mono"
         rows={4}
         spellCheck={false}

@@ -1,4 +1,5 @@
 import { useId } from "react";
+import { OptionalFields } from "../parts/optional-fields";
 import type { MoreOptions } from "./recall-request";
 
 export interface MoreFieldsProps {
@@ -15,8 +16,7 @@ export function MoreFields({ more, isLimited, onChange }: MoreFieldsProps) {
     onChange: (value: string) => onChange({ ...more, [name]: value }),
   });
   return (
-    <details>
-      <summary>More</summary>
+    <OptionalFields summary="More">
       <div className="stack">
         <Lines label="Ask also, one a line" hint="Each costs one call." {...field("questions")} />
         {!isLimited && <Lines label="Search also in, one name a line" {...field("alsoIn")} />}
@@ -35,7 +35,7 @@ export function MoreFields({ more, isLimited, onChange }: MoreFieldsProps) {
           <NumberField label="Tokens of all results" min={1} step={1} {...field("maxTokens")} />
         </div>
       </div>
-    </details>
+    </OptionalFields>
   );
 }
 

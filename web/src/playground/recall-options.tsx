@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { RecallRequest_Mode as Mode } from "../api";
+import { OptionalFields } from "../parts/optional-fields";
 import { NumberField } from "./more-fields";
 
 const MODES = [
@@ -67,12 +68,12 @@ export interface LimitFieldsProps {
 export function LimitFields({ limits, mode, filter, onChange }: LimitFieldsProps) {
   const isWrong = typeof filter === "string";
   return (
-    <details>
-      <summary>Filter and floors</summary>
+    <OptionalFields summary="Filter and floors">
       <div className="stack">
         <div className="field">
           <label htmlFor="recall-filter">Filter by metadata</label>
           <input
+            ref={(field) => field?.setCustomValidity(isWrong ? filter : "")}
             id="recall-filter"
             className="mono"
             placeholder='{"source": "chat"}'
@@ -112,6 +113,6 @@ export function LimitFields({ limits, mode, filter, onChange }: LimitFieldsProps
           </p>
         )}
       </div>
-    </details>
+    </OptionalFields>
   );
 }

@@ -6,6 +6,7 @@ import { counted } from "../format";
 import { MetadataField, TextField } from "../parts/fields";
 import { Icon } from "../parts/icon";
 import { LanguageHint } from "../parts/language-hint";
+import { OptionalFields } from "../parts/optional-fields";
 import { linkTo } from "../route";
 import { refresh, refreshMemories } from "../session/refresh";
 import { AsCurl } from "./as-curl";
@@ -43,8 +44,7 @@ export function StorePanel({ namespace }: { namespace: string }) {
         onChange={setText}
       />
       <LanguageHint text={text} />
-      <details>
-        <summary>Metadata</summary>
+      <OptionalFields summary="Metadata">
         <MetadataField
           id="metadata"
           label="A JSON object that is returned with the memory"
@@ -53,7 +53,7 @@ export function StorePanel({ namespace }: { namespace: string }) {
           value={json}
           onChange={setJson}
         />
-      </details>
+      </OptionalFields>
       <div className="actions">
         <button type="submit" className="button-main" disabled={store.isPending}>
           {store.isPending ? "Storing…" : "Store"}

@@ -25,7 +25,7 @@ const METHODS: Readonly<Record<string, readonly [method: string, each?: string]>
 };
 /** Fields that Python's client takes as lists of paths. */
 const MASKS = new Set(["update_mask", "fields"]);
-const NO_CLIENT = "The client is for memories; this call is plain HTTP.";
+const NO_CLIENT = "This sample is plain HTTP, and needs no package.";
 
 /** Samples of a call that work as they stand, but for the ids in them. */
 export function samplesOf(call: Call, access: Access): readonly Sample[] {
@@ -34,7 +34,7 @@ export function samplesOf(call: Call, access: Access): readonly Sample[] {
     { name: "curl", needs: "Paste it into a terminal.", code: curl(call, access), language: "bash" },
     {
       name: "TypeScript",
-      needs: plain ?? "npm install @recalld/client",
+      needs: plain ?? `npm install ${shellQuote(`${access.url}/recalld-client.tgz`)}`,
       code: plain ? byFetch(call, access) : byClient(call, access),
       language: "typescript",
     },
