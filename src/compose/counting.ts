@@ -21,6 +21,7 @@ export function openCounting(context: Context, storage: Storage) {
   const { accounts } = storage;
   const onTrouble = warn(context);
   const usage = new UsageCounter(storage.usage, {
+    accounts,
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
   });
