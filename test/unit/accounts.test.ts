@@ -394,21 +394,24 @@ describe("closing an account", () => {
       },
     );
 
-  it("leaves no usage of calls that ended meanwhile, here or in another process", async () => {
+  it("leaves no usage of calls that ended meanwhile, here or in another process, and no consent", async () => {
     const [usage, other] = [open(), open()];
+    const grants = new Set<string>();
     const nothing = async () => {};
     const remove = async (id: string) => {
       for (const each of [usage, other]) each.count(id, { call: "store", tokens: 1 });
+      grants.add(id);
       closed.add(id);
     };
     const ports = {
       accounts: { remove },
-      grants: { removeOf: nothing },
+      grants: { removeOf: async (id: string) => void grants.delete(id) },
       usage,
       calls: { erase: nothing },
       eraseMemories: async () => 0,
     };
     await eraseAccount(ports, "acc_a");
+    expect([...grants]).toEqual([]);
     usage.count("acc_a", { call: "recall", tokens: 1 });
     await usage.close();
     await other.close();
