@@ -28,6 +28,7 @@ export function openCounting(context: Context, storage: Storage) {
   closers.push(() => usage.close());
   const calls = new CallRecorder(storage.calls, {
     accounts,
+    names: storage.names,
     days: config.callRecordDays,
     max: config.callRecordsMax,
     onLost: (records) => telemetry.metrics?.lostCallRecords.inc(records),
