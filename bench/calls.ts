@@ -18,13 +18,13 @@ const TICK_MS = 10;
 
 const dataDir = mkdtempSync(join(tmpdir(), "recalld-bench-calls-"));
 const storage = await openLocal({ dataDir });
-const { accounts } = storage;
+const { accounts, names } = storage;
 const { account, key } = await signUp({ accounts, signUp: "open", freeCalls: 1 }, { email: "" });
 const caller = { accountId: account.id, keyHash: hashKey(key), access: "full" as const };
 const [{ id: keyId } = { id: "" }] = account.keys;
 
 async function recordAll(max: number): Promise<number> {
-  const options = { accounts, days: 30, max, onLost: fail, onTrouble: fail };
+  const options = { accounts, names, days: 30, max, onLost: fail, onTrouble: fail };
   const recorder = new CallRecorder(storage.calls, options);
   const beforeMs = mainThreadMs(process.pid);
   for (let i = 0; i < RECORDS; i++) {
@@ -55,6 +55,7 @@ const withoutMs = await recordAll(0);
 const withMs = await recordAll(RECORDS);
 const recorder = new CallRecorder(storage.calls, {
   accounts,
+  names,
   days: 30,
   max: RECORDS,
   onLost: fail,

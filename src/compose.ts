@@ -97,7 +97,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     calls: counting.calls,
   });
   openMoving(context, memory);
-  const { accounts, grants, backUp } = storage;
+  const { accounts, grants } = counting.watched;
   const accountPorts = {
     accounts,
     grants,
@@ -115,7 +115,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     systemRecords,
     log: storage.log,
     names: storage.names,
-    backUp,
+    backUp: storage.backUp,
     address: () => address,
     indexStatus: (page) => indexStatus(memory, page),
     eraseIndex: (scope) => memory.namespaces.eraseIndex(scope),

@@ -49,9 +49,10 @@ export async function eraseAccount(
   await grants.removeOf(accountId);
   // Last: after this no key can try again.
   await accounts.remove(accountId);
-  // Erases what was stored and counted meanwhile. No more can follow, because no key can pay for it.
+  // Erases what was stored, counted and consented to meanwhile. No more can follow, because no key can pay for it.
   const stored = await eraseMemories(accountId);
   await usage.remove(accountId);
+  await grants.removeOf(accountId);
   // Calls that still run may add records later: `CallRecorder` removes those with old records.
   await calls.erase(ofCalls);
   return erased + stored;

@@ -1,5 +1,7 @@
 import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import { mapSome } from "../concurrency/map-some.js";
 import { parseWhole } from "../errors.js";
+import type { Accounts } from "./account.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
@@ -72,6 +74,12 @@ export async function getUsage(
 
 /** Hours of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
 const WAITING_MAX = 10_000;
+/** Accounts that are looked at at a time. */
+const LOOKED_AT_ONCE = 8;
+
+export interface UsageCounterOptions extends BackgroundOptions {
+  readonly accounts: Pick<Accounts, "isClosed">;
+}
 
 /**
  * Counts usage in batched writes that no call waits for. A process that is killed loses the last few
@@ -80,11 +88,13 @@ const WAITING_MAX = 10_000;
  */
 export class UsageCounter {
   #waiting = new Map<string, AccountHour>();
+  /** Accounts whose usage was written, and that are not looked at yet. */
+  readonly #written = new Set<string>();
   readonly #background: Background;
 
   constructor(
     private readonly usage: Usage,
-    options: BackgroundOptions,
+    private readonly options: UsageCounterOptions,
   ) {
     this.#background = inBackground(() => this.#write(), options);
   }
@@ -101,7 +111,7 @@ export class UsageCounter {
     return this.usage.read(request);
   }
 
-  /** Removes usage like `Usage.remove`. Counts that other processes have not written yet may follow. */
+  /** Removes usage like `Usage.remove`. Other processes may write counts later, and remove those of closed accounts. */
   async remove(accountId: string): Promise<void> {
     await this.#background.now();
     await this.usage.remove(accountId);
@@ -123,13 +133,18 @@ export class UsageCounter {
   async #write(): Promise<void> {
     const hours = [...this.#waiting.values()];
     this.#waiting = new Map();
-    if (hours.length === 0) return;
     try {
-      await this.usage.add(hours);
+      if (hours.length > 0) await this.usage.add(hours);
     } catch (error) {
       for (const hour of hours) this.#add(hour);
       throw error;
     }
+    for (const { accountId } of hours) this.#written.add(accountId);
+    // Whoever closes an account removes what was written before, and this what was written after that.
+    await mapSome([...this.#written], LOOKED_AT_ONCE, async (accountId) => {
+      if (await this.options.accounts.isClosed(accountId)) await this.usage.remove(accountId);
+      this.#written.delete(accountId);
+    });
   }
 }
 

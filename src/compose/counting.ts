@@ -12,18 +12,23 @@ import { type Context, warn } from "./context.js";
 /** Time between two writes of what was counted. */
 const FLUSH_MS = 5_000;
 
-/** Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used. */
+/**
+ * Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used; and the accounts and
+ * grants as callers reach them: while the database is known to be away, nobody waits for it.
+ */
 export function openCounting(context: Context, storage: Storage) {
   const { config, logger, closers, readiness, telemetry } = context;
   const { accounts } = storage;
   const onTrouble = warn(context);
   const usage = new UsageCounter(storage.usage, {
+    accounts,
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
   });
   closers.push(() => usage.close());
   const calls = new CallRecorder(storage.calls, {
     accounts,
+    names: storage.names,
     days: config.callRecordDays,
     max: config.callRecordsMax,
     onLost: (records) => telemetry.metrics?.lostCallRecords.inc(records),
@@ -47,15 +52,12 @@ export function openCounting(context: Context, storage: Storage) {
     readiness.setAway("database", away);
   });
   closers.push(() => watch.close());
+  const watched = { accounts: watch.watched(accounts), grants: watch.watched(storage.grants) };
   const refunded = (outcome: ChargeOutcome, calls = 1) => telemetry.metrics?.charges.inc({ outcome }, calls);
   const quota: Quota = {
-    charge: async (caller, calls) => {
-      watch.expectThere();
-      await charge(accounts, caller, calls);
-    },
+    charge: (caller, calls) => charge(watched.accounts, caller, calls),
     verify: async (caller) => {
-      watch.expectThere();
-      await getAccount(accounts, caller);
+      await getAccount(watched.accounts, caller);
     },
     refund: ({ accountId }, calls) =>
       accounts.refund(accountId, calls).then(
@@ -70,5 +72,5 @@ export function openCounting(context: Context, storage: Storage) {
       calls.count(caller, counted);
     },
   };
-  return { usage, calls, lastUsed, quota: telemetry.quota(quota) };
+  return { usage, calls, lastUsed, quota: telemetry.quota(quota), watched };
 }

@@ -21,11 +21,18 @@ export class StorageWatch {
     this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /** Refuses a call while the database is known not to answer. @throws MemoryError `unavailable` at once. */
-  expectThere(): void {
-    // A database that only cannot write is still read; each write reports its own failure.
-    const isAway = this.#trouble !== undefined && !isNotWritable(this.#trouble);
-    if (isAway) throw unavailable("the database is away", undefined, CHECK_MS);
+  /**
+   * Returns a port that refuses whatever it is asked while the database is known not to answer. What is asked of it throws
+   * MemoryError `unavailable` at once.
+   */
+  watched<T extends object>(port: T): T {
+    const get = (target: T, name: string | symbol) => {
+      // A database that only cannot write is still read; each write reports its own failure.
+      const isAway = this.#trouble !== undefined && !isNotWritable(this.#trouble);
+      if (isAway) throw unavailable("the database is away", undefined, CHECK_MS);
+      return (Reflect.get(target, name) as (...given: unknown[]) => unknown).bind(target);
+    };
+    return new Proxy(port, { get });
   }
 
   close(): void {

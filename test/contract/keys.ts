@@ -96,6 +96,7 @@ export function keysContract(name: string, make: MakeDatabase): void {
       const [over, other] = keys as [Key, Key];
       expect([await lives(accountId, over), await lives(accountId, other)]).toEqual([false, true]);
       expect(await keysBy(other)).toEqual([other]);
+      expect(await accounts().removeKey({ accountId, keyId: over.id, force: true })).toBe(false);
     });
 
     it("lets a key end, and never later than it would have", async () => {

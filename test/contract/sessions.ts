@@ -91,9 +91,10 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
       expect(await lives(accountId, three)).toBe(false);
     });
 
-    it("end at their time, and are listed no more", async () => {
+    it("end at their time, and are listed no more, nor removed", async () => {
       const { accountId, keys } = await create({});
       const over = await open(accountId, keys[0], { expiresAtMs: Date.now() - 1 });
+      expect(await accounts().removeSession({ accountId, sessionId: over.id })).toBe(false);
       const soon = await open(accountId, keys[0], { expiresAtMs: Date.now() + HOUR_MS });
       expect([await lives(accountId, over), await lives(accountId, soon)]).toEqual([false, true]);
       expect(await sessionsOf(accountId)).toEqual([[soon]]);

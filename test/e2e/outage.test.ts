@@ -1,5 +1,6 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { outage } from "../faults/outage.js";
+import { signUp } from "../support/caller.js";
 import { MONGO_DATABASE } from "../support/databases.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { startServer } from "../support/server.js";
@@ -16,9 +17,20 @@ it.skipIf(MONGO_DATABASE.missing !== undefined)(
     const figures = await outage({ url: server.url, database, awayMs: AWAY_MS, seed: 1 });
     expect(figures.refused).toBeGreaterThan(0);
     expect(figures.acknowledged).toBeGreaterThan(0);
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-    await server.stop();
+    const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
+    expect(await readiness()).toBe(200);
+    const { call } = await signUp(server.url);
     await database.stop();
+    await vi.waitFor(async () => expect(await readiness()).toBe(503), { timeout: 20_000, interval: 50 });
+    // Nobody waits any more for a database that is known to be away.
+    const others = ["GET /account", "GET /keys", "GET /usage", "GET /calls", "POST /signup", "POST /session"];
+    for (const path of others) {
+      const begunMs = performance.now();
+      const { code, message } = await call(path, path.startsWith("POST") ? { body: {} } : {});
+      expect([code, message]).toEqual(["unavailable", "the database is away"]);
+      expect(performance.now() - begunMs).toBeLessThan(1_000);
+    }
+    await server.kill();
   },
   TIMEOUT_MS,
 );

@@ -8,8 +8,8 @@ import { HandClock } from "./clock.js";
 import { CALLER, TestService } from "./domain.js";
 
 const clock = new HandClock();
-// Records older than a month would be removed for their age.
-clock.wallAheadMs = Date.now() - 100_000;
+// Records older than a month would be removed for their age. Calls in flight take less than half a minute.
+clock.wallAheadMs = Date.now() - 20_000;
 let service: TestService;
 beforeEach(async () => {
   service = await TestService.open({ clock });
@@ -17,11 +17,11 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 it("records of calls in a deleted namespace are erased, also those that another process adds after it", async () => {
-  const { accounts, calls, erasures } = service.storage;
+  const { accounts, calls, erasures, names } = service.storage;
   const domain = service.domain();
   await service.write("ana", [aMemory()]);
   const options = { days: 30, max: 100, onLost: () => {}, onTrouble: () => {} };
-  const other = new CallRecorder(calls, { ...options, accounts });
+  const other = new CallRecorder(calls, { ...options, accounts, names });
   const { accountId } = CALLER;
   const note = (requestId: string, namespace: string) => {
     const { id: _, ...call } = aCall({ accountId, namespace, requestId, atMs: clock.wallMs(), ms: 0 });
@@ -50,4 +50,14 @@ it("records of calls in a deleted namespace are erased, also those that another 
   await sweep(domain.ports);
   expect((await inTheStore()).sort()).toEqual(["else", "of a new namespace of the same name"]);
   expect(await erasures.pending(9)).toEqual([]);
+  // An export whose client reads slowly ends long after.
+  await service.write("bob", [aMemory()]);
+  const longer = new CallRecorder(calls, { ...options, accounts, names });
+  for (const call of [note("an export", "ana"), note("an export of another one", "bob")])
+    longer.note({}, { ...call, ms: 100_000 });
+  await longer.close();
+  const kept = await calls.list({ accountId, limit: 9 });
+  expect(
+    kept.filter(({ requestId }) => requestId.startsWith("an export")).map((each) => each.namespace),
+  ).toEqual(["bob", undefined]);
 });

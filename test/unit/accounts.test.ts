@@ -299,7 +299,8 @@ describe("usage", () => {
   const add = vi.fn(async (days: readonly AccountHour[]) => void kept.push([...days]));
   const usage = { add, read: async () => [], remove: async () => {} };
   const trouble = vi.fn();
-  const open = () => new UsageCounter(usage, { everyMs: EVERY_MS, onTrouble: trouble });
+  const accounts = { isClosed: async () => false };
+  const open = () => new UsageCounter(usage, { accounts, everyMs: EVERY_MS, onTrouble: trouble });
   const none = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
   beforeEach(() => {
     kept.length = 0;
@@ -377,27 +378,43 @@ describe("the sessions of an account", () => {
 });
 
 describe("closing an account", () => {
-  it("leaves no usage of calls that ended meanwhile", async () => {
-    const written: AccountHour[] = [];
-    const usage = new UsageCounter(
+  const written: AccountHour[] = [];
+  const closed = new Set<string>();
+  const open = () =>
+    new UsageCounter(
       {
         add: async (hours) => void written.push(...hours),
         read: async () => [],
         remove: async () => void written.splice(0),
       },
-      { everyMs: EVERY_MS, onTrouble: expect.unreachable },
+      {
+        accounts: { isClosed: async (id) => closed.has(id) },
+        everyMs: EVERY_MS,
+        onTrouble: expect.unreachable,
+      },
     );
+
+  it("leaves no usage of calls that ended meanwhile, here or in another process, and no consent", async () => {
+    const [usage, other] = [open(), open()];
+    const grants = new Set<string>();
     const nothing = async () => {};
-    const remove = async () => usage.count("acc_a", { call: "store", tokens: 1 });
+    const remove = async (id: string) => {
+      for (const each of [usage, other]) each.count(id, { call: "store", tokens: 1 });
+      grants.add(id);
+      closed.add(id);
+    };
     const ports = {
       accounts: { remove },
-      grants: { removeOf: nothing },
+      grants: { removeOf: async (id: string) => void grants.delete(id) },
       usage,
       calls: { erase: nothing },
       eraseMemories: async () => 0,
     };
     await eraseAccount(ports, "acc_a");
+    expect([...grants]).toEqual([]);
+    usage.count("acc_a", { call: "recall", tokens: 1 });
     await usage.close();
+    await other.close();
     expect(written).toEqual([]);
   });
 });

@@ -45,6 +45,7 @@ function aRecorder(given: Partial<CallRecorderOptions> & { calls?: Calls } = {})
   const { calls = storage.calls, ...options } = given;
   const recorder = new CallRecorder(calls, {
     accounts: storage.accounts,
+    names: storage.names,
     days: 30,
     max: 1_000,
     onLost: vi.fn(),

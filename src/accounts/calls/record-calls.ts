@@ -22,6 +22,8 @@ const EXCESS = 0.1;
 
 export interface CallRecorderOptions {
   readonly accounts: Pick<Accounts, "isClosed">;
+  /** Finds the log of a namespace; undefined if that does not exist. */
+  readonly names: { find(scope: { accountId: string; namespace: string }): Promise<string | undefined> };
   /** Days for which records are kept, and their number for each account; 0 keeps none. */
   readonly days: number;
   readonly max: number;
@@ -99,7 +101,7 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
     for (let left = this.#waiting.length; left > 0; left -= WRITE_MANY) {
       const batch = this.#waiting.slice(0, Math.min(left, WRITE_MANY));
       const inTime = batch.filter(({ atMs, ms }) => Date.now() - atMs - ms < LATE_MS);
-      if (inTime.length > 0) await this.calls.add(inTime);
+      if (inTime.length > 0) await this.calls.add(await Promise.all(inTime.map(this.#named)));
       if (inTime.length < batch.length) this.options.onLost(batch.length - inTime.length);
       this.#waiting = this.#waiting.slice(batch.length);
       for (const record of batch) this.#bytes -= bytesOf(record);
@@ -109,6 +111,17 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
       }
     }
   }
+
+  /**
+   * Leaves the namespace out of the record of a long call, such as an export, if it was deleted: the erasure of the
+   * records of its calls may have ended before.
+   */
+  readonly #named = async (record: CallRecord): Promise<CallRecord> => {
+    const { namespace, ...call } = record;
+    if (namespace === undefined || call.ms < LATE_MS) return record;
+    const logId = await this.options.names.find({ accountId: call.accountId, namespace });
+    return logId === undefined ? call : record;
+  };
 
   /** Removes old records of some accounts, in turn, and all of closed ones: another process added them late. */
   async #prune(): Promise<void> {

@@ -43,8 +43,13 @@ async function openInTurn(
   });
   for (const [i, scope] of scopes.entries()) {
     if (signal.aborted || namespaces.isFull) return;
+    const open = async () => {
+      const isThere = await namespaces.reading(scope, ({ replica }) => replica.current().then(() => true));
+      // It was deleted in the moment in which another process noted its use: no call finds this note any more.
+      if (isThere === undefined) await recent.forget(scope);
+    };
     // A namespace that cannot be opened now is opened by its first call, which then gets the error.
-    await namespaces.reading(scope, ({ replica }) => replica.current()).catch(() => {});
+    await open().catch(() => {});
     if (!signal.aborted) onProgress?.(i + 1, scopes.length);
   }
 }

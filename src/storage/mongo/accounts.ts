@@ -88,7 +88,7 @@ export class MongoAccounts implements Accounts {
   }
 
   removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
-    const has = { _id: accountId, "keys.sessions.id": sessionId };
+    const has = { _id: accountId, ...withSession({ id: sessionId }) };
     const ofKey = { arrayFilters: [{ "key.sessions.id": sessionId }] };
     const without = { $pull: { [SESSIONS]: { id: sessionId } } };
     return this.#change(has, without, ofKey);
@@ -98,7 +98,7 @@ export class MongoAccounts implements Accounts {
     const another = withKey({ id: { $ne: keyId }, client: { $exists: false } });
     const ofClient = withKey({ id: keyId, client: { $exists: true } });
     const notLast = force ? {} : { $or: [another, ofClient] };
-    const removable = { _id: accountId, "keys.id": keyId, ...notLast };
+    const removable = { _id: accountId, ...withKey({ id: keyId }), ...notLast };
     return this.#change(removable, { $pull: { keys: { id: keyId } } });
   }
 
@@ -160,12 +160,15 @@ function fromRecord({ _id, keys, ...account }: AccountRecord): Account {
 
 /** Makes a filter for accounts that have a valid key with this hash, or a valid session of a valid key. */
 function holding(hash: string) {
-  const session = { sessions: { $elemMatch: { hash, expiresAtMs: { $gt: Date.now() } } } };
-  return { $or: [withKey({ hash }), withKey(session)] };
+  return { $or: [withKey({ hash }), withSession({ hash })] };
 }
 
 function withKey(key: object) {
   return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
+}
+
+function withSession(session: object) {
+  return withKey({ sessions: { $elemMatch: { ...session, expiresAtMs: { $gt: Date.now() } } } });
 }
 
 /** The sessions of the key that a filter of the array calls `key`. */
