@@ -105,6 +105,11 @@ export function invalid(field: string, message: string, recorded = message): Mem
   return new MemoryError("invalid_argument", `${field} ${message}`, options);
 }
 
+/** Masks keys in what an error repeats of a request. */
+export function withoutKeys(text: string): string {
+  return text.replace(/rcl_\w*/g, "rcl_…");
+}
+
 /** Expects a whole number within limits. @throws MemoryError `invalid_argument` */
 export function parseWhole(field: string, value: unknown, [min, max]: readonly [number, number]): number {
   if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return Number(value);

@@ -60,6 +60,8 @@ export class Call {
   readonly startMs = performance.now();
   /** Time when it must be over, by `performance.now()`. */
   readonly deadlineMs: number;
+  /** What is wrong with the time that its client allows it. */
+  readonly timeoutError: ConnectError | undefined;
   /** The holder of its key; undefined before authentication, and for calls that need no key. */
   principal: Principal | undefined;
   message: Message | undefined;
@@ -97,10 +99,12 @@ export class Call {
     this.isReported = options.isReported ?? true;
     this.credential = options.credential ?? "key";
     this.setHeader = options.setHeader;
-    const timeoutMs = timeoutIn(this.headers) ?? CALL_TIMEOUT_MS;
-    this.deadlineMs = this.startMs + Math.min(CALL_TIMEOUT_MS, timeoutMs);
+    const { timeoutMs = Number.POSITIVE_INFINITY, error } = timeoutIn(this.headers);
+    this.timeoutError = error;
+    const mostMs = this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS;
+    this.deadlineMs = this.startMs + Math.min(mostMs, timeoutMs);
     // Calls without a time of their own are looked at together.
-    if (timeoutMs >= CALL_TIMEOUT_MS || this.streams) return;
+    if (timeoutMs >= mostMs) return;
     this.#timer = setTimeout(() => this.abort(tooLate(this)), timeoutMs);
   }
 
@@ -238,15 +242,16 @@ export class Call {
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Time that the client allows, by Connect's or gRPC's header. */
-function timeoutIn(headers: IncomingHttpHeaders): number | undefined {
-  const { "connect-timeout-ms": connect = null, "grpc-timeout": grpc = null } = headers;
+function timeoutIn(headers: IncomingHttpHeaders): ReturnType<typeof parseTimeout> {
+  const { "connect-timeout-ms": connect, "grpc-timeout": grpc = null } = headers;
   const max = Number.POSITIVE_INFINITY;
-  return parseTimeout(connect as string, max).timeoutMs ?? parseGrpcTimeout(grpc as string, max).timeoutMs;
+  return connect === undefined ? parseGrpcTimeout(grpc as string, max) : parseTimeout(connect as string, max);
 }
 
 /** Shortens a client's timeout to what a timer can wait: Connect would end the call at once. */
 export function capTimeouts(headers: IncomingHttpHeaders): void {
-  if ((timeoutIn(headers) ?? 0) <= TIMER_MS_MAX) return;
+  const { timeoutMs = 0 } = timeoutIn(headers);
+  if (timeoutMs <= TIMER_MS_MAX) return;
   if (headers["connect-timeout-ms"] !== undefined) headers["connect-timeout-ms"] = `${TIMER_MS_MAX}`;
   else headers["grpc-timeout"] = `${Math.floor(TIMER_MS_MAX / 1_000)}S`;
 }

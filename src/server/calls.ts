@@ -96,10 +96,16 @@ export class Calls {
    * Lets a call in before its body is read: refuses it if the server is too busy, finds its caller, and counts it
    * for the caller's plan.
    *
-   * @throws MemoryError `unavailable`, `unauthenticated` or `resource_exhausted`.
+   * @throws MemoryError `unavailable`, `unauthenticated` or `resource_exhausted`, or ConnectError `invalid_argument`
+   * for a time that is none.
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad(call);
+    // Connect looks at its own protocols' header alone, and before the key, so that nobody pays for the refusal.
+    if (call.timeoutError !== undefined) {
+      noteRefusal(call.request);
+      throw call.timeoutError;
+    }
     if (call.method === SIGN_UP) return this.options.checkSignUp(call.network);
     const principal = await this.authenticate(call);
     const plan = this.options.plans.get(principal.plan);

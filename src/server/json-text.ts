@@ -1,5 +1,5 @@
 import { toEnd } from "../concurrency/time-slices.js";
-import { count, invalid, type MemoryError } from "../errors.js";
+import { count, invalid, type MemoryError, withoutKeys } from "../errors.js";
 import { endOfNumber, endOfString, isDigit, isHeld } from "../json-tokens.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { parseJson } from "../parse-json.js";
@@ -211,8 +211,7 @@ function unquoted(literal: string): string {
 /** Shortens a key to what an error may repeat, all printable. */
 export function shown(key: string): string {
   return (
-    key
-      .replace(/rcl_\w*/g, "rcl_…")
+    withoutKeys(key)
       .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
       .slice(0, 64) || "?"
   );

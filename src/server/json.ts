@@ -165,7 +165,8 @@ function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, n
     if (typeof value !== "boolean") throw invalid(name, `is ${kindOf(value)}; send true or false`);
   } else if (scalar === ScalarType.DOUBLE) {
     if (typeof value !== "number") throw invalid(name, `is ${kindOf(value)}; send a number`);
-  } else if (!(typeof value === "number" && isInt32(value))) {
+  } else if (!Number.isSafeInteger(value)) {
+    // Each whole number has limits of its own, which its refusal names.
     const what = typeof value === "number" ? String(value) : kindOf(value);
     throw invalid(name, `is ${what}; send a whole number`);
   }
@@ -234,10 +235,6 @@ function checkNesting(field: string, value: object, depth: number): void {
   for (const inner of Object.values(value)) {
     if (typeof inner === "object" && inner !== null) checkNesting(field, inner, depth + 1);
   }
-}
-
-function isInt32(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 31;
 }
 
 function kindOf(value: unknown): string {

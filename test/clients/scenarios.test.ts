@@ -91,7 +91,7 @@ function checkError(error: RecalldError | undefined, expected: Record<string, un
     request_id: rest.requestId,
   };
   const wanted =
-    typeof expected.field === "string" && !expected.field.startsWith("metadata")
+    typeof expected.field === "string" && !/^(metadata|filter)\b/.test(expected.field)
       ? { ...expected, field: camelName(expected.field) }
       : expected;
   expect(told).toMatchObject(wanted);

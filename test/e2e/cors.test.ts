@@ -59,6 +59,7 @@ describe.each(PATHS)("%s", (path) => {
       "connect-protocol-version",
       "x-grpc-web",
       "grpc-timeout",
+      "last-event-id",
     ]) {
       expect(headers).toContain(name);
     }

@@ -71,6 +71,14 @@ describe.each(PROTOCOLS)("through $name", ({ name, json }) => {
     expect(outcome.code).toBe("ok");
   });
 
+  it.each(["connect-timeout-ms", "grpc-timeout"])("refuses a %s that is no time", async (name) => {
+    const outcome = await protocol().call("GetAccount", {}, { key, header: { [name]: "soon" } });
+    expect(outcome).toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringMatching(/invalid \w+ timeout value: soon$/),
+    });
+  });
+
   it("takes over a request id that looks like one, and no other", async () => {
     const echo = async (id: string) =>
       (await protocol().call("GetAccount", {}, { key, header: { "x-request-id": id } })).header.get(

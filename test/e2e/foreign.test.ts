@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { type JsonObject, toBinary } from "@bufbuild/protobuf";
+import { create, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { StructSchema } from "@bufbuild/protobuf/wkt";
+import { StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import * as grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -242,6 +242,8 @@ describe("bytes written by hand", () => {
   const plain = [text(1, TEXT), text(2, "raw")] as const;
   const number = (value: number) => toBinary(StructSchema, structOf({ x: { case: "numberValue", value } }));
   const valid = () => memory(...plain);
+  const parts = (seconds: bigint, nanos: number) =>
+    toBinary(TimestampSchema, create(TimestampSchema, { seconds, nanos }));
 
   /** Makes a Struct in a Value in a Struct, to this depth, written from the inside out. */
   const nested = (depth: number) => {
@@ -264,6 +266,11 @@ describe("bytes written by hand", () => {
       "a metadata key that is not UTF-8",
       () => memory(...plain, bytes(3, memory(bytes(1, memory(bytes(1, Uint8Array.of(0xff))))))),
     ],
+    ["an event time with negative nanos", () => memory(...plain, bytes(10, parts(1_700_000_000n, -1)))],
+    ["an expiry with negative nanos", () => memory(...plain, bytes(6, parts(4_000_000_000n, -1)))],
+    ["an expiry with a whole second of nanos", () => memory(...plain, bytes(6, parts(4_000_000_000n, 1e9)))],
+    ["a lifetime of parts with different signs", () => memory(...plain, bytes(7, parts(60n, -1)))],
+    ["a lifetime of more than 10,000 years", () => memory(...plain, bytes(7, parts(315_576_000_001n, 0)))],
     ["a message cut off", () => valid().subarray(0, -3)],
     ["a length beyond the end", () => Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x07, 0x61)],
     ["a field number of 0", () => Uint8Array.of(0x02, 0x01, 0x61)],

@@ -110,7 +110,10 @@ describe("the Model Context Protocol at /mcp", () => {
       expect(await told("memory_update", { id: "mem_01m81g5085fqavwjwpgewms4ta", text: "x" })).toContain(
         "Find the id by memory_recall",
       );
+      for (const page_size of [101, 1e12, 50.5])
+        expect(await told("memory_list", { page_size })).toContain(`page_size is ${page_size}; `);
       await expect(client.callTool({ name: "memory_burn", arguments: {} })).rejects.toThrow("no tool");
+      await expect(client.callTool({ name: "rcl_x", arguments: {} })).rejects.toThrow("no tool rcl_…");
     });
   });
 

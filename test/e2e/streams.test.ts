@@ -133,6 +133,12 @@ describe.each(PROTOCOLS)("through %s", (name) => {
     }
   });
 
+  it("a watch ends after the time that its client allows it", async () => {
+    const header = { "connect-timeout-ms": "100" };
+    for await (const { kind } of protocol().watch({ namespace: "timed", key: key(), header }))
+      expect(kind).toBe("heartbeat");
+  });
+
   it("streams refuse strangers", async () => {
     const failure = await failureOf(protocol().watch({ namespace: "n", key: "sk-1" }));
     expect(failure.code).toBe("unauthenticated");

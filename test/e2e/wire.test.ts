@@ -14,6 +14,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const STORE_RPC = "/recalld.v1.MemoryService/Store";
 const TEXT = "The cat sleeps on the radiator.";
 const BODY_BYTES_MAX = 1_048_576;
+const ID = "mem_01h455vb4pex5vsknk084sn02q";
 
 let server: TestServer;
 let caller: Caller;
@@ -436,6 +437,22 @@ describe("a query where none belongs", () => {
       expect((await fetch(server.url + path)).status).toBe(401);
     }
   });
+});
+
+it("no error repeats a key that stands in a path, a field's name or a mask", async () => {
+  const { key } = caller;
+  const update = "/recalld.v1.MemoryService/UpdateMemory";
+  const answers = await Promise.all([
+    fetch(`${server.url}/${key}/mcp`),
+    ...[{ [key]: 1 }, { namespace: "n", id: ID, update_mask: key }].map((body) =>
+      fetch(server.url + update, { method: "POST", headers: authorized(), body: JSON.stringify(body) }),
+    ),
+  ]);
+  for (const answer of answers) {
+    const text = await answer.text();
+    expect(text).toMatch(/^\{"code":"(not_found|invalid_argument)".*rcl_…/);
+    expect(text).not.toContain(key);
+  }
 });
 
 describe("a refusal for size or number says which by its reason", () => {

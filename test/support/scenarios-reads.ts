@@ -29,6 +29,11 @@ const LISTS: readonly Scenario[] = [
   ...[0, 101].map((page_size) =>
     wrong(`page_size ${page_size}`, "ListMemories", ["page_size", /1 to 100/, { namespace, page_size }]),
   ),
+  ...[-2_147_483_648, 2_147_483_648, 99_999_999_999].map((page_size) =>
+    inJson(
+      wrong(`page_size ${page_size}`, "ListMemories", ["page_size", /1 to 100/, { namespace, page_size }]),
+    ),
+  ),
   ...["1.5", "0x10", "+5", "05", "1e2", " 5", ""].map((page_size) =>
     inJson(
       wrong(`page_size ${JSON.stringify(page_size)}`, "ListMemories", [

@@ -20,7 +20,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "a plain store", rpc: "Store", request: store({}), code: "ok" },
   { name: "a plain recall", rpc: "Recall", request: recall({}), code: "ok" },
 
-  ...[0, 21, -1, 2_000_000_000].map(
+  ...[0, 21, -1, 2_000_000_000, -2_147_483_648].map(
     (top_k): Scenario => ({
       name: `top_k ${top_k}`,
       rpc: "Recall",
@@ -33,7 +33,16 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[1, 20].map(
     (top_k): Scenario => ({ name: `top_k ${top_k}`, rpc: "Recall", request: recall({ top_k }), code: "ok" }),
   ),
-  ...[1.5, "5", true, [5], {}, 3e9].map(
+  {
+    name: "top_k beyond its type",
+    rpc: "Recall",
+    request: recall({ top_k: 3e9 }),
+    code: "invalid_argument",
+    field: "top_k",
+    says: /from 1 to 20/,
+    jsonOnly: true,
+  },
+  ...[1.5, "5", true, [5], {}].map(
     (top_k): Scenario => ({
       name: `top_k ${JSON.stringify(top_k)}`,
       rpc: "Recall",

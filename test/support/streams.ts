@@ -21,6 +21,7 @@ export interface Watching {
   readonly position?: string;
   readonly key: string;
   readonly signal?: AbortSignal;
+  readonly header?: Readonly<Record<string, string>>;
 }
 
 /** Error of a stream, as every protocol has it. */
@@ -61,15 +62,15 @@ export function streamProtocolsOf(url: string): StreamProtocol[] {
 
 function rpcProtocol(name: string, transport: Transport): StreamProtocol {
   const client = createClient(MemoryService, transport);
-  const options = (key: string, signal: AbortSignal) => ({
-    headers: { authorization: `Bearer ${key}` },
+  const options = (key: string, signal: AbortSignal, header = {}) => ({
+    headers: { authorization: `Bearer ${key}`, ...header },
     signal,
   });
   return {
     name,
-    async *watch({ namespace, position = "", key, signal }) {
+    async *watch({ namespace, position = "", key, signal, header }) {
       const open = (ending: AbortSignal) =>
-        client.watchNamespace({ namespace, position }, options(key, ending));
+        client.watchNamespace({ namespace, position }, options(key, ending, header));
       for await (const message of caught(signal, open)) {
         const json = toJson(WatchNamespaceResponseSchema, message, {
           useProtoFieldName: true,
@@ -106,10 +107,10 @@ async function* caught<T>(
 function plainProtocol(url: string): StreamProtocol {
   return {
     name: "plain paths",
-    async *watch({ namespace, position, key, signal }) {
+    async *watch({ namespace, position, key, signal, header = {} }) {
       const query = position === undefined ? "" : `?position=${encodeURIComponent(position)}`;
       const path = `${url}/namespaces/${encodeURIComponent(namespace)}/events${query}`;
-      yield* eventsIn(await opened(path, { key, ...(signal && { signal }) }));
+      yield* eventsIn(await opened(path, { key, header, ...(signal && { signal }) }));
     },
     async *exportMemories({ namespace, key, signal, filter, includeVectors = false }) {
       const asked = [
@@ -129,10 +130,10 @@ function plainProtocol(url: string): StreamProtocol {
 
 async function opened(
   path: string,
-  { key, signal }: { key: string; signal?: AbortSignal },
+  { key, signal, header = {} }: Pick<Watching, "key" | "signal" | "header">,
 ): Promise<Response> {
   const response = await fetch(path, {
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${key}`, ...header },
     ...(signal && { signal }),
   });
   if (response.status === 200) return response;

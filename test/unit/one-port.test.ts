@@ -5,7 +5,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { OnePortServer, protocolOf } from "../../src/server/listen/one-port.js";
-import { ask1, ask2, dial, keepAlive, raw, SETTINGS, serve, untilEnd } from "../support/one-port.js";
+import { ask1, ask2, dial, keepAlive, raw, SETTINGS, serve, text, untilEnd } from "../support/one-port.js";
 
 describe("the first bytes", () => {
   it.each(["P", "PR", "PRI"])("%j may still become either protocol", (head) => {
@@ -26,6 +26,13 @@ describe("one port", () => {
     const port = await serve();
     expect(await ask1(port, "/a")).toBe("GET /a over 1.1");
     expect(await ask2(dial(port), "/b")).toBe("GET /b over 2.0");
+  });
+
+  it("leaves an expectation that Node does not know to its handler, on both protocols", async () => {
+    const port = await serve();
+    const head = "GET /raw HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n";
+    expect(await untilEnd(raw(port), head)).toContain("GET /raw over 1.1");
+    expect(await text(dial(port).request({ ":path": "/b", expect: "tea" }))).toBe("GET /b over 2.0");
   });
 
   it("answers a client of grpc-js", async () => {

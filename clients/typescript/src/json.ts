@@ -52,9 +52,9 @@ export function checkRequest(request: unknown): void {
 
 /** Writes a path of fields as callers write it: `memories[3].external_id` is `memories[3].externalId`. */
 export function fieldPath(path: string): string {
-  // Keys of metadata are the caller's own.
-  const [own = "", ...rest] = path.split(/(?=\bmetadata\b)/);
-  return own.startsWith("metadata") ? path : camelCase(own) + rest.join("");
+  // Keys of metadata and of filters are the caller's own.
+  const [ours = ""] = path.split(/\b(?:metadata|filter)\b/, 1);
+  return camelCase(ours) + path.slice(ours.length);
 }
 
 function camelCase(name: string): string {

@@ -1,4 +1,4 @@
-import { expectAtMost, invalid } from "../../errors.js";
+import { expectAtMost, invalid, withoutKeys } from "../../errors.js";
 import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
@@ -64,5 +64,9 @@ export function merged(old: JsonObject, patch: JsonObject): JsonObject {
 
 /** Shortens a path to what an error may repeat, all printable. */
 function shownPath(path: string): string {
-  return path.replace(/[^\p{L}\p{N}_.-]/gu, "?").slice(0, 64) || "?";
+  return (
+    withoutKeys(path)
+      .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
+      .slice(0, 64) || "?"
+  );
 }

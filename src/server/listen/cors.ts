@@ -7,7 +7,7 @@ const PREFLIGHT_SECONDS = 7200;
 const METHODS = [...new Set([...cors.allowedMethods, "DELETE", "PATCH"])].join(", ");
 const REQUEST_HEADERS = [
   ...cors.allowedHeaders,
-  ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key", "Recalld-Namespace"],
+  ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key", "Recalld-Namespace", "Last-Event-ID"],
   ...["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"],
 ].join(", ");
 const ANSWER_HEADERS = [

@@ -99,7 +99,8 @@ export class OnePortServer extends Server {
     const requests = new OpenRequests(limits, this.counts.cutOff);
     this.once("close", () => requests.close());
     // The handler refuses it in words; the answer of Node would have no body.
-    this.on("checkExpectation", (request, response) => this.emit("request", request, response));
+    for (const server of [this, this.#http2])
+      server.on("checkExpectation", (request, response) => this.emit("request", request, response));
     this.on("request", (request, response) => {
       if (!requests.begin(request, response)) return;
       dropUnread(request, response, limits.unreadTimeoutMs);

@@ -1,5 +1,6 @@
 import { METHODS } from "node:http";
 import type { FastifyError, FastifyInstance } from "fastify";
+import { withoutKeys } from "../../errors.js";
 import { didYouMean } from "../../suggest.js";
 import { unsupported } from "../content-type.js";
 import { sendError } from "../errors.js";
@@ -46,7 +47,8 @@ export function shapeFastifyErrors(app: FastifyInstance): void {
     if (allow === "" || methods.includes(request.method)) {
       const meant = routeLike(offered, request.method, path);
       const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-      return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}${hint}`);
+      const at = withoutKeys(path).slice(0, 256);
+      return sendError(reply, 404, `there is nothing at ${request.method} ${at}${hint}`);
     }
     reply.header("allow", allow);
     return sendError(reply, 405, `${request.method} is not served here; use ${allow}`);

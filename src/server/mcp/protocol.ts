@@ -11,6 +11,7 @@ import {
 import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
 import { INTERNAL_MESSAGE } from "../errors.js";
+import { shown } from "../json-text.js";
 import { callTool } from "./tools/call.js";
 import type { Ask, Json, Tool } from "./tools/tool.js";
 import { ABILITIES, NAMES, type Scope, TOOL_SETS, toolsFor } from "./tools/tools.js";
@@ -100,7 +101,7 @@ function serverFor({ scope, ask, onFault }: Exchange): Server {
       );
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `there is no tool ${params.name.slice(0, 64)}${meant}`,
+        `there is no tool ${shown(params.name)}${meant}`,
       );
     }
     return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask }).catch((fault) => {

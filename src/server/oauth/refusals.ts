@@ -1,13 +1,17 @@
+import { Code } from "@connectrpc/connect";
 import type { FastifyReply } from "fastify";
 import { MemoryError } from "../../errors.js";
 import type { Call } from "../call.js";
+import { wireErrorOf } from "../errors.js";
 
 /** Statuses and names of errors, in the form of OAuth (RFC 6749, 5.2, and RFC 7591, 3.2.2). */
-const KNOWN: Partial<Record<MemoryError["code"], readonly [status: number, error: string]>> = {
-  invalid_argument: [400, "invalid_request"],
-  failed_precondition: [400, "invalid_grant"],
-  resource_exhausted: [429, "temporarily_unavailable"],
-  unavailable: [503, "temporarily_unavailable"],
+const KNOWN: Partial<Record<Code, readonly [status: number, error: string]>> = {
+  [Code.InvalidArgument]: [400, "invalid_request"],
+  [Code.FailedPrecondition]: [400, "invalid_grant"],
+  [Code.ResourceExhausted]: [429, "temporarily_unavailable"],
+  [Code.Unavailable]: [503, "temporarily_unavailable"],
+  // A body with an unknown compression.
+  [Code.Unimplemented]: [501, "invalid_request"],
 };
 
 /** Names of errors that are about a field. */
@@ -28,8 +32,8 @@ export class OAuthError extends MemoryError {
 }
 
 /** Sends an error as clients of OAuth expect it. */
-export function refuseInOAuth(reply: FastifyReply, _call: Call, thrown: unknown): FastifyReply {
-  const { status, error, description } = refusalOf(thrown);
+export function refuseInOAuth(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply {
+  const { status, error, description } = refusalOf(call, thrown);
   if (thrown instanceof MemoryError && thrown.retryAfterMs !== undefined) {
     reply.header("retry-after", Math.ceil(thrown.retryAfterMs / 1000));
   }
@@ -38,11 +42,12 @@ export function refuseInOAuth(reply: FastifyReply, _call: Call, thrown: unknown)
   return reply.code(status).type("application/json").send({ error, error_description });
 }
 
-function refusalOf(thrown: unknown): { status: number; error: string; description: string } {
+function refusalOf(call: Call, thrown: unknown): { status: number; error: string; description: string } {
   if (thrown instanceof OAuthError) return { ...thrown, description: thrown.message };
-  const known = thrown instanceof MemoryError ? KNOWN[thrown.code] : undefined;
-  if (known === undefined) return { status: 500, error: "server_error", description: "internal error" };
-  const { field = "", message: description } = thrown as MemoryError;
-  const [status, error] = known;
+  const { code, rawMessage: description } = wireErrorOf(call, thrown);
+  const { field = "", reason } = thrown as Partial<MemoryError>;
+  // It would not fit later either.
+  if (reason === "BODY_TOO_LARGE") return { status: 413, error: "invalid_request", description };
+  const [status, error] = KNOWN[code] ?? [500, "server_error"];
   return { status, error: BY_FIELD[field] ?? error, description };
 }

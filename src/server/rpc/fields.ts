@@ -33,6 +33,11 @@ import type { Shown } from "../../memory/versions/fetch.js";
 import { parseJson } from "../../parse-json.js";
 
 const NANOS_MAX = 999_999_999;
+/** Longest Duration: 10,000 years, by 365.25 days. */
+const DURATION_SECONDS_MAX = 315_576_000_000;
+
+/** Parts of a Timestamp or a Duration. */
+type Parts = Pick<Timestamp, "seconds" | "nanos">;
 
 /**
  * Translates a choice to the domain's word for it, which has the place of the choice's number; undefined if none was
@@ -89,7 +94,7 @@ export function expiryOf(expiry: {
 }): Expiry | undefined {
   const { value } = expiry;
   if (value === undefined) return undefined;
-  if (expiry.case === "ttl") return { ttlMs: msOf("ttl", value) };
+  if (expiry.case === "ttl") return { ttlMs: lengthOf("ttl", value) };
   return { atMs: Math.floor(msOf("expire_time", value)) };
 }
 
@@ -98,9 +103,18 @@ export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): num
   return eventTime && Math.floor(msOf("event_time", eventTime));
 }
 
-export function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
-  // Protobuf's binary form has more than the rules of these messages allow.
+/** Translates a time into milliseconds since 1970. Protobuf's binary form has more than its rules allow. */
+function msOf(field: string, { seconds, nanos }: Parts): number {
+  if (nanos < 0) throw invalid(field, "has negative nanos");
+  if (nanos > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
+  return instantOf({ seconds: Number(seconds), nanos });
+}
+
+/** Translates a length of time into milliseconds, as strictly. */
+function lengthOf(field: string, { seconds, nanos }: Parts): number {
+  if (Math.abs(Number(seconds)) > DURATION_SECONDS_MAX) throw invalid(field, "is longer than 10,000 years");
   if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
+  if (Number(seconds) * nanos < 0) throw invalid(field, "has seconds and nanos of different signs");
   return instantOf({ seconds: Number(seconds), nanos });
 }
 
@@ -151,7 +165,7 @@ export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyR
   if (recency === undefined) return undefined;
   const { halfLife, weight, referenceTime } = recency;
   return {
-    halfLifeMs: halfLife && msOf("recency.half_life", halfLife),
+    halfLifeMs: halfLife && lengthOf("recency.half_life", halfLife),
     weight,
     referenceAtMs: timeOf("recency.reference_time", referenceTime),
   };
@@ -165,7 +179,7 @@ export function timeOf(field: string, time: Timestamp | undefined): number | und
 }
 
 function isValid({ seconds, nanos }: Timestamp): boolean {
-  return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX && nanos >= 0 && nanos <= 999_999_999;
+  return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX && nanos >= 0 && nanos <= NANOS_MAX;
 }
 
 const ORDERS = {

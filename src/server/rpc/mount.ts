@@ -1,7 +1,6 @@
 import type { DescMethod, Message, Registry } from "@bufbuild/protobuf";
 import {
-  Code,
-  ConnectError,
+  type Code,
   type ConnectRouter,
   createContextKey,
   createContextValues,
@@ -131,7 +130,7 @@ function fail(call: Call, error: unknown): never {
 }
 
 /**
- * Adapts a function of a message and a call to Connect's of a message and a context. A unary call needs no signal of
+ * Adapts a function of a message and a call to Connect's of a message and a context. A call needs no signal of
  * Connect's: it ends by itself when its client has gone, its time is over or the server stops.
  */
 function implementation({ descriptor, serve }: Rpc, calls: Calls): MethodImpl<DescMethod> {
@@ -147,17 +146,10 @@ function implementation({ descriptor, serve }: Rpc, calls: Calls): MethodImpl<De
   async function* stream(request: Message, context: HandlerContext) {
     const call = callOf(context);
     call.message = request;
-    // Connect alone keeps the time that a client allows a stream.
-    const { signal } = context;
-    const onAbort = () => call.abort(ConnectError.from(signal.reason, Code.Canceled));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort);
     try {
       yield* serve(request as never, call) as AsyncIterable<object>;
     } catch (error) {
       fail(call, error);
-    } finally {
-      signal.removeEventListener("abort", onAbort);
     }
   }
   return (descriptor.methodKind === "unary" ? answer : stream) as MethodImpl<DescMethod>;

@@ -1,3 +1,4 @@
+import { PAGE_SIZE_MAX } from "../../../memory/requests/page.js";
 import { fitInto } from "./budget.js";
 import { memoriesSchema, noteOn, shown } from "./memories.js";
 import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
@@ -17,7 +18,7 @@ export const list: Tool = {
     "Lists memories page by page, newest first, or reads those with the given ids in full. Use it to review what is stored and to read on where an answer was cut; to find something, use memory_recall.",
   input: {
     ids: { ...texts, description: "Read these, and list nothing" },
-    page_size: { type: "integer", description: `1 to 100; default ${PAGE_SIZE}` },
+    page_size: { type: "integer", description: `1 to ${PAGE_SIZE_MAX}; default ${PAGE_SIZE}` },
     page_token: { ...text, description: "next_page_token of the page before" },
     order: { ...text, enum: ORDERS },
     namespace: NAMESPACE,
@@ -28,8 +29,9 @@ export const list: Tool = {
   repeats: true,
   async run({ given, namespace, tokensMax, ask }) {
     const { page_size: asked = PAGE_SIZE } = given;
-    const page_size =
-      typeof asked === "number" ? Math.min(asked, Math.floor(tokensMax / TOKENS_EACH)) : asked;
+    const isServed = Number.isInteger(asked) && Number(asked) <= PAGE_SIZE_MAX;
+    // The RPC says what is wrong with any other.
+    const page_size = isServed ? Math.min(Number(asked), Math.floor(tokensMax / TOKENS_EACH)) : asked;
     const page =
       given.ids === undefined
         ? await ask("ListMemories", { ...given, page_size, namespace })
