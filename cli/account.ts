@@ -17,9 +17,9 @@ export async function signUp({ email, ...given }: Common & { email?: string }): 
       `${path} has a key for ${login.url} already, which stays: give another account a name by --profile`,
     );
   }
-  checkWritable();
+  await checkWritable();
   const { accountId, apiKey } = await client.signUp({ email }, { baseUrl: login.url, headers: HEADERS });
-  writeLogin({ ...login, api_key: apiKey });
+  await writeLogin({ ...login, api_key: apiKey });
   print(given, { accountId, profile: path }, () => [
     `Account ${accountId}. Its key is in ${path}, which only you can read.`,
   ]);
@@ -32,10 +32,10 @@ export async function logIn(given: Common): Promise<void> {
   if (process.stdin.isTTY) console.error("Paste the key, then press Enter and Ctrl-D:");
   const key = (await readAll(process.stdin)).trim();
   if (key === "") throw new UsageError("give the key on the standard input");
-  checkWritable();
+  await checkWritable();
   const recalld = new client.Recalld({ baseUrl: url, apiKey: key, headers: HEADERS });
   const { accountId } = await recalld.account.get();
-  writeLogin({ ...login, api_key: key });
+  await writeLogin({ ...login, api_key: key });
   print(given, { accountId, url }, () => [`Account ${accountId} of ${url}. Its key is in ${profilePath()}.`]);
 }
 
@@ -43,7 +43,7 @@ export async function logOut(given: Common): Promise<void> {
   const { api_key: key, ...login } = loginOf(given);
   const { url } = login;
   if (key === undefined) throw new UsageError(`${profilePath()} has no key for ${url}`);
-  writeLogin(login);
+  await writeLogin(login);
   print(given, { url }, () => [`the key for ${url} is forgotten here; it still works until it is revoked`]);
 }
 

@@ -46,6 +46,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   text: "TEXT",
   id: "ID",
   ids: "ID",
+  account_id: "ACCOUNT",
   expire_time: "--expires",
   event_time: "--at",
   position: "--from",

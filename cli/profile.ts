@@ -5,7 +5,7 @@ import { Recalld } from "../clients/typescript/src/index.js";
 import { VERSION } from "../src/version.js";
 import { EXIT, UsageError } from "./failure.js";
 import type { Output } from "./output.js";
-import { writeWhole } from "./write-file.js";
+import { withLock, writeWhole } from "./write-file.js";
 
 const URL_DEFAULT = "http://127.0.0.1:8080";
 /** The name of a key for which none is given. */
@@ -81,14 +81,16 @@ export function loginOf({ url, profile }: Named): Login {
 }
 
 /** Puts a login in the place of the one of this server and name. Without a key it is forgotten. */
-export function writeLogin(login: Login): void {
-  const kept = readLogins().filter((each) => each.url !== login.url || nameOf(each) !== nameOf(login));
-  write(login.api_key === undefined ? kept : [login, ...kept]);
+export function writeLogin(login: Login): Promise<void> {
+  return change((logins) => {
+    const kept = logins.filter((each) => each.url !== login.url || nameOf(each) !== nameOf(login));
+    return login.api_key === undefined ? kept : [login, ...kept];
+  });
 }
 
 /** Fails now if a key could not be written later: a key is shown once, by the server too. */
-export function checkWritable(): void {
-  write(readLogins());
+export function checkWritable(): Promise<void> {
+  return change((logins) => logins);
 }
 
 export function hasLogin(): boolean {
@@ -100,8 +102,12 @@ function nameOf({ profile = NAME_DEFAULT }: Pick<Login, "profile">): string {
 }
 
 /** Only its owner may read the file. */
-function write([latest, ...others]: readonly Login[]): void {
-  writeWhole(profilePath(), { ...latest, ...(others.length > 0 && { others }) } satisfies Profile);
+function change(how: (logins: readonly Login[]) => readonly Login[]): Promise<void> {
+  const path = profilePath();
+  return withLock(path, () => {
+    const [latest, ...others] = how(readLogins());
+    writeWhole(path, { ...latest, ...(others.length > 0 && { others }) } satisfies Profile);
+  });
 }
 
 /** Reads the logins, the latest first; an absent file has none. */

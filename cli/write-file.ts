@@ -14,12 +14,17 @@ import {
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { finished, pipeline } from "node:stream/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "./failure.js";
 
 /** Links that are followed, as the system does. */
 const LINKS_MAX = 40;
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Age at which the lock of a file is that of a process that died: others hold it for milliseconds. */
+const LOCK_MS_MAX = 5_000;
+const LOOK_MS = 20;
 
 interface Target {
   readonly stream: NodeJS.WritableStream;
@@ -44,6 +49,38 @@ export function writeWhole(path: string, json: object): void {
     rmSync(draft, { force: true });
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
   }
+}
+
+/**
+ * Does what reads a file and replaces it, while no other process does: each would undo what the other has changed.
+ *
+ * @throws UsageError if there can be no file.
+ */
+export async function withLock(path: string, work: () => void): Promise<void> {
+  const lock = `${path}.lock`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    while (!tryLock(lock)) await pause(LOOK_MS);
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function tryLock(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, "wx", 0o600));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const held = statSync(lock, { throwIfNoEntry: false });
+  if (held !== undefined && Date.now() - held.mtimeMs > LOCK_MS_MAX) rmSync(lock, { force: true });
+  return false;
 }
 
 /**

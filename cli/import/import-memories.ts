@@ -115,9 +115,9 @@ class Run {
       parseText("text", memory.text);
       parseMetadata(memory.metadata);
       const externalId = externalIdOf(memory);
-      this.#contents.note(memory, externalId);
-      const stored = await this.options.store?.({ ...memory, externalId });
-      this.#counts[stored?.already ? "already" : "stored"]++;
+      const already = this.#contents.note(memory, externalId);
+      const stored = (await this.options.store?.({ ...memory, externalId })) ?? { already };
+      this.#counts[stored.already ? "already" : "stored"]++;
     } catch (error) {
       if (!isOfTheMemory(error)) throw error;
       this.#note({ sourceId, place, result: "refused", message: error.message });

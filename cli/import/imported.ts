@@ -65,8 +65,12 @@ export class Contents {
   /** Digests by namespace and external id. */
   readonly #digests = new Map<string, string>();
 
-  /** @throws MemoryError `invalid_argument` if an earlier memory with this external id says something else. */
-  note({ namespace, text, metadata }: Imported, externalId: string): void {
+  /**
+   * Returns whether an earlier memory with this external id says the same.
+   *
+   * @throws MemoryError `invalid_argument` if it says something else.
+   */
+  note({ namespace, text, metadata }: Imported, externalId: string): boolean {
     const key = JSON.stringify([namespace, externalId]);
     const content = JSON.stringify(metadata) + text;
     const digest = createHash("sha256").update(content).digest("hex").slice(0, 24);
@@ -75,6 +79,7 @@ export class Contents {
     if (before !== undefined && before !== digest) {
       throw invalid("id", "comes before in the file, with another content");
     }
+    return before !== undefined;
   }
 }
 

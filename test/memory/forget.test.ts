@@ -446,6 +446,19 @@ describe("verifying a database", () => {
     });
   });
 
+  it("finds an external id that two have at once, but not one whose memory had expired", async () => {
+    const [first, next, last] = [memory(1), memory(2), memory(3)].map((each, i) => ({
+      ...each,
+      externalId: "x",
+      createdAtMs: 1_000 * (i + 1),
+      expiresAtMs: 2_000 * (i + 1),
+    })) as [Stored, Stored, Stored];
+    const logId = await service.write("a", [first, next]);
+    expect(await problems()).toEqual([]);
+    await service.write("a", [last]);
+    expect(await problems()).toEqual([`${logId}, entry 3: repeats the external id of an earlier memory`]);
+  });
+
   it("finds a hole and an unreadable entry", async () => {
     const logId = await service.write("a", memories(5));
     await harm((entries) => entries.remove([logId, 2]));

@@ -4,6 +4,7 @@ import { IDEMPOTENCY_TTL_MS, Idempotency } from "../../src/memory/idempotency/id
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { store } from "../../src/memory/operations/store.js";
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
+import { updateMemory } from "../../src/memory/operations/update.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { CALLER, scopeOf } from "./domain.js";
 import {
@@ -159,6 +160,72 @@ describe("a store with an idempotency key", () => {
       expect(await idsInLog()).toEqual([]);
     },
   );
+
+  describe("with an expire_time", () => {
+    const on = () => ({ caller: CALLER, namespace: "a", idempotencyKey: "key" });
+    const expiry = () => ({ atMs: Math.ceil(clock.wallMs()) + 60_000 });
+    const gone = { code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED" };
+
+    it("is answered as any retry after it has expired, and is refused if no store came before", async () => {
+      const { ports } = service.domain({ clock });
+      const request = { ...on(), text: "x", expiry: expiry() };
+      const batch = {
+        ...on(),
+        idempotencyKey: "batch",
+        memories: [{ text: "y", expiry: expiry() }, { text: "z" }],
+      };
+      await store(ports, request);
+      const { results } = await storeBatch(ports, batch);
+      clock.atMs += 60_001;
+      await expect(store(ports, request)).rejects.toMatchObject(gone);
+      expect(await storeBatch(ports, batch)).toEqual({
+        results: [{ error: expect.objectContaining(gone) }, results[1]],
+        replayed: true,
+      });
+      const past = { code: "invalid_argument", message: "expire_time is not in the future" };
+      for (const idempotencyKey of [undefined, "another", "another"]) {
+        await expect(store(ports, { ...request, idempotencyKey })).rejects.toMatchObject(past);
+        const inBatch = { ...past, message: `memories[0].${past.message}` };
+        await expect(storeBatch(ports, { ...batch, idempotencyKey })).rejects.toMatchObject(inBatch);
+      }
+      expect(await idsInLog()).toHaveLength(3);
+    });
+
+    it("stores nothing that has expired when the first attempt comes again", async () => {
+      const { ports, namespaces } = service.domain({ clock });
+      const append = () => Promise.reject(unavailable("lost"));
+      const failing = { ...ports, namespaces: withChanges(namespaces, { append }) };
+      const request = { ...on(), text: "x", expiry: expiry() };
+      const batch = {
+        ...on(),
+        idempotencyKey: "batch",
+        memories: [{ text: "y", expiry: expiry() }, { text: "z" }],
+      };
+      const take = {
+        claims: withChanges(service.storage.claims, { release: () => Promise.reject(unavailable("away")) }),
+      };
+      const idempotency = new Idempotency({ ...service.storage, ...take, clock });
+      await expect(store({ ...failing, idempotency }, request)).rejects.toThrow("lost");
+      await expect(storeBatch({ ...failing, idempotency }, batch)).rejects.toThrow("lost");
+      clock.atMs += 60_001;
+      await expect(store(ports, request)).rejects.toMatchObject(gone);
+      const { results } = await storeBatch(ports, batch);
+      expect(results).toMatchObject([{ error: gone }, { stored: {} }]);
+      expect(await idsInLog()).toHaveLength(1);
+    });
+
+    it("is answered when an update comes again after it", async () => {
+      const { ports } = service.domain({ clock });
+      const { stored } = await store(ports, { ...on(), text: "x" });
+      const request = { ...on(), idempotencyKey: "update", id: stored.id, expiry: expiry() };
+      await updateMemory(ports, request);
+      clock.atMs += 60_001;
+      await expect(updateMemory(ports, request)).rejects.toMatchObject(gone);
+      await expect(updateMemory(ports, { ...request, idempotencyKey: "x" })).rejects.toMatchObject({
+        code: "invalid_argument",
+      });
+    });
+  });
 
   it("tells why it failed also when its key cannot be freed", async () => {
     const away = unavailable("the database is away");

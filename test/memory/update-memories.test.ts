@@ -191,3 +191,15 @@ it("lets other work run between memories of many keys, also those that are uncha
   const endMs = performance.now();
   expect(Math.max(longestMs, endMs - lastMs) / (endMs - startMs)).toBeLessThan(0.5);
 });
+
+it("fails of ids those that were superseded, also if they have the metadata already", async () => {
+  const [id] = ids;
+  const next = { ...aMemory({ vectors }), supersedes: [1] };
+  const { log, names } = service.storage;
+  await log.append({ logId: (await names.find(scopeOf("n"))) ?? "", from: ids.length + 1, entries: [next] });
+  const asked = { ...request, filter: undefined, ids: ids.slice(0, 2) };
+  const failed = [{ id, error: { reason: "MEMORY_SUPERSEDED" } }];
+  expect(await updateMemories(domain.ports, asked)).toMatchObject({ updated: 1, unchanged: 0, failed });
+  const again = { ...asked, metadata: { kind: "own" } };
+  expect(await updateMemories(domain.ports, again)).toMatchObject({ updated: 0, unchanged: 1, failed });
+});

@@ -14,3 +14,9 @@ it("prints what a server says without the characters that control a terminal", (
     expect(line).not.toMatch(/[\p{Cc}\p{Bidi_C}]/u);
   }
 });
+
+it("names what was typed in place of the field that a server names", () => {
+  const message = "account_id is not the id of the key's account";
+  const error = new RecalldError("invalid_argument", message, { status: 400, requestId: "r" });
+  expect(failureOf(error).line).toMatch(/^recalld: ACCOUNT is not the id of the key's account /);
+});

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { writeLogin } from "../../cli/profile.js";
 import { openTarget, writeLines, writeWhole } from "../../cli/write-file.js";
 
 /** Lines that come one after another, as those of a server do. */
@@ -61,4 +62,28 @@ it("what is written whole goes where a link leads, and the link stays", async ()
   }
   expect(await readlink(link)).toBe("kept/own.json");
   expect(await readdir(join(folder, "kept"))).toEqual(["own.json"]);
+});
+
+it("a login is added to the profile that another process has just written, and one that died holds nobody up", async () => {
+  const folder = await aFolder();
+  const path = join(folder, "profile.json");
+  vi.stubEnv("RECALLD_PROFILE", path);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const loginOf = (profile: string) => ({
+    url: "http://127.0.0.1:8080",
+    profile,
+    api_key: `key of ${profile}`,
+  });
+  await writeFile(`${path}.lock`, "");
+  const written = writeLogin(loginOf("b"));
+  await sleep(30);
+  writeWhole(path, loginOf("a"));
+  await rm(`${path}.lock`);
+  await written;
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ ...loginOf("b"), others: [loginOf("a")] });
+  await writeFile(`${path}.lock`, "");
+  await utimes(`${path}.lock`, 1, 1);
+  await writeLogin(loginOf("c"));
+  expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ profile: "c" });
+  expect(await readdir(folder)).toEqual(["profile.json"]);
 });

@@ -71,8 +71,8 @@ type Pending = Pick<LogErasure, "logId" | "sequence">;
 class LogVerifier {
   /** Number of each memory's last version. */
   readonly #ids = new Map<string, number>();
-  /** Number of the memory that has each external id. */
-  readonly #externalIds = new Map<string, number>();
+  /** The memory that has each external id: its number, and when it expires. */
+  readonly #externalIds = new Map<string, { sequence: number; expiresAtMs: number }>();
   readonly #stored = new Set<number>();
   /** Numbers that tombstones and later versions tell to forget. */
   readonly #targets = new Set<number>();
@@ -143,14 +143,19 @@ class LogVerifier {
   }
 
   #stepMemory(sequence: number, { externalId, replaces, ...memory }: Stored): void {
+    const { expiresAtMs = Number.POSITIVE_INFINITY, updatedAtMs = memory.createdAtMs } = memory;
     this.verified.memories++;
     this.#stored.add(sequence);
     if (externalId !== undefined) {
-      // No two living memories have the same external id.
+      // No two living memories have the same external id. One that has expired is erased up to a minute later.
       const earlier = this.#externalIds.get(externalId);
-      const isGone = earlier === undefined || earlier === replaces || this.#targets.has(earlier);
+      const isGone =
+        earlier === undefined ||
+        earlier.sequence === replaces ||
+        earlier.expiresAtMs <= updatedAtMs ||
+        this.#targets.has(earlier.sequence);
       if (!isGone) this.#complain(sequence, "repeats the external id of an earlier memory");
-      this.#externalIds.set(externalId, sequence);
+      this.#externalIds.set(externalId, { sequence, expiresAtMs });
     }
     const dimensions = this.#dimensions;
     if (dimensions !== undefined && vectorsOf(memory).some(({ length }) => length !== dimensions)) {

@@ -10,7 +10,7 @@ import { type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { parseExternalId } from "../requests/namespace.js";
 import { parseLowestScore } from "../requests/recall-options.js";
 import { parseText } from "../requests/text.js";
-import { type Expiry, parseExpiry, parseTimeOfYears } from "../requests/times.js";
+import { type Expiry, parsePastExpiry, parseTimeOfYears } from "../requests/times.js";
 import { etagOf } from "../versions/current-version.js";
 import { checkStore, decideStore, type OnConflict, type StoreConditions } from "./deciding.js";
 import type { Ports } from "./ports.js";
@@ -37,6 +37,8 @@ export type OnSimilar = "store" | "keep" | "supersede";
 /** Options of a store beside the memory itself, and the conditions under which it is stored. */
 interface StoreOptions extends StoreConditions {
   readonly expiresAtMs: number | undefined;
+  /** True if it has expired already, as one whose store is tried again may have. */
+  readonly isPast: boolean;
   readonly similarAbove: number | undefined;
   readonly onSimilar: OnSimilar;
   /** The options as they were asked for, by which two requests are compared. */
@@ -93,7 +95,7 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
   if (onSimilar !== "store" && externalId !== undefined) {
     throw invalid("on_similar", "cannot stand beside external_id, which has on_conflict");
   }
-  const expiresAtMs = parseExpiry(expiry, nowMs);
+  const expiresAtMs = parsePastExpiry(expiry, nowMs);
   const asksNothing = externalId === undefined && expiry === undefined && similarAbove === undefined;
   if (asksNothing && supersedes.length === 0) return undefined;
   const asked = [externalId, onConflict, expiry, supersedes, request.similarAbove].map((it) => it ?? null);
@@ -102,6 +104,7 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
     onConflict: onConflict ?? "refuse",
     supersedes,
     expiresAtMs,
+    isPast: expiresAtMs !== undefined && expiresAtMs <= nowMs,
     similarAbove,
     onSimilar,
     // As it was before there was this action: keys of then are still good.
@@ -134,11 +137,12 @@ export function storeItem(
       answer: async ({ existing }) => answerOf(existing),
     };
   }
-  const { similarAbove: above, onSimilar, externalId, expiresAtMs, supersedes } = storeOptions;
+  const { similarAbove: above, onSimilar, externalId, expiresAtMs, isPast, supersedes } = storeOptions;
   let similar: SimilarMemories | undefined;
   return {
     id,
     text,
+    isPast,
     // One that finds a similar memory costs a call, because its text was embedded.
     isPaid: ({ outcome }) => outcome !== "KEPT" || onSimilar === "keep",
     look: async (view) => {

@@ -11,7 +11,7 @@ import { IDS_MAX } from "../requests/id.js";
 import { canonicalMetadata, isSameMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
-import { etagOf, noSuchMemory } from "../versions/current-version.js";
+import { etagOf, noSuchMemory, superseded } from "../versions/current-version.js";
 import { findInNamespace, type Shown } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
@@ -135,7 +135,12 @@ async function updateFrom(
   const pauses = new Pauses();
 
   const update = async (memory: Shown) => {
-    const { id } = memory;
+    const { id, supersededBy } = memory;
+    // Also if it has this metadata already, and would not be written.
+    if (filter === undefined && supersededBy !== undefined) {
+      failed.push({ id, error: superseded(supersededBy) });
+      return;
+    }
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
     await pauses.ifDue();
     const after = changedBy(wanted, memory);

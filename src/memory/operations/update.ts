@@ -9,7 +9,7 @@ import { parseMemoryId } from "../requests/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { parseText } from "../requests/text.js";
-import { type Expiry, parseExpiry, parseTimeOfYears } from "../requests/times.js";
+import { type Expiry, parsePastExpiry, parseTimeOfYears } from "../requests/times.js";
 import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.js";
 import type { LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
@@ -87,6 +87,8 @@ export function versionBytes({ tokens }: Pick<Shown, "tokens">, metadata: string
 }
 
 interface Wanted extends Changes {
+  /** True if the memory would have expired already, as one whose update is tried again may have. */
+  readonly isPast?: boolean;
   /** The changes as they were asked for, by which two requests are compared. */
   readonly asked: string;
 }
@@ -110,10 +112,13 @@ function parseChanges(
   const { text, metadata, redacted } = handleSecrets(given, how);
   const asked = [text, metadata, expiry, request.mask, merges, etag];
   const more = eventAtMs === undefined ? [] : [eventAtMs];
+  const nowMs = clock.wallMs();
+  const expiresAtMs = changesExpiry ? (parsePastExpiry(expiry, nowMs) ?? null) : undefined;
   return {
     text,
     metadata: metadataChange(mask, { given: metadata ?? {}, merges }),
-    expiresAtMs: changesExpiry ? (parseExpiry(expiry, clock.wallMs()) ?? null) : undefined,
+    expiresAtMs,
+    isPast: typeof expiresAtMs === "number" && expiresAtMs <= nowMs,
     eventAtMs: changesEvent ? (parseTimeOfYears("event_time", eventAtMs) ?? null) : undefined,
     asked: canonicalMetadata(JSON.stringify([...asked.map((it) => it ?? null), ...more])),
     redacted,
@@ -146,10 +151,11 @@ export function updateItem(
   ports: Ports,
   { opId, scope, memory, wanted }: { opId: string; scope: Scope; memory: Changed; wanted: Wanted },
 ): Item<Shown> {
-  const { text, asked } = wanted;
+  const { text, asked, isPast } = wanted;
   return {
     id: opId,
     text,
+    isPast,
     isPaid: () => true,
     entryIn: ({ embedding, nowMs }) => ({
       opId,

@@ -15,6 +15,7 @@ import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { newMemoryId } from "../requests/id.js";
+import { notInTheFuture } from "../requests/times.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
 import { findMemories } from "../versions/fetch.js";
@@ -40,6 +41,8 @@ export interface Item<A> {
   readonly id: string;
   /** The text to embed, which costs a call; undefined if the vectors stay. */
   readonly text: string | undefined;
+  /** True if it would have expired before this call: only an earlier attempt may have written it. */
+  readonly isPast?: boolean | undefined;
   /**
    * Looks, before anything is charged or embedded, whether the memory is there already: the answer then. Left out
    * if the write depends on nothing.
@@ -192,6 +195,7 @@ class Writer<A> {
     const [timer, items] = [this.#timer, this.#items];
     const stored = this.attempt?.isFirst === false ? await findStored?.(this.attempt) : undefined;
     for (const [id, result] of stored ?? []) this.#results.set(id, result);
+    this.#refusePast();
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
     const results = () => items.map(({ id }) => this.#results.get(id) as Result<A>);
@@ -211,6 +215,16 @@ class Writer<A> {
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
     }
     return { results: results(), paid: this.#paid };
+  }
+
+  /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */
+  #refusePast(): void {
+    for (const [place, { id, isPast = false }] of this.#items.entries()) {
+      if (!isPast || this.#results.has(id)) continue;
+      if (this.attempt?.isFirst === false) this.#results.set(id, { error: deletedSince() });
+      else
+        throw this.batch.findStored ? errorOfItem(`memories[${place}]`, notInTheFuture()) : notInTheFuture();
+    }
   }
 
   /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */

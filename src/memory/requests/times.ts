@@ -1,4 +1,4 @@
-import { invalid } from "../../errors.js";
+import { invalid, type MemoryError } from "../../errors.js";
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
@@ -48,12 +48,21 @@ export type Expiry = { readonly atMs: number } | { readonly ttlMs: number };
 
 /** Parses an expiry into a time in milliseconds; it must be in the future, and not after the year 9999. */
 export function parseExpiry(expiry: Expiry | undefined, nowMs: number): number | undefined {
+  const expiresAtMs = parsePastExpiry(expiry, nowMs);
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) throw notInTheFuture();
+  return expiresAtMs;
+}
+
+/** As `parseExpiry`, but it may be over: a retry has the `expire_time` of the first call. */
+export function parsePastExpiry(expiry: Expiry | undefined, nowMs: number): number | undefined {
   if (expiry === undefined) return undefined;
   if ("ttlMs" in expiry) return parseTtl(expiry.ttlMs, nowMs);
-  const { atMs } = expiry;
-  if (!(atMs > nowMs)) throw invalid("expire_time", "is not in the future");
-  if (atMs > LAST_MS) throw invalid("expire_time", "is after the year 9999");
-  return atMs;
+  if (expiry.atMs > LAST_MS) throw invalid("expire_time", "is after the year 9999");
+  return expiry.atMs;
+}
+
+export function notInTheFuture(): MemoryError {
+  return invalid("expire_time", "is not in the future");
 }
 
 function parseTtl(ttlMs: number, nowMs: number): number {
