@@ -15,6 +15,7 @@ import type { Calls } from "../calls.js";
 import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
 import { shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
+import { withStoredJson } from "../rpc/stored-json.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
 import { type Endpoint, serve } from "./serve.js";
 import { sendStream } from "./streams.js";
@@ -40,7 +41,8 @@ export function addRest(
       call.message = await read(call, reply.request);
       if (form !== undefined)
         return sendStream(method(call.message as never, call), { call, reply, form, output });
-      return toJsonString(output, create(output, await calls.run(call, method)), JSON_OPTIONS);
+      const message = create(output, await calls.run(call, method));
+      return withStoredJson(toJsonString(output, message, JSON_OPTIONS));
     };
     const { method: verb, url, rpc: name } = route;
     const streams = form !== undefined;
