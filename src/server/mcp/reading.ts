@@ -1,6 +1,7 @@
+import { toEnd } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
-import { checkNothingIsLost, parsed, textOf } from "../json-text.js";
+import { checkNothingIsLost, LONG_BYTES, parsed, parseInParts, textOf } from "../json-text.js";
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {
@@ -23,7 +24,7 @@ export interface Read {
  */
 export function readMessage(bytes: Uint8Array): Read {
   const text = textOf(bytes, "message");
-  const message = parsed(text, "message");
+  const message = bytes.length < LONG_BYTES ? parsed(text, "message") : parseLong(text);
   if (!isObject(message)) throw invalid("message", "is not one message of JSON-RPC");
   try {
     // The arguments are passed on as JSON.
@@ -32,6 +33,15 @@ export function readMessage(bytes: Uint8Array): Read {
   } catch (error) {
     if (error instanceof MemoryError) return { message: withoutNothing(message), loss: error };
     throw error;
+  }
+}
+
+/** Parses a long message, which is refused before it is parsed if it has more values than any may have. */
+function parseLong(text: string): unknown {
+  try {
+    return toEnd(parseInParts(text, "message"));
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalid("message", "is not JSON") : error;
   }
 }
 

@@ -64,7 +64,8 @@ export async function sendStream(
       begin();
       // It rejects only if the call is aborted, as when its client has gone: the next message tells.
       const json = toJson(output, create(output, message), JSON_OPTIONS) as JsonObject;
-      if (!raw.write(withStoredJson(form.write(json)))) await once(raw, "drain", { signal: call.signal }).catch(() => {});
+      if (!raw.write(withStoredJson(form.write(json))))
+        await once(raw, "drain", { signal: call.signal }).catch(() => {});
       if (raw.destroyed) return undefined;
     }
     begin();
