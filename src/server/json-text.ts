@@ -110,6 +110,10 @@ export const ELEMENT_SIZE_MAX = 1_048_576;
  * and a list one for each element. More keys would hold the thread while they are parsed in one step.
  */
 const COMMAS_MAX = 40_960;
+/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
+export const NESTING_MAX = 64;
+/** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
+const LEVELS_AROUND = 8;
 
 /**
  * Parses JSON of an object as `JSON.parse` does, but the elements of its lists one by one, and yields after each: those
@@ -139,6 +143,7 @@ export function* parseInParts(text: string, what = "body"): Generator<void, unkn
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       depth++;
+      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(unquoted(key) || what);
       if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
       if (depth === 3 && isInList) [begin, commasInElement] = [at, 0];
     } else if (char === OBJECT_END || char === ARRAY_END) {
@@ -161,6 +166,11 @@ export function* parseInParts(text: string, what = "body"): Generator<void, unkn
     for (const [i, element] of list.entries()) if (isObject(element)) list[i] = parts[element.part as number];
   }
   return value;
+}
+
+/** Makes the error for a Struct that is deeper than any may be. */
+function tooDeep(name: string): MemoryError {
+  return invalid(shown(name), `is more than ${NESTING_MAX} levels deep`);
 }
 
 const TOO_MANY_VALUES = `has more values in one request or element than any may have: ${count(COMMAS_MAX)}`;

@@ -17,7 +17,14 @@ import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { checkingNothingIsLost, checkNothingIsLost, parseInParts, shown, textOf } from "./json-text.js";
+import {
+  checkingNothingIsLost,
+  checkNothingIsLost,
+  NESTING_MAX,
+  parseInParts,
+  shown,
+  textOf,
+} from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -25,9 +32,6 @@ export const JSON_OPTIONS = {
   alwaysEmitImplicit: true,
   ignoreUnknownFields: false,
 } as const;
-
-/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
-const NESTING_MAX = 64;
 
 /** Forms of the messages that JSON writes as a string; field masks have rules of their own. */
 const TEXTS: Readonly<Record<string, string>> = {

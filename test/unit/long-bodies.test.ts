@@ -47,6 +47,15 @@ describe("JSON that is parsed in parts", () => {
   });
 });
 
+describe("JSON that is deeper than any may be", () => {
+  it.each([
+    `{"text":"a","metadata":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
+    `{"metadata":{"a":${"[".repeat(400_000)}`,
+  ])("is refused before it is parsed in one step: %.32s", (text) => {
+    expect(() => toEnd(parseInParts(text))).toThrow("metadata is more than 64 levels deep");
+  });
+});
+
 describe.each(CODECS)("a long body in %s", (codec) => {
   it("is decoded as it was", async () => {
     const memories = Array.from({ length: 256 }, (_, i) => ({
