@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DescMessage, fromJson, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, fromJson, type Message, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { endOfString } from "../../json-tokens.js";
@@ -15,14 +15,18 @@ import type { JsonObject } from "../../memory/requests/metadata.js";
 const STORED = randomUUID();
 const BEGIN = `{"${STORED}":`;
 
-/** Struct that stands for the JSON of an object. */
+/** Length from which a key stands for metadata: a page of shorter ones is written in some milliseconds as they are. */
+const LONG_CHARS = 1_024;
+
+/** Struct that is the JSON of an object, or stands for it. */
 export function storedJson(json: string): JsonObject {
-  return json === "{}" ? {} : { [STORED]: json };
+  return json.length < LONG_CHARS ? JSON.parse(json) : { [STORED]: json };
 }
 
 /** Parses what a Struct of an answer stands for. */
-export function parseStored(struct: Readonly<Record<string, unknown>>): JsonObject {
-  return JSON.parse((struct[STORED] as string | undefined) ?? "{}");
+export function parseStored(struct: JsonObject): JsonObject {
+  const json = struct[STORED];
+  return json === undefined ? struct : JSON.parse(json as string);
 }
 
 /** Puts stored JSON into an answer that was written as JSON. */
@@ -42,11 +46,27 @@ export function withStoredJson(answer: string): string {
   return written + answer.slice(copied);
 }
 
+const fieldsOf = new Map<DescMessage, readonly WithMessage[]>();
+
+type WithMessage = DescField & { readonly message: DescMessage };
+
+/** Lists the fields of a message that are Structs or have some in them. */
+function fieldsWithStructs(desc: DescMessage): readonly WithMessage[] {
+  const known = fieldsOf.get(desc);
+  if (known !== undefined) return known;
+  const found = desc.fields.filter(
+    (field): field is WithMessage =>
+      field.message !== undefined &&
+      (field.message.typeName === StructSchema.typeName || fieldsWithStructs(field.message).length > 0),
+  );
+  fieldsOf.set(desc, found);
+  return found;
+}
+
 /** Puts stored JSON into an answer that will be written in Protobuf's binary form, and yields after each. */
 export function* withStoredStructs<M extends Message>(desc: DescMessage, message: M): Generator<void, M> {
   const fields = message as Record<string, unknown>;
-  for (const { fieldKind, localName, message: inner, number: no, oneof } of desc.fields) {
-    if (inner === undefined) continue;
+  for (const { fieldKind, localName, message: inner, number: no, oneof } of fieldsWithStructs(desc)) {
     const chosen = oneof && (fields[oneof.localName] as { readonly case?: string; readonly value?: unknown });
     const value = chosen === undefined || chosen.case !== localName ? fields[localName] : chosen.value;
     if (value === undefined) continue;
