@@ -122,7 +122,7 @@ const LEVELS_AROUND = 8;
  * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be, or has more values;
  * SyntaxError.
  */
-export function* parseInParts(text: string, what = "body"): Generator<void, unknown> {
+export function* parseInParts(text: string, what?: string): Generator<void, unknown> {
   const parts: unknown[] = [];
   // The text with the number of each part in its place.
   let rest = "";
@@ -143,7 +143,7 @@ export function* parseInParts(text: string, what = "body"): Generator<void, unkn
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       depth++;
-      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(unquoted(key) || what);
+      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(what ?? unquoted(key));
       if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
       if (depth === 3 && isInList) [begin, commasInElement] = [at, 0];
     } else if (char === OBJECT_END || char === ARRAY_END) {
@@ -157,7 +157,7 @@ export function* parseInParts(text: string, what = "body"): Generator<void, unkn
       yield;
     } else if (char === COMMA) {
       const isTooMany = begin === -1 ? ++commas > COMMAS_MAX : ++commasInElement > COMMAS_MAX;
-      if (isTooMany) throw invalid(begin === -1 ? what : shown(unquoted(key)), TOO_MANY_VALUES);
+      if (isTooMany) throw invalid(begin === -1 ? (what ?? "body") : shown(unquoted(key)), TOO_MANY_VALUES);
     }
   }
   const value = JSON.parse(rest + text.slice(copied)) as object | null;

@@ -24,8 +24,15 @@ export interface Read {
  */
 export function readMessage(bytes: Uint8Array): Read {
   const text = textOf(bytes, "message");
-  const message = bytes.length < LONG_BYTES ? parsed(text, "message") : parseLong(text);
+  const refused = bytes.length < LONG_BYTES ? undefined : refusalOf(text);
+  const message = parsed(text, "message");
   if (!isObject(message)) throw invalid("message", "is not one message of JSON-RPC");
+  if (refused !== undefined) {
+    const { method, params } = message as Message;
+    const isCall = method === "tools/call" && isObject(params);
+    const others = isCall ? { ...params, arguments: {} } : params;
+    return { message: withoutNothing({ ...message, params: others }), loss: refused };
+  }
   try {
     // The arguments are passed on as JSON.
     checkNothingIsLost(text, "params.arguments");
@@ -36,12 +43,13 @@ export function readMessage(bytes: Uint8Array): Read {
   }
 }
 
-/** Parses a long message, which is refused before it is parsed if it has more values than any may have. */
-function parseLong(text: string): unknown {
+/** Finds out what makes a long message one whose arguments no tool takes: looking at each would take long. */
+function refusalOf(text: string): MemoryError | undefined {
   try {
-    return toEnd(parseInParts(text, "message"));
+    toEnd(parseInParts(text, "arguments"));
+    return undefined;
   } catch (error) {
-    throw error instanceof SyntaxError ? invalid("message", "is not JSON") : error;
+    return error instanceof MemoryError ? error : undefined;
   }
 }
 
