@@ -2,7 +2,7 @@ import type { Clock } from "./clock.js";
 import { yieldToEventLoop } from "./yield-to-event-loop.js";
 
 /** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
-const TIME_SLICE_MS_MAX = 5;
+export const TIME_SLICE_MS_MAX = 5;
 
 /** Measures how long the work has held the main thread without yielding. */
 export class TimeSlice {

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { Pauses } from "../concurrency/time-slices.js";
@@ -10,7 +11,16 @@ import { isObject } from "../memory/requests/metadata.js";
 import { type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
 import { readJson, readLongJson } from "./json.js";
-import { checkNothingIsLost, ELEMENTS_MAX, parsed, textOf, tooMany } from "./json-text.js";
+import {
+  checkNothingIsLost,
+  ELEMENT_SIZE_MAX,
+  ELEMENTS_MAX,
+  elementTooLarge,
+  LONG_BYTES,
+  parsed,
+  textOf,
+  tooMany,
+} from "./json-text.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -21,8 +31,11 @@ const COMPRESSED_FLAG = 1;
 /** Factor for a body that is held as it came and decoded; the latter is taken to be as large. */
 const DECODED_TIMES = 2;
 
-/** Size from which a body is decoded in steps. */
-const LONG_BYTES = 262_144;
+/**
+ * Maximum size of a Struct: a filter of 65,536 bytes of JSON, of which Protobuf makes 5.5 bytes for one in a list of
+ * digits. More would hold the thread while they are decoded in one step.
+ */
+const STRUCT_BYTES_MAX = 393_216;
 
 /** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
@@ -304,10 +317,10 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
         : [],
     ),
   );
-  const known = new Set(message.fields.map(({ number }) => number));
+  const known = new Map(message.fields.map((field) => [field.number, field]));
   const rest = Buffer.alloc(bytes.length);
   const pauses = new Pauses();
-  let restBytes = 0;
+  let [restBytes, structBytes] = [0, 0];
   try {
     const reader = new BinaryReader(bytes);
     for (let read = 1; reader.pos < reader.len; read++) {
@@ -316,12 +329,21 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
       const [number, wireType] = reader.tag();
       const list = wireType === WireType.LengthDelimited ? lists.get(number) : undefined;
       if (list !== undefined) {
-        list.elements.push(fromBinary(list.field.message, reader.bytes(), BINARY_OPTIONS));
+        const element = reader.bytes();
+        if (element.length > ELEMENT_SIZE_MAX) throw elementTooLarge(list.field.name);
+        list.elements.push(
+          element.length < LONG_BYTES
+            ? fromBinary(list.field.message, element, BINARY_OPTIONS)
+            : await readLongBinary(list.field.message, element),
+        );
         if (list.elements.length > ELEMENTS_MAX) throw tooMany(list.field.name);
         await pauses.ifDue();
       } else {
         reader.skip(wireType, number);
-        if (!known.has(number)) continue;
+        const field = known.get(number);
+        if (field === undefined) continue;
+        if (field.message?.typeName === StructSchema.typeName) structBytes += reader.pos - from;
+        if (structBytes > STRUCT_BYTES_MAX) throw invalid(field.name, "is larger than any may be");
         rest.set(bytes.subarray(from, reader.pos), restBytes);
         restBytes += reader.pos - from;
       }

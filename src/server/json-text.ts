@@ -100,22 +100,35 @@ export function* checkingNothingIsLost(text: string, rewritten?: string): Genera
   }
 }
 
+/** Size from which a body is decoded in steps. */
+export const LONG_BYTES = 65_536;
 /** Elements of a list in a request: no list may have more. */
 export const ELEMENTS_MAX = 8_192;
-/** Characters of one element of a batch, which is no longer than a request with it alone. */
-const ELEMENT_CHARS_MAX = 1_048_576;
+/** Size of one element of a batch, which is no longer than a request with it alone. */
+export const ELEMENT_SIZE_MAX = 1_048_576;
+/**
+ * Commas of a body beside its batch, and of one element of that: a filter of 65,536 bytes has half as many at most,
+ * and a list one for each element. More keys would hold the thread while they are parsed in one step.
+ */
+const COMMAS_MAX = 40_960;
+/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
+export const NESTING_MAX = 64;
+/** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
+const LEVELS_AROUND = 8;
 
 /**
  * Parses JSON of an object as `JSON.parse` does, but the elements of its lists one by one, and yields after each: those
  * of a batch may have megabytes.
  *
- * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be; SyntaxError.
+ * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be, or has more values;
+ * SyntaxError.
  */
-export function* parseInParts(text: string): Generator<void, unknown> {
+export function* parseInParts(text: string, what?: string): Generator<void, unknown> {
   const parts: unknown[] = [];
   // The text with the number of each part in its place.
   let rest = "";
   let [copied, depth, elements, begin] = [0, 0, 0, -1];
+  let [commas, commasInElement] = [0, 0];
   let key = "";
   let isInList = false;
   for (let at = 0, next = SLICE_CHARS; at < text.length; at++) {
@@ -131,17 +144,21 @@ export function* parseInParts(text: string): Generator<void, unknown> {
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       depth++;
+      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(what ?? unquoted(key));
       if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
-      if (depth === 3 && isInList) begin = at;
+      if (depth === 3 && isInList) [begin, commasInElement] = [at, 0];
     } else if (char === OBJECT_END || char === ARRAY_END) {
       depth--;
       if (depth !== 2 || begin === -1) continue;
       if (++elements > ELEMENTS_MAX) throw tooMany(unquoted(key));
-      if (at + 1 - begin > ELEMENT_CHARS_MAX) throw invalid(shown(unquoted(key)), ELEMENT_TOO_LARGE);
+      if (at + 1 - begin > ELEMENT_SIZE_MAX) throw elementTooLarge(unquoted(key));
       rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
       parts.push(parseJson(text.slice(begin, at + 1)));
       [copied, begin] = [at + 1, -1];
       yield;
+    } else if (char === COMMA) {
+      const isTooMany = begin === -1 ? ++commas > COMMAS_MAX : ++commasInElement > COMMAS_MAX;
+      if (isTooMany) throw invalid(begin === -1 ? (what ?? "body") : shown(unquoted(key)), TOO_MANY_VALUES);
     }
   }
   const value = parseJson(rest + text.slice(copied)) as object | null;
@@ -152,7 +169,17 @@ export function* parseInParts(text: string): Generator<void, unknown> {
   return value;
 }
 
-const ELEMENT_TOO_LARGE = "has an element that is larger than a whole request with it alone may be";
+/** Makes the error for a Struct that is deeper than any may be. */
+function tooDeep(name: string): MemoryError {
+  return invalid(shown(name), `is more than ${NESTING_MAX} levels deep`);
+}
+
+const TOO_MANY_VALUES = `has more values in one request or element than any may have: ${count(COMMAS_MAX)}`;
+
+/** Makes the error for an element of a list that is larger than any may be. */
+export function elementTooLarge(name: string): MemoryError {
+  return invalid(shown(name), "has an element that is larger than a whole request with it alone may be");
+}
 
 /** Makes the error for a list that has more elements than any may have. */
 export function tooMany(name: string): MemoryError {

@@ -10,7 +10,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { inTimeSlices } from "../concurrency/time-slices.js";
+import { inTimeSlices, mapInTimeSlices } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid, type MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
@@ -18,7 +18,14 @@ import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { parseJson } from "../parse-json.js";
 import { suggestion } from "../suggest.js";
-import { checkingNothingIsLost, checkNothingIsLost, parseInParts, shown, textOf } from "./json-text.js";
+import {
+  checkingNothingIsLost,
+  checkNothingIsLost,
+  NESTING_MAX,
+  parseInParts,
+  shown,
+  textOf,
+} from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -26,9 +33,6 @@ export const JSON_OPTIONS = {
   alwaysEmitImplicit: true,
   ignoreUnknownFields: false,
 } as const;
-
-/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
-const NESTING_MAX = 64;
 
 /** Forms of the messages that JSON writes as a string; field masks have rules of their own. */
 const TEXTS: Readonly<Record<string, string>> = {
@@ -63,35 +67,65 @@ export function readJson(message: DescMessage, bytes: Uint8Array, about?: Resour
   const value = parse(text);
   const fields = fieldsIn(message, value);
   checkNothingIsLost(text);
-  if (about !== undefined) {
-    const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
-    addResource(fields, given, about);
-  }
-  return create(message, fields);
+  return created(message, { value, fields, about });
 }
 
 /** Decodes a JSON body like `readJson`, and lets other work run in between: each step takes long for megabytes. */
-export async function readLongJson(message: DescMessage, bytes: Uint8Array): Promise<Message> {
+export async function readLongJson(
+  message: DescMessage,
+  bytes: Uint8Array,
+  about?: Resource,
+): Promise<Message> {
   const text = textOf(bytes);
   const value = await inTimeSlices(parseInParts(text), YIELDING).catch((error) => {
     throw error instanceof SyntaxError ? notJson(text) : error;
   });
   await nextIteration();
-  const fields = fieldsIn(message, value);
+  const fields = await fieldsInSlices(message, value);
   await nextIteration();
   await inTimeSlices(checkingNothingIsLost(text), YIELDING);
   await nextIteration();
-  return create(message, fields);
+  return created(message, { value, fields, about });
 }
 
-/** Adds to a request what its path says; `given` are the fields that its body has. */
-function addResource(fields: Fields, given: readonly string[], { path, isPatch }: Resource): void {
+/** Checks and reads a message as `fieldsIn` does, but the elements of its lists of messages one by one. */
+async function fieldsInSlices(message: DescMessage, value: unknown): Promise<Fields> {
+  if (!isObject(value)) return fieldsIn(message, value);
+  const beside = { ...value };
+  const lists: { readonly field: DescField; readonly elements: readonly unknown[] }[] = [];
+  for (const [key, inner] of Object.entries(value)) {
+    const field = fieldOf(message, key);
+    if (field?.fieldKind !== "list" || field.message === undefined || !Array.isArray(inner)) continue;
+    beside[key] = [];
+    lists.push({ field, elements: inner });
+  }
+  const fields = fieldsIn(message, beside);
+  for (const { field, elements } of lists) {
+    const read = (each: unknown, i: number) => valueIn(field, each, `${field.name}[${i}]`);
+    fields[field.localName] = await mapInTimeSlices(elements, YIELDING, read);
+  }
+  return fields;
+}
+
+/** Body that was read, as it was and as its fields. */
+interface ReadBody {
+  readonly value: unknown;
+  readonly fields: Fields;
+  readonly about: Resource | undefined;
+}
+
+/** Creates a request of a body and what its path says. */
+function created(message: DescMessage, { value, fields, about }: ReadBody): Message {
+  if (about === undefined) return create(message, fields);
+  const { path, isPatch } = about;
+  const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
   const beside = isPatch ? "is no part of a patch" : "stands in the path; leave it out of the body";
   for (const name of isPatch ? [...Object.keys(path), "update_mask"] : Object.keys(path)) {
     if (given.includes(name)) throw invalid(name, beside);
   }
   Object.assign(fields, path);
   if (isPatch) fields.updateMask = { paths: given.filter((name) => !ABOUT_PATCHES.includes(name)) };
+  return create(message, fields);
 }
 
 /** Decodes a value that was JSON, such as a tool's arguments. @throws MemoryError `invalid_argument`. */

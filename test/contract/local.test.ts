@@ -58,12 +58,26 @@ describe("reads of the embedded log that wait for each other", () => {
     return log.read({ logId, from: 1, limit, what: "head" });
   };
   /** Has every read take its time. */
-  const beLate = () => {
+  const beLate = (byMs = 100) => {
     let ms = performance.now();
-    const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += 100));
+    const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += byMs));
     onTestFinished(() => late.mockRestore());
   };
   beforeAll(() => used.storage.log.append({ logId, from: 1, entries: memories(200) }));
+
+  it("are short, but many in a row: other work runs in between", async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    beLate(1);
+    for (let read = 0; read < 40; read++) await readFrom(1);
+    isOver = true;
+    expect(turns).toBeGreaterThan(10);
+  });
 
   it("are of few entries, as of a recall, before those of all who read long logs", async () => {
     beLate();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
 import { hashKey } from "../../src/accounts/key.js";
@@ -57,6 +57,23 @@ async function setUp() {
     );
   return { goOn, domain, ports, caller, close, accounts };
 }
+
+it("an account's namespaces are dropped some at a time: their writes share waits for the disk", async () => {
+  const { ports, caller, close } = await setUp();
+  for (let i = 0; i < 40; i++) {
+    await ports.names.create({ accountId: caller.accountId, namespace: `n${i}` });
+  }
+  const begin = ports.erasures.begin.bind(ports.erasures);
+  let [running, most] = [0, 0];
+  vi.spyOn(ports.erasures, "begin").mockImplementation(async (erasure) => {
+    most = Math.max(most, ++running);
+    await begin(erasure);
+    running--;
+  });
+  expect(await close()).toBe(0);
+  expect(most).toBeGreaterThan(4);
+  expect(await ports.names.list({ accountId: caller.accountId, limit: 1 })).toEqual([]);
+});
 
 describe("a store that waits for the model while its account is closed", () => {
   it.each([undefined, "key"])(

@@ -1,14 +1,18 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { StoreBatchRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
+import { StoreBatchRequestSchema, StoreRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
 import { decodeBody } from "../../src/server/body.js";
 import { parseInParts } from "../../src/server/json-text.js";
 
 const CODECS = ["json", "proto"] as const;
-const decode = async (codec: (typeof CODECS)[number], bytes: Uint8Array) => {
+const decode = async (
+  codec: (typeof CODECS)[number],
+  bytes: Uint8Array,
+  message: DescMessage = StoreBatchRequestSchema,
+) => {
   const encoding = { codec, enveloped: false, header: "content-encoding" } as const;
-  return decodeBody(bytes, { message: StoreBatchRequestSchema, encoding });
+  return decodeBody(bytes, { message, encoding });
 };
 
 describe("JSON that is parsed in parts", () => {
@@ -43,6 +47,15 @@ describe("JSON that is parsed in parts", () => {
   });
 });
 
+describe("JSON that is deeper than any may be", () => {
+  it.each([
+    `{"text":"a","metadata":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
+    `{"metadata":{"a":${"[".repeat(400_000)}`,
+  ])("is refused before it is parsed in one step: %.32s", (text) => {
+    expect(() => toEnd(parseInParts(text))).toThrow("metadata is more than 64 levels deep");
+  });
+});
+
 describe.each(CODECS)("a long body in %s", (codec) => {
   it("is decoded as it was", async () => {
     const memories = Array.from({ length: 256 }, (_, i) => ({
@@ -64,5 +77,29 @@ describe.each(CODECS)("a long body in %s", (codec) => {
         ? Buffer.from(`{"memories":[{}${",{}".repeat(1_000_000)}]}`)
         : Buffer.alloc(2_000_000, Buffer.of(0x12, 0));
     await expect(decode(codec, bytes)).rejects.toThrow("memories has more than 8,192 elements");
+  });
+
+  it("is refused before an element with more keys than any may have is decoded in one step", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, 0]));
+    const given = { namespace: "n", memories: [{ text: "a" }, { text: "b", metadata }] };
+    const bytes =
+      codec === "json"
+        ? Buffer.from(JSON.stringify(given))
+        : toBinary(StoreBatchRequestSchema, create(StoreBatchRequestSchema, given));
+    await expect(decode(codec, bytes)).rejects.toThrow(
+      codec === "json" ? "memories has more values" : "memories has an element that is larger",
+    );
+  });
+
+  it("is refused with metadata that is larger than any may be", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 45_000 }, (_, i) => [`k${i}`, 0]));
+    const given = { namespace: "n", text: "a", metadata };
+    const bytes =
+      codec === "json"
+        ? Buffer.from(JSON.stringify(given))
+        : toBinary(StoreRequestSchema, create(StoreRequestSchema, given));
+    await expect(decode(codec, bytes, StoreRequestSchema)).rejects.toThrow(
+      codec === "json" ? "body has more values" : "metadata is larger than any may be",
+    );
   });
 });

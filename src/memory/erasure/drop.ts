@@ -8,6 +8,8 @@ import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
 const ERASE_AT_ONCE_MAX = 10_000;
+/** Namespaces of an account dropped at a time: their writes share waits for the disk. */
+const DROPPING_MAX = 16;
 
 /**
  * Drops a namespace without asking who the caller is. Returns its number of memories; undefined without one.
@@ -64,9 +66,14 @@ function notEmpty(size: number): MemoryError {
 
 /** Drops and erases all namespaces of an account; returns how many memories they held. */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
+  const names = namesOf(ports.names, { accountId });
   let dropped = 0;
-  for await (const { namespace } of namesOf(ports.names, { accountId })) {
-    dropped += (await drop(ports, { accountId, namespace }, { force: true })) ?? 0;
-  }
+  const dropSome = async () => {
+    for await (const { namespace } of names) {
+      const held = await drop(ports, { accountId, namespace }, { force: true });
+      dropped += held ?? 0;
+    }
+  };
+  await Promise.all(Array.from({ length: DROPPING_MAX }, dropSome));
   return dropped;
 }

@@ -1,6 +1,7 @@
+import { toEnd } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
-import { checkNothingIsLost, parsed, textOf } from "../json-text.js";
+import { checkNothingIsLost, LONG_BYTES, parsed, parseInParts, textOf } from "../json-text.js";
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {
@@ -23,8 +24,15 @@ export interface Read {
  */
 export function readMessage(bytes: Uint8Array): Read {
   const text = textOf(bytes, "message");
+  const refused = bytes.length < LONG_BYTES ? undefined : refusalOf(text);
   const message = parsed(text, "message");
   if (!isObject(message)) throw invalid("message", "is not one message of JSON-RPC");
+  if (refused !== undefined) {
+    const { method, params } = message as Message;
+    const isCall = method === "tools/call" && isObject(params);
+    const others = isCall ? { ...params, arguments: {} } : params;
+    return { message: withoutNothing({ ...message, params: others }), loss: refused };
+  }
   try {
     // The arguments are passed on as JSON.
     checkNothingIsLost(text, "params.arguments");
@@ -32,6 +40,16 @@ export function readMessage(bytes: Uint8Array): Read {
   } catch (error) {
     if (error instanceof MemoryError) return { message: withoutNothing(message), loss: error };
     throw error;
+  }
+}
+
+/** Finds out what makes a long message one whose arguments no tool takes: looking at each would take long. */
+function refusalOf(text: string): MemoryError | undefined {
+  try {
+    toEnd(parseInParts(text, "arguments"));
+    return undefined;
+  } catch (error) {
+    return error instanceof MemoryError ? error : undefined;
   }
 }
 

@@ -12,9 +12,10 @@ import { isObject } from "../../memory/requests/metadata.js";
 import { readBody, readMessage, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
-import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
-import { shown } from "../json-text.js";
+import { fieldOf, JSON_OPTIONS, readJson, readLongJson } from "../json.js";
+import { LONG_BYTES, shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
+import { withStoredJson } from "../rpc/stored-json.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
 import { type Endpoint, serve } from "./serve.js";
 import { sendStream } from "./streams.js";
@@ -40,7 +41,8 @@ export function addRest(
       call.message = await read(call, reply.request);
       if (form !== undefined)
         return sendStream(method(call.message as never, call), { call, reply, form, output });
-      return toJsonString(output, create(output, await calls.run(call, method)), JSON_OPTIONS);
+      const message = create(output, await calls.run(call, method));
+      return withStoredJson(toJsonString(output, message, JSON_OPTIONS));
     };
     const { method: verb, url, rpc: name } = route;
     const streams = form !== undefined;
@@ -63,7 +65,9 @@ function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesM
     refuseQuery(request);
     call.isPatch = isPatch;
     if (!hasFields) return readMessage(call, { message, encoding: JSON_ENCODING, bytesMax });
-    return readJson(message, await readBody(call, bytesMax), { path: fieldsIn(request), isPatch });
+    const bytes = await readBody(call, bytesMax);
+    const about = { path: fieldsIn(request), isPatch };
+    return bytes.length < LONG_BYTES ? readJson(message, bytes, about) : readLongJson(message, bytes, about);
   };
 }
 

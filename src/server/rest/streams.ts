@@ -5,6 +5,7 @@ import type { FastifyReply } from "fastify";
 import type { Call } from "../call.js";
 import { wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
+import { withStoredJson } from "../rpc/stored-json.js";
 import type { StreamForm } from "./routes.js";
 
 /** Form in which a stream's messages are written. */
@@ -63,7 +64,8 @@ export async function sendStream(
       begin();
       // It rejects only if the call is aborted, as when its client has gone: the next message tells.
       const json = toJson(output, create(output, message), JSON_OPTIONS) as JsonObject;
-      if (!raw.write(form.write(json))) await once(raw, "drain", { signal: call.signal }).catch(() => {});
+      if (!raw.write(withStoredJson(form.write(json))))
+        await once(raw, "drain", { signal: call.signal }).catch(() => {});
       if (raw.destroyed) return undefined;
     }
     begin();

@@ -25,12 +25,11 @@ import type { MemoryRequest, StoredMemory } from "../../memory/operations/store-
 import type { Result } from "../../memory/operations/write.js";
 import type { Measured, Projected } from "../../memory/ports/log.js";
 import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
-import type { JsonObject } from "../../memory/requests/metadata.js";
 import type { RecencyRequest, ResultField } from "../../memory/requests/recall-options.js";
 import { type Expiry, instantOf } from "../../memory/requests/times.js";
 import { etagOf } from "../../memory/versions/current-version.js";
 import type { Shown } from "../../memory/versions/fetch.js";
-import { parseJson } from "../../parse-json.js";
+import { storedJson } from "./stored-json.js";
 
 const NANOS_MAX = 999_999_999;
 /** Longest Duration: 10,000 years, by 365.25 days. */
@@ -201,7 +200,7 @@ export function memoryOf(entry: Shown) {
     ...versionOf(entry),
     id: entry.id,
     text: entry.text,
-    metadata: parseJson(entry.metadata) as JsonObject,
+    metadata: storedJson(entry.metadata),
     createdAt: timestampFromMs(entry.createdAtMs),
     eventTime: timestampOf(entry.eventAtMs),
     tokens: entry.tokens,
@@ -237,7 +236,7 @@ export function foundOf(
     queryIndex,
     id: entry.id,
     text: entry.text,
-    metadata: parseJson(entry.metadata) as JsonObject,
+    metadata: storedJson(entry.metadata),
     createdAt: timestampFromMs(entry.createdAtMs),
     eventTime: timestampOf(entry.eventAtMs),
     ...(isFull && versionOf({ ...entry, supersededBy })),

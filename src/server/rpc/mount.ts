@@ -1,4 +1,4 @@
-import type { DescMethod, Message, Registry } from "@bufbuild/protobuf";
+import { create, type DescMethod, type Message, type Registry } from "@bufbuild/protobuf";
 import {
   type Code,
   type ConnectRouter,
@@ -19,6 +19,8 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
+import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import { type Messages, readMessage, readMessages, readQueried } from "../body.js";
 import type { Call, Protocol } from "../call.js";
 import type { Calls } from "../calls.js";
@@ -26,9 +28,13 @@ import { encodingOf, unsupported } from "../content-type.js";
 import { errorBody, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
 import { nameOf, type Rpc } from "./service.js";
+import { withStoredJson, withStoredStructs } from "./stored-json.js";
 
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
 const ANSWER_BYTES_MAX = 67_108_864;
+
+const UTF8 = new TextEncoder();
+const YIELDING = { yield: yieldToEventLoop };
 
 /** The call that a request of Connect, gRPC or gRPC-Web makes. */
 export const callKey = createContextKey<Call | undefined>(undefined, { description: "call" });
@@ -105,7 +111,12 @@ export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
     // Bodies are read and bounded before Connect sees them.
     readMaxBytes: ANSWER_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,
-    jsonOptions: { ...JSON_OPTIONS, ...(options.registry && { registry: options.registry }) },
+    jsonOptions: {
+      ...JSON_OPTIONS,
+      ...(options.registry && { registry: options.registry }),
+      // Connect has an answer's JSON encoded by this.
+      ...{ textEncoder: { encode: (json: string) => UTF8.encode(withStoredJson(json)) } },
+    },
     shutdownSignal,
   };
   app.register((instance, _options, done) => {
@@ -134,11 +145,14 @@ function fail(call: Call, error: unknown): never {
  * Connect's: it ends by itself when its client has gone, its time is over or the server stops.
  */
 function implementation({ descriptor, serve }: Rpc, calls: Calls): MethodImpl<DescMethod> {
+  const { output } = descriptor;
   const answer = async (request: Message, context: HandlerContext) => {
     const call = callOf(context);
     call.message = request;
     try {
-      return await calls.run(call, serve);
+      const fields = await calls.run(call, serve);
+      if (!isBinary(context)) return fields;
+      return await inTimeSlices(withStoredStructs(output, create(output, fields)), YIELDING);
     } catch (error) {
       return fail(call, error);
     }
@@ -147,12 +161,17 @@ function implementation({ descriptor, serve }: Rpc, calls: Calls): MethodImpl<De
     const call = callOf(context);
     call.message = request;
     try {
-      yield* serve(request as never, call) as AsyncIterable<object>;
+      for await (const fields of serve(request as never, call) as AsyncIterable<Record<string, unknown>>)
+        yield isBinary(context) ? toEnd(withStoredStructs(output, create(output, fields))) : fields;
     } catch (error) {
       fail(call, error);
     }
   }
   return (descriptor.methodKind === "unary" ? answer : stream) as MethodImpl<DescMethod>;
+}
+
+function isBinary({ values }: HandlerContext): boolean {
+  return values.get(inputKey)?.encoding.codec === "proto";
 }
 
 /** Reason of the signal of a call that has ended. */

@@ -38,18 +38,19 @@ export interface Fitted {
 /**
  * Shows as many memories as the budget allows, in their order. The first that does not fit is cut; of it and
  * of those behind it the ids are given, so that they can be read by another call. `centreOf` names the code
- * point that matters most in a text.
+ * point that matters most in a text. Only memories for which there is room are made ready by `show`.
  */
-export function fitInto(
-  memories: readonly Showable[],
+export function fitInto<M extends Json>(
+  memories: readonly M[],
   tokensMax: number,
-  centreOf: (memory: Showable) => number = () => 0,
+  { show, centreOf = () => 0 }: { show(memory: M): Showable; centreOf?(memory: Showable): number },
 ): Fitted {
   const shown: Json[] = [];
   // What is not shown is named, and that takes room too.
   const ids = memories.map(({ id }) => tokensOf(JSON.stringify(id)) + 1);
   let free = tokensMax - AROUND - ids.reduce((sum, tokens) => sum + tokens, 0);
-  for (const [at, memory] of memories.entries()) {
+  for (const [at, each] of memories.entries()) {
+    const memory = show(each);
     const tokens = tokensOf(JSON.stringify(memory)) + 1;
     free += ids[at] as number;
     if (tokens > free) {
@@ -59,7 +60,7 @@ export function fitInto(
     free -= tokens;
     shown.push(memory);
   }
-  const left = memories.slice(shown.length).map(({ id }) => id);
+  const left = memories.slice(shown.length).map(({ id }) => String(id));
   return { memories: shown, left_out: left.length > 0 ? left : undefined };
 }
 

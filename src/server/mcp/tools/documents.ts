@@ -48,7 +48,7 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
 ];
 
 function summaryOf(memory: Json, { namespace, site }: ToolCall) {
-  const { id, text: whole } = shown(memory);
+  const { id, text: whole } = memory as { id: string; text: string };
   const line = whole.trim().split("\n", 1)[0] as string;
   const points = [...line];
   const title = points.length <= TITLE_MAX ? line : `${points.slice(0, TITLE_MAX - 1).join("")}…`;

@@ -37,7 +37,7 @@ export const list: Tool = {
         ? await ask("ListMemories", { ...given, page_size, namespace })
         : await ask("GetMemories", { ...given, namespace });
     const { memories, next_page_token = "", missing = [], remaining = [] } = page as unknown as Page;
-    const fitted = fitInto(memories.map(shown), tokensMax);
+    const fitted = fitInto(memories, tokensMax, { show: shown });
     const left = [...(fitted.left_out ?? []), ...remaining];
     const all = { memories: fitted.memories, left_out: left.length > 0 ? left : undefined };
     return {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { parseStored } from "../../rpc/stored-json.js";
 import type { Fitted, Showable } from "./budget.js";
 import { type Json, text, texts } from "./tool.js";
 
@@ -20,7 +21,7 @@ export function shown(memory: Json): Showable {
     text: String(text),
     namespace,
     score: typeof score === "number" ? Number(score.toFixed(SCORE_DECIMALS)) : undefined,
-    metadata: Object.keys(metadata ?? {}).length > 0 ? (metadata as Json) : undefined,
+    metadata: Object.keys(metadata ?? {}).length > 0 ? parseStored(metadata as JsonObject) : undefined,
     created_at,
     updated_at: updated_at === created_at ? undefined : updated_at,
     event_time,

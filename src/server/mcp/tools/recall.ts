@@ -47,7 +47,10 @@ export const recall: Tool = {
     const found = results as readonly Json[];
     if (found.length === 0) return { memories: [], note: emptyNote(namespace, considered) };
     const centres = new Map(found.map(({ id, match }) => [id, centreOf(match as Json | undefined)]));
-    const fitted = fitInto(found.map(marked), tokensMax, ({ id }) => centres.get(id) ?? 0);
+    const fitted = fitInto(found, tokensMax, {
+      show: marked,
+      centreOf: ({ id }) => centres.get(id) ?? 0,
+    });
     const notes = [noteOn(fitted), weakNote(fitted.memories)].filter((note) => note !== undefined);
     return { ...fitted, note: notes.join("; ") || undefined };
   },

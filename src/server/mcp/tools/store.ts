@@ -46,7 +46,7 @@ export const store: Tool = {
     if (stored.unread_share !== undefined) return { ...answer, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
     if (on_similar === "SUPERSEDE" || memories.length === 0) return answer;
-    const { memories: similar } = fitInto(memories.map(shown), tokensMax);
+    const { memories: similar } = fitInto(memories, tokensMax, { show: shown });
     return { ...answer, similar, note: NOTE };
   },
 };

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { Budget } from "../../../concurrency/budget.js";
-import { TimeSlice } from "../../../concurrency/time-slices.js";
+import { TIME_SLICE_MS_MAX, TimeSlice } from "../../../concurrency/time-slices.js";
 import { appendInSlices, SLICE_BYTES_MAX, Slice } from "../../../memory/ports/bounds.js";
 import {
   type Batch,
@@ -30,7 +30,9 @@ const ERASE_BYTES = 65_536;
 const NOTHING = Buffer.alloc(4);
 
 export class LocalLog implements Log {
-  /** Pause after a long read, so that other work runs first. */
+  /** Time that reads have taken in this iteration of the event loop. */
+  #readMs = 0;
+  /** Pause after a long read, or many short ones, so that other work runs first. */
   #rest: Promise<void> | undefined;
   /** True if that read was of many entries. */
   #restsOfMany = false;
@@ -63,6 +65,7 @@ export class LocalLog implements Log {
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     while (this.#rest !== undefined) await this.#rested(limit);
     const slice = new Slice<Entry<W>>(limit);
+    const beganMs = performance.now();
     const timeSlice = new TimeSlice();
     let complete = false;
     // At least one entry is read, however late this process is: a call that asks for one must get it.
@@ -75,7 +78,7 @@ export class LocalLog implements Log {
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
-    if (timeSlice.isOver) this.#restNow(limit);
+    this.#count(beganMs, limit);
     return this.entries.settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
@@ -95,6 +98,7 @@ export class LocalLog implements Log {
     while (this.#rest !== undefined) await this.#rested(sequences.length);
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
+    const beganMs = performance.now();
     const timeSlice = new TimeSlice();
     let looked = 0;
     // At least one is read, as above.
@@ -103,7 +107,7 @@ export class LocalLog implements Log {
       const entry = reading(() => this.entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
-    if (timeSlice.isOver) this.#restNow(sequences.length);
+    this.#count(beganMs, sequences.length);
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
@@ -173,8 +177,17 @@ export class LocalLog implements Log {
     }
   }
 
-  /** Makes the next read wait until connections were served; it holds nothing yet. */
-  #restNow(entries: number): void {
+  /**
+   * Counts what a read has taken. If it was long, or the last of many in one iteration, the next one waits until
+   * connections were served; it holds nothing yet.
+   */
+  #count(beganMs: number, entries: number): void {
+    if (this.#readMs === 0)
+      setImmediate(() => {
+        this.#readMs = 0;
+      });
+    this.#readMs += performance.now() - beganMs;
+    if (this.#readMs < TIME_SLICE_MS_MAX) return;
     this.#restsOfMany = entries > FEW;
     this.#rest = nextIteration().finally(() => {
       this.#rest = undefined;
