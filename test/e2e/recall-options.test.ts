@@ -334,3 +334,22 @@ describe("TOP_K_MAX", () => {
     await own.stop();
   });
 });
+
+it.each(["COSINE", "HYBRID"])(
+  "of equal results the older comes first, however it is asked, with %s",
+  async (mode) => {
+    const bo = await signUp(server.url);
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i++)
+      ids.push(String((await bo.store({ text: TEXTS[0], namespace: "n" })).body.id));
+    // A change of a memory makes it no younger.
+    for (const id of [ids[2], ids[0]]) {
+      const body = { metadata: { seen: true } };
+      expect((await bo.call(`PATCH ${bo.pathOf("n", id)}`, { body })).code).toBe("ok");
+    }
+    for (const asked of [{ query: QUERY }, { queries: [QUERY, "Ana"] }, { query: QUERY, also_in: ["m"] }]) {
+      const { body } = await bo.call("POST /recall", { body: { ...asked, namespace: "n", mode } });
+      expect(idsOf(body.results)).toEqual(ids);
+    }
+  },
+);

@@ -304,6 +304,25 @@ describe("a process", () => {
     await moving.close();
   });
 
+  it("lets each text that it embeds listen for its end, without a warning of a leak", async () => {
+    await service.write("a", oldMemories(2));
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on("warning", note);
+    const embed: typeof NEW.embed = async (input) => {
+      for (let i = 0; i < 16; i++) input.signal?.addEventListener("abort", () => {});
+      return NEW.embed(input);
+    };
+    const { ports } = domainOf(modelVersionsOf({ ...NEW, embed }, { before }));
+    let hasMoved = false;
+    const moving = new Moving({ ...ports, onTrouble: note as () => void, onMoved: () => (hasMoved = true) });
+    await moving.step();
+    await until(() => hasMoved);
+    await moving.close();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
   it("that knows only the model before loads that of a log which has moved, and reads and writes there", async () => {
     await service.write("a", oldMemories(2));
     const pins = [FIRST, { modelVersion: "e1", model: NEW.model }];

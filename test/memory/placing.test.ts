@@ -152,11 +152,11 @@ it("gives what only the words found the cosine of its stored vectors", async () 
   expect(placed?.matched).toEqual(["word"]);
 });
 
-it("equal memories stand in the order of the log", async () => {
+it("of equal memories the older comes first, also if it was changed last", async () => {
   const query = anywhere();
   const memories = Array.from({ length: 40 }, (_, i) => ({
     sequence: i + 1,
-    entry: aMemory({ vectors: query, windows: [{ start: 0, end: 2 }] }),
+    entry: aMemory({ vectors: query, windows: [{ start: 0, end: 2 }], createdAtMs: 40 - i }),
   }));
   const judge = async (asked: readonly number[]) =>
     new Map(asked.map((each) => [each, { share: 0.5, matched: [] }] as const));
@@ -167,6 +167,6 @@ it("equal memories stand in the order of the log", async () => {
     error: 1e-5,
     wordMatches: wordMatches as never,
   });
-  expect(best.placed.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+  expect(best.placed.map(({ sequence }) => sequence)).toEqual([40, 39, 38, 37, 36]);
   expect(best.weight).toBeCloseTo(0.5, 5);
 });

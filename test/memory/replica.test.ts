@@ -75,7 +75,8 @@ describe("a replica", () => {
 
   it("reports a lost entry once, and serves the rest", async () => {
     const { log, lost, index, replica } = setUp();
-    log.add(aMemory(), damaged, aMemory(), damaged, aMemory());
+    const createdAt = (createdAtMs: number) => aMemory({ createdAtMs });
+    log.add(createdAt(1), damaged, createdAt(2), damaged, createdAt(3));
     await replica.current();
     await replica.current();
     expect(lost.map(({ sequence }) => sequence)).toEqual([2, 4]);

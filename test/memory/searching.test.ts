@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Replica } from "../../src/memory/log/replica.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
+import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
@@ -253,4 +254,34 @@ describe("a search in which others change something every time", () => {
     const { searches } = await search((search) => search.best(nearest));
     expect(searches).toBe(1);
   });
+});
+
+it("does not leave the last of many results to the rounding of an index, also if words count", async () => {
+  const at = (cosine: number) => {
+    const vector = new Float32Array(DIMENSIONS);
+    vector.set([cosine, Math.sqrt(1 - cosine ** 2)]);
+    return vector;
+  };
+  const cosines = Array.from({ length: 70 }, (_, i) => 0.99 - i / 100);
+  await service.write(
+    "many",
+    cosines.map((cosine, i) => memoryOf({ sequence: i + 1, vector: at(cosine) })),
+  );
+  const hits = cosines.map((similarity, i) => ({ ...hit(i + 1), similarity }));
+  // The last that is wanted and the one behind it have changed places.
+  const rounded = hits.with(49, hits[50] as Hit).with(50, hits[49] as Hit);
+  const { vectors } = plainVectors(() => ({
+    error: 0.1,
+    search: async ({ limit }) => rounded.slice(0, limit),
+  }));
+  const other = service.domain({ vectors });
+  const found = await other.namespaces.reading(scopeOf("many"), async ({ replica }) => {
+    await replica.current();
+    return replica.searching((search) => {
+      const wordMatches = search.matchWords({ text: "nothing" });
+      return search.best({ vectors: [at(1)], wanted: 50, wordMatches });
+    });
+  });
+  const numbers = found?.placed.map(({ sequence }) => sequence);
+  expect(numbers).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
 });

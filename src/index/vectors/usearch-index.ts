@@ -137,7 +137,10 @@ export class UsearchIndex implements VectorPart {
     return this.#tail.bytes > this.options.backlogBytesMax;
   }
 
-  /** Finds at least `count` of the nearest vectors, or all. What is sealed meanwhile is found where it was. */
+  /**
+   * Finds the `count` nearest vectors, or all. What is sealed meanwhile is found where it was. Each segment may have more
+   * of the nearest than the others, so that of all that they find only the first `count` are without gaps.
+   */
   async #nearest(segments: readonly GraphSegment[], asked: Asked): Promise<Found> {
     const { vector, count, limit, among } = asked;
     const { chunks } = this.#tail;
@@ -147,14 +150,15 @@ export class UsearchIndex implements VectorPart {
     if (among !== undefined) {
       const tail = await nearestInTail(chunks, asked);
       const hits = await searchFiltered({ ...search, among, limit, tail });
-      return { hits: inOrder(hits), all: hits.length < count };
+      return { hits: inOrder(hits).slice(0, count), all: hits.length < count };
     }
     const graphs = await searchGraphs(search);
     if (living.length > 0 && this.#tuner.isDue(performance.now()))
       this.#checkRecall(vector, living, graphs.hits);
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
     const tail = await nearestInTail(chunks, asked);
-    return { hits: inOrder([...graphs.hits, ...tail]), all };
+    const hits = inOrder([...graphs.hits, ...tail]);
+    return { hits: all ? hits : hits.slice(0, count), all };
   }
 
   /** Searches the segments again exactly, and compares. No call waits for it. */

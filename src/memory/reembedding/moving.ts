@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { every } from "../../concurrency/every.js";
 import { allNames } from "../log/walk.js";
 import type { ModelIdentity } from "../ports/embedder.js";
@@ -58,6 +59,8 @@ export class Moving {
     const isDue = this.#walk === undefined && clock.nowMs() >= this.#dueMs;
     if (!isDue || modelVersions.pins.all.length === 1 || !modelVersions.has(modelVersion)) return;
     const stopping = new AbortController();
+    // Each text that is embedded listens, which is no leak.
+    setMaxListeners(0, stopping.signal);
     const done = this.#walkAll(model, stopping.signal).finally(() => {
       this.#walk = undefined;
     });

@@ -271,7 +271,7 @@ function place(
     const recency = counted && recencyOfMemory(counted, entry);
     ranked.push({ each, recency, rank: score + weight * each.share + (recency ?? 0) });
   }
-  ranked.sort((a, b) => b.rank - a.rank || a.each.scored.sequence - b.each.scored.sequence);
+  ranked.sort((a, b) => b.rank - a.rank || byCreation(a.each.scored.entry, b.each.scored.entry));
   const placed = ranked.slice(0, wanted).map(({ each: { scored, share, matched }, rank, recency }) => {
     const { sequence, entry, score } = scored;
     return { sequence, entry, score, match: partOf(scored), share, matched, rank, recency };
@@ -299,4 +299,12 @@ function weightOf(best: number, mean: number | undefined): number {
 
 function clamp(value: number): number {
   return Math.min(1, Math.max(0, value));
+}
+
+/** Compares two memories by when they were created, and then by their ids. */
+export function byCreation(
+  a: Pick<Projected["head"], "createdAtMs" | "id">,
+  b: Pick<Projected["head"], "createdAtMs" | "id">,
+): number {
+  return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

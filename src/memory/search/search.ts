@@ -303,7 +303,10 @@ export class Search {
     if (recency === undefined) {
       if (query.wordMatches === undefined)
         return this.#searchShown(query, { limit: wanted + SPARE_CANDIDATES });
-      return this.#searchShown(query, { limit: Math.max(NEAR_CANDIDATES, wanted), spare: NEAR_SPARE });
+      return this.#searchShown(query, {
+        limit: Math.max(NEAR_CANDIDATES, wanted + SPARE_CANDIDATES),
+        spare: NEAR_SPARE,
+      });
     }
     // If the search is exact, it goes on as far as a memory can be among the best by score and age. Each step finds
     // some times as many, so all steps together take little longer than the last, which finds all memories at most:

@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { yieldToEventLoop } from "../../../src/concurrency/yield-to-event-loop.js";
+import { Selection } from "../../../src/index/fields/selection.js";
 import { eraseUnreadable, openIndexes } from "../../../src/index/open.js";
 import type { VectorRow } from "../../../src/index/vectors/part.js";
 import type { RecallMeasured } from "../../../src/memory/ports/index.js";
@@ -150,6 +151,30 @@ describe("an index by USearch", () => {
     expect(again.size).toBe(1998);
     const left = rows.filter(({ sequence }) => sequence !== 3 && sequence !== 1500);
     expect(await recallOf(again, left)).toBeGreaterThan(0.98);
+  });
+
+  it("passes over no memory behind long ones that take a segment's share of the nearest", async () => {
+    const { index } = open();
+    const at = (cosine: number) => {
+      const vector = new Float32Array(DIMENSIONS);
+      vector.set([cosine, Math.sqrt(1 - cosine ** 2)]);
+      return vector;
+    };
+    const windowsFrom = (sequence: number) =>
+      Array.from({ length: 60 }, (_, i) => at(0.99 - sequence / 1000 - i / 1e5));
+    const long = [1, 2, 3, 4].map((sequence) => ({ sequence, vectors: windowsFrom(sequence) }));
+    const few = Array.from({ length: 20 }, (_, i) => pointOf(5 + i, at(0.9 - i / 100)));
+    const far = Array.from({ length: TAIL_ROWS_MAX }, (_, i) => pointOf(25 + i, at(-i / TAIL_ROWS_MAX)));
+    await index.add([...long, ...few, ...far]);
+    await index.settled();
+    // These are in the tail.
+    const farther = Array.from({ length: 20 }, (_, i) => pointOf(600 + i, at(0.5 - i / 100)));
+    await index.add(farther);
+    const sequences = [...long, ...few, ...farther].map(({ sequence }) => sequence);
+    for (const among of [undefined, Selection.of(Float64Array.from(sequences))]) {
+      const hits = await index.search({ vector: at(1), limit: 10, among });
+      expect([...new Set(hits.map(({ sequence }) => sequence))]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
   });
 
   it("measures what it finds, by searching a served query again exactly", async () => {

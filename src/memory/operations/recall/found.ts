@@ -1,5 +1,4 @@
-import type { Projected } from "../../ports/log.js";
-import type { Placed } from "../../search/place.js";
+import { byCreation, type Placed } from "../../search/place.js";
 import type { Shown } from "../../versions/fetch.js";
 
 export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
@@ -38,12 +37,4 @@ export function bestOf(found: readonly Found[], limit: number): Found[] {
 
 function inOrder(a: Found, b: Found): number {
   return b.rank - a.rank || byCreation(a.entry, b.entry);
-}
-
-/** Compares two memories by when they were created, and then by their ids. */
-export function byCreation(
-  a: Pick<Projected["head"], "createdAtMs" | "id">,
-  b: Pick<Projected["head"], "createdAtMs" | "id">,
-): number {
-  return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

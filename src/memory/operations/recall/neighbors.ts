@@ -6,8 +6,8 @@ import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { parsePath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { expectWellFormed } from "../../requests/text.js";
+import { byCreation } from "../../search/place.js";
 import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
-import { byCreation } from "./found.js";
 
 /** Maximum number of neighbors on each side of a result. */
 export const NEIGHBORS_MAX = 5;
