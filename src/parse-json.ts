@@ -6,7 +6,7 @@ const DEPTH_MAX = 128;
 const [QUOTE, COLON, OBJECT, OBJECT_END] = [0x22, 0x3a, 0x7b, 0x7d];
 
 /**
- * Parses JSON, keys with escapes as well. Of those, `JSON.parse` of Node 24 to 26 takes some for another key that it
+ * Parses JSON, keys with escapes as well. Of those, `JSON.parse` of Node 24 takes some for another key that it
  * has read before, of this or of another text: after `"\\"` it takes `"\n"` for it (nodejs/node#63785).
  *
  * @throws SyntaxError
