@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
-import { failedPrecondition } from "../../errors.js";
+import { failedPrecondition, notWritable } from "../../errors.js";
 import { findDamage } from "./check/check-file.js";
 
 export const FILE = "recalld.mdb";
@@ -57,11 +57,17 @@ export function openFile(
   }
 }
 
-/** Refuses a full disk, on which LMDB, which maps the files that it creates, ends the process by a signal. */
+/**
+ * Refuses a full disk: LMDB maps the files that it creates, and the system then ends the process by a signal.
+ *
+ * @throws MemoryError `unavailable`.
+ */
 function expectRoom(path: string, bytes: number): void {
   const probe = join(dirname(path), ROOM_PROBE);
   try {
     writeFileSync(probe, Buffer.alloc(bytes), { flush: true });
+  } catch (cause) {
+    throw notWritable(cause);
   } finally {
     rmSync(probe, { force: true });
   }
