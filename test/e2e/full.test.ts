@@ -1,6 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
-import { startServer } from "../support/server.js";
+import { program } from "../support/program.js";
+import { newDataDir, startServer } from "../support/server.js";
 
 /** Size below the database's. A larger file is a full disk to the server. */
 const FULL_BYTES = 20_000;
@@ -55,3 +57,15 @@ it(
   },
   TIMEOUT_MS,
 );
+
+// Where LMDB finds less room than its first pages need, it ended the process by a signal, or without a word.
+it("says that there is no room for a new database, and leaves nothing that the next start refuses", async () => {
+  const dataDir = newDataDir();
+  const started = spawnSync("prlimit", ["--fsize=16384", process.execPath, program("main")], {
+    env: { ...process.env, DATA_DIR: dataDir, PORT: "0" },
+    encoding: "utf8",
+  });
+  expect(started.status).toBe(1);
+  expect(started.stderr).toBe("recalld: the database could not write; its disk may be full\n");
+  expect(readdirSync(dataDir)).toEqual([]);
+});

@@ -3,13 +3,11 @@ import { dirname, join } from "node:path";
 import type { Database } from "lmdb";
 import { type MemoryError, notWritable, unavailable } from "../../errors.js";
 import { TookTooLongError, within } from "../within.js";
+import { ROOM_BYTES, ROOM_PROBE } from "./file.js";
 
 /** Pause after a failed write before room is looked for; it doubles after each failure. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
-/** Room that the disk must have before a write is tried again. */
-const PROBE_BYTES = 1_048_576;
-const PROBE_FILE = "free-space-probe";
 
 const known = new WeakMap<object, Writes>();
 
@@ -154,9 +152,9 @@ export class Writes {
   }
 
   async #checkFreeSpace(): Promise<void> {
-    const path = join(this.folder, PROBE_FILE);
+    const path = join(this.folder, ROOM_PROBE);
     try {
-      await writeFile(path, Buffer.alloc(PROBE_BYTES), { flush: true });
+      await writeFile(path, Buffer.alloc(ROOM_BYTES), { flush: true });
       this.#failed = undefined;
     } catch (cause) {
       this.#failed = { cause, lookAtMs: performance.now() + PAUSE_MS };

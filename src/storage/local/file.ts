@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
-import { failedPrecondition } from "../../errors.js";
+import { failedPrecondition, notWritable } from "../../errors.js";
 import { findDamage } from "./check/check-file.js";
 
 export const FILE = "recalld.mdb";
@@ -12,6 +13,11 @@ export const FILE_MODE = 0o600;
 const DATABASES_MAX = 32;
 /** Time for checking a file's pages before it is opened. */
 const CHECK_LIMIT_MS = 1_000;
+/** Room that the disk must have before a write is tried, or a database is created. */
+export const ROOM_BYTES = 1_048_576;
+/** More than LMDB's file of locks takes. */
+const LOCK_BYTES = 16_384;
+export const ROOM_PROBE = "free-space-probe";
 
 interface OpenOptions {
   readonly readOnly?: boolean;
@@ -37,6 +43,7 @@ export function openFile(
       `the database ${path} is damaged: ${damage}. It is left as it is; to go on, ${advice}`,
     );
   }
+  if (!isThere || !existsSync(`${path}-lock`)) expectRoom(path, isThere ? LOCK_BYTES : ROOM_BYTES);
   try {
     // LMDB's types lack the mode.
     const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX, readOnly };
@@ -47,6 +54,22 @@ export function openFile(
     // On a full disk LMDB leaves an empty file, which the next start would take for a damaged one.
     if (!isThere) rmSync(path, { force: true });
     throw error;
+  }
+}
+
+/**
+ * Refuses a full disk: LMDB maps the files that it creates, and the system then ends the process by a signal.
+ *
+ * @throws MemoryError `unavailable`.
+ */
+function expectRoom(path: string, bytes: number): void {
+  const probe = join(dirname(path), ROOM_PROBE);
+  try {
+    writeFileSync(probe, Buffer.alloc(bytes), { flush: true });
+  } catch (cause) {
+    throw notWritable(cause);
+  } finally {
+    rmSync(probe, { force: true });
   }
 }
 

@@ -64,7 +64,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
     return storageIn(root, { meta, path, release });
   } catch (error) {
     // The database closes before the folder is given up, because no other process may have it open then.
-    await root.close();
+    await closeFile(root).catch(() => {});
     throw error;
   }
 }
@@ -119,10 +119,6 @@ export async function removeDraft(dataDir: string): Promise<void> {
   for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
 }
 
-/**
- * Closes the database after one more flush, of nothing: LMDB waits for its last flush, and forever if
- * that failed.
- */
 async function close(
   root: RootDatabase,
   { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Charges },
@@ -130,6 +126,14 @@ async function close(
   await snapshots.close();
   // If the disk does not take the last charges, the flush below tells of it.
   await charges.close().catch(() => {});
+  await closeFile(root);
+}
+
+/**
+ * Closes the database after one more flush, of nothing: LMDB waits for its last flush, and forever if
+ * that failed.
+ */
+async function closeFile(root: RootDatabase): Promise<void> {
   await settled(root);
   await root.close();
 }
