@@ -163,8 +163,9 @@ describe.skipIf(reason !== "")(
       async () => {
         const connecting = vi.spyOn(MongoClient.prototype, "connect");
         const { ask, close } = await openAdminClient(loadConfig({ MONGODB_URI: uri }), { creates: true });
-        const client = connecting.mock.contexts.find(
-          ({ options }) => options.appName === "recalld" && uri.endsWith(`/${options.dbName}`),
+        const clients = connecting.mock.contexts as MongoClient[];
+        const client = clients.find(
+          ({ options: { appName, dbName } }) => appName === "recalld" && uri.endsWith(`/${dbName}`),
         ) as MongoClient;
         connecting.mockRestore();
         const look = () => ask({ operation: "reembed look", given: {} });

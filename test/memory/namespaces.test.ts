@@ -250,13 +250,13 @@ describe("a broken index", () => {
         rows.slice(0, count).map((row) => memoryOf(row, { expiresAtMs })),
       );
       const domain = service.domain();
-      expect(await domain.recall("a", query, count)).toHaveLength(count);
+      expect(await domain.recall("a", query, 3)).toHaveLength(3);
       clock.wallAheadMs += 3_600_000;
-      expect(await domain.recall("a", query, count)).toEqual([]);
+      expect(await domain.recall("a", query, 3)).toEqual([]);
       clock.wallAheadMs -= 3_600_000;
-      expect(await domain.recall("a", query, count)).toHaveLength(count);
+      expect(await domain.recall("a", query, 3)).toHaveLength(3);
       await domain.namespaces.close();
-      expect(await service.domain().recall("a", query, count)).toHaveLength(count);
+      expect(await service.domain().recall("a", query, 3)).toHaveLength(3);
     },
   );
 
