@@ -4,7 +4,7 @@ import { operate } from "../admin/operations.js";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
-import { unavailable } from "../errors.js";
+import { isUnavailable, unavailable } from "../errors.js";
 import { dropAll } from "../memory/erasure/drop.js";
 import type { ErasurePorts } from "../memory/erasure/erase.js";
 import { indexStatus } from "../memory/log/index-status.js";
@@ -82,7 +82,16 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
     eraseIndex: (scope: Scope) =>
       withNamespaces(config, storage, ({ namespaces }) => namespaces.eraseIndex(scope)),
   };
-  return { ask: async (request) => operate(ports, request), close: () => storage.close() };
+  const ask: Answering = async (request) => {
+    try {
+      return await operate(ports, request);
+    } catch (error) {
+      // A command that asks for hours goes on after an outage: this connects anew if the driver does not.
+      if (isUnavailable(error)) await storage.check().catch(() => {});
+      throw error;
+    }
+  };
+  return { ask, close: () => storage.close() };
 }
 
 /** Erases an account's memories where no service has their namespaces open. */

@@ -2,7 +2,9 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { MongoClient, MongoNetworkError } from "mongodb";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { openAdminClient } from "../../src/compose/admin-client.js";
+import { loadConfig } from "../../src/config/config.js";
 import { connectionOf, openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { type StandIn, startStandIn } from "../support/mongo/stand-in.js";
@@ -22,6 +24,17 @@ interface Monitor {
   readonly connection: { readonly socket: Socket };
   requestCheck(): void;
   emit(event: "resetServer", error: Error): void;
+}
+
+/** Makes the driver's monitor wait for ever for a socket that was destroyed. */
+async function breakMonitorOf(client: MongoClient): Promise<void> {
+  const { servers } = (client as unknown as Driver).topology.s;
+  const [{ monitor }] = [...servers.values()] as [{ monitor: Monitor }];
+  // The driver waits so long from one look at a server to the next.
+  await sleep(600);
+  monitor.connection.socket.destroy();
+  monitor.requestCheck();
+  monitor.emit("resetServer", new MongoNetworkError("the connections were cut"));
 }
 
 const found = await openTestMongo();
@@ -134,18 +147,34 @@ describe.skipIf(reason !== "")(
         const opened = { client, db: client.db() };
         const { check, close } = connectionOf(opened, () => performance.now() + aheadMs);
         await vi.waitFor(check, { timeout: 20_000 });
-        const { servers } = (client as unknown as Driver).topology.s;
-        const [{ monitor }] = [...servers.values()] as [{ monitor: Monitor }];
-        // The driver waits so long from one look at a server to the next.
-        await sleep(600);
-        monitor.connection.socket.destroy();
-        monitor.requestCheck();
-        monitor.emit("resetServer", new MongoNetworkError("the connections were cut"));
+        await breakMonitorOf(client);
         await sleep(1_000);
         await expect(check()).rejects.toMatchObject({ code: "unavailable" });
         aheadMs = 20_000;
         await expect(check()).rejects.toMatchObject({ code: "unavailable" });
         await vi.waitFor(check, { timeout: 20_000 });
+        await close();
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    it(
+      "is connected to anew by the operator's commands, too",
+      async () => {
+        const connecting = vi.spyOn(MongoClient.prototype, "connect");
+        const { ask, close } = await openAdminClient(loadConfig({ MONGODB_URI: uri }), { creates: true });
+        const clients = connecting.mock.contexts as MongoClient[];
+        const client = clients.find(
+          ({ options: { appName, dbName } }) => appName === "recalld" && uri.endsWith(`/${dbName}`),
+        ) as MongoClient;
+        connecting.mockRestore();
+        const look = () => ask({ operation: "reembed look", given: {} });
+        await look();
+        await breakMonitorOf(client);
+        const nowMs = performance.now();
+        const ahead = vi.spyOn(performance, "now").mockReturnValue(nowMs + 20_000);
+        onTestFinished(() => ahead.mockRestore());
+        await vi.waitFor(look, { timeout: 20_000 });
         await close();
       },
       TEST_TIMEOUT_MS,

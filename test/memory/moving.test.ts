@@ -8,7 +8,7 @@ import { inModelVersion, type Pinned } from "../../src/memory/ports/model-versio
 import { NOTHING, tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { newOperationId } from "../../src/memory/requests/id.js";
-import { aMemory, memories } from "../contract/samples.js";
+import { aMemory, memories, memoriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { type Domain, plainVectors, scopeOf, TestService, until } from "./domain.js";
 import { modelOf, modelVersionsOf } from "./models.js";
@@ -56,7 +56,7 @@ describe("a log that moves to another model", () => {
     expect(await move(domain, "a")).toBe(false);
     const logId = await find("a");
     expect(logId).toBe(inModelVersion(from, "e1"));
-    const { found } = await service.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
+    const found = await memoriesOf(service.storage.log, { logId, sequences: [2, 3, 4] });
     const { vectors } = await NEW.embed({ text: "", field: "text", owner: "" });
     expect(found).toEqual(
       [4, 2].map((sequence) => ({ sequence, entry: { ...all[sequence - 1], vectors, tokens: 1 } })),
@@ -100,7 +100,7 @@ describe("a log that moves to another model", () => {
     expect(failures).toBeGreaterThan(1);
     const logId = await find("a");
     const sequences = all.map((_, i) => i + 1);
-    const { found } = await service.storage.log.fetch({ logId, sequences, what: "all" });
+    const found = await memoriesOf(service.storage.log, { logId, sequences });
     expect(found.map(({ entry }) => entry.id)).toEqual(all.map(({ id }) => id).toReversed());
     for (const { entry } of found) expect([...entry.vectors]).toEqual([0, 1]);
   });

@@ -239,6 +239,27 @@ describe("a broken index", () => {
     expect(order).toEqual(["opened 0", "closed", "opened 1"]);
   });
 
+  it.each([3, 300])(
+    "is replaced when the clock was ahead, and finds which of %d have not expired",
+    async (count) => {
+      const clock = new HandClock();
+      const service = await open({ clock });
+      const expiresAtMs = clock.wallMs() + 60_000;
+      await service.write(
+        "a",
+        rows.slice(0, count).map((row) => memoryOf(row, { expiresAtMs })),
+      );
+      const domain = service.domain();
+      expect(await domain.recall("a", query, 3)).toHaveLength(3);
+      clock.wallAheadMs += 3_600_000;
+      expect(await domain.recall("a", query, 3)).toEqual([]);
+      clock.wallAheadMs -= 3_600_000;
+      expect(await domain.recall("a", query, 3)).toHaveLength(3);
+      await domain.namespaces.close();
+      expect(await service.domain().recall("a", query, 3)).toHaveLength(3);
+    },
+  );
+
   it("is replaced when it takes in no more, and nothing is lost", async () => {
     const service = await open();
     const failing = {

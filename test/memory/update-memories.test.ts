@@ -5,7 +5,7 @@ import { updateMemories } from "../../src/memory/operations/update-memories.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseRemoved, without } from "../../src/memory/requests/filter-path.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
-import { aMemory } from "../contract/samples.js";
+import { aMemory, memoriesOf } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
 
 let service: TestService;
@@ -95,8 +95,8 @@ it("finds the memories with its ids in the copy of a log that moves meanwhile", 
   const logId = (await names.find(scopeOf("n"))) ?? "";
   const sequences = ids.map((_, i) => i + 1);
   const move = async () => {
-    const { found } = await log.fetch({ logId, sequences, what: "all" });
-    const entries = found.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
+    const numbered = await memoriesOf(log, { logId, sequences });
+    const entries = numbered.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
     await log.append({ logId: `${logId}x1`, from: 1, entries });
     await names.rename(scopeOf("n"), { from: logId, to: `${logId}x1` });
     await log.erase({ logId, sequences });
@@ -129,8 +129,8 @@ it("finds memories by their ids in the log that its namespace has after others o
     secondaryIndexes: withChanges(secondaryIndexes, {
       locate: async (sought) => {
         if (++looks === 4) {
-          const { found } = await log.fetch({ logId, sequences, what: "all" });
-          const entries = found.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
+          const numbered = await memoriesOf(log, { logId, sequences });
+          const entries = numbered.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
           await log.append({ logId: `${logId}x1`, from: 1, entries });
           await names.rename(scopeOf("n"), { from: logId, to: `${logId}x1` });
           await log.erase({ logId, sequences });

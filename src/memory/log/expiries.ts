@@ -5,6 +5,8 @@ const ENTRY_BYTES = 16;
 export class Expiries {
   readonly #timesMs: number[] = [];
   readonly #sequences: number[] = [];
+  /** The latest time of those that were taken out. */
+  takenMs = Number.NEGATIVE_INFINITY;
 
   /** Size in memory, in bytes. */
   get bytes(): number {
@@ -23,8 +25,10 @@ export class Expiries {
   /** Takes out memories that have expired by a time, the earliest first. */
   take(nowMs: number, limit: number): number[] {
     const expired: number[] = [];
-    while (expired.length < limit && this.#timesMs.length > 0 && this.#timeAt(0) <= nowMs)
+    while (expired.length < limit && this.#timesMs.length > 0 && this.#timeAt(0) <= nowMs) {
+      this.takenMs = Math.max(this.takenMs, this.#timeAt(0));
       expired.push(this.#takeFirst());
+    }
     return expired;
   }
 

@@ -241,7 +241,7 @@ export class Namespaces {
   #lookUp(scope: Scope): Open | undefined {
     const open = this.#open.use(scope);
     if (open === undefined) return undefined;
-    if (!open.replica.broken) return open;
+    if (!open.replica.broken && !open.replica.wasAhead) return open;
     this.#open.letGo(open);
     // Calls that still use it end soon, and it may write its files until then.
     this.#maintenance.expectClosed(open.replica);

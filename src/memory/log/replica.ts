@@ -31,6 +31,8 @@ const NEAR_MANY = 512;
 
 /** Expired memories that are removed before other work may run: some milliseconds. */
 const EXPIRED_AT_ONCE = 256;
+/** Time that the clock may be set back without an index being built again: less is hardly seen. */
+const CLOCK_BACK_MS = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -152,6 +154,11 @@ export class Replica {
     };
   }
 
+  /** True if the clock was ahead for a while, so that memories were removed which have not expired: a new replica must replace it. */
+  get wasAhead(): boolean {
+    return this.#expiries.takenMs > this.options.clock.wallMs() + CLOCK_BACK_MS;
+  }
+
   /** The number of the last entry applied. */
   get applied(): number {
     return this.#applied;
@@ -229,7 +236,7 @@ export class Replica {
   }
 
   #close(): Promise<void> {
-    return this.#index.close({ keeps: !this.hasEnded && !this.broken });
+    return this.#index.close({ keeps: !this.hasEnded && !this.broken && !this.wasAhead });
   }
 
   async #sourcesOfAll(): Promise<Sources> {
