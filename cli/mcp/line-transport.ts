@@ -99,7 +99,7 @@ export class LineTransport implements Transport {
     if (line.every((byte) => byte <= 0x20)) return;
     try {
       if (line.length > LINE_BYTES_MAX) throw invalid("message", `is longer than ${LINE_BYTES_MAX} bytes`);
-      const { message, loss } = readMessage(line);
+      const { message, loss } = await readMessage(line);
       if (!isMessage(message)) throw invalid("message", "is not one message of JSON-RPC");
       this.#note(message, loss);
       this.onmessage?.(message);

@@ -169,6 +169,22 @@ export function* parseInParts(text: string, what?: string): Generator<void, unkn
   return value;
 }
 
+/** Writes the arrays and objects of JSON that are below a depth as empty ones. */
+export function emptiedBelow(text: string, depthMax: number): string {
+  let written = "";
+  let [copied, depth] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) at = endOfString(text, at) - 1;
+    else if (char === OBJECT || char === ARRAY) {
+      if (depth++ === depthMax) written += text.slice(copied, at + 1);
+    } else if (char === OBJECT_END || char === ARRAY_END) {
+      if (--depth === depthMax) copied = at;
+    }
+  }
+  return written + text.slice(copied);
+}
+
 /** Makes the error for a Struct that is deeper than any may be. */
 function tooDeep(name: string): MemoryError {
   return invalid(shown(name), `is more than ${NESTING_MAX} levels deep`);

@@ -1,9 +1,10 @@
 import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { StoreBatchRequestSchema, StoreRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
 import { decodeBody } from "../../src/server/body.js";
 import { parseInParts } from "../../src/server/json-text.js";
+import { readMessage } from "../../src/server/mcp/reading.js";
 
 const CODECS = ["json", "proto"] as const;
 const decode = async (
@@ -53,6 +54,27 @@ describe("JSON that is deeper than any may be", () => {
     `{"metadata":{"a":${"[".repeat(400_000)}`,
   ])("is refused before it is parsed in one step: %.32s", (text) => {
     expect(() => toEnd(parseInParts(text))).toThrow("metadata is more than 64 levels deep");
+  });
+});
+
+describe("a long message of MCP", () => {
+  it("is not parsed with arguments that no tool takes, and names its tool all the same", async () => {
+    const args = `{"\\n":[${"{},".repeat(250_000)}{}]}`;
+    const params = `{"name":"memory_store","arguments":${args},"_meta":{"a":1}}`;
+    const bytes = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+    const parse = vi.spyOn(JSON, "parse");
+    const { message, loss } = await readMessage(bytes);
+    const longest = Math.max(...parse.mock.calls.map(([text]) => text.length));
+    parse.mockRestore();
+    expect(longest).toBeLessThan(1_000);
+    expect(message).toMatchObject({ id: 1, params: { name: "memory_store", arguments: {} } });
+    expect(loss?.message).toContain("arguments has more values");
+  });
+
+  it("is refused as a whole if it has as much outside of the arguments", async () => {
+    const params = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 0]));
+    const bytes = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+    await expect(readMessage(bytes)).rejects.toThrow("has more values");
   });
 });
 

@@ -1,7 +1,20 @@
-import { toEnd } from "../../concurrency/time-slices.js";
+import { inTimeSlices } from "../../concurrency/time-slices.js";
+import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
-import { checkNothingIsLost, LONG_BYTES, parsed, parseInParts, textOf } from "../json-text.js";
+import {
+  checkingNothingIsLost,
+  emptiedBelow,
+  LONG_BYTES,
+  parsed,
+  parseInParts,
+  textOf,
+} from "../json-text.js";
+
+const YIELDING = { yield: yieldToEventLoop };
+
+/** Depth of a message's params. */
+const PARAMS_DEPTH = 2;
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {
@@ -22,35 +35,36 @@ export interface Read {
  * Reads one message. Of what reading has lost, a key that came twice or a number, the tool that is called tells: only
  * its answer reaches a model. @throws MemoryError `invalid_argument`.
  */
-export function readMessage(bytes: Uint8Array): Read {
+export async function readMessage(bytes: Uint8Array): Promise<Read> {
   const text = textOf(bytes, "message");
-  const refused = bytes.length < LONG_BYTES ? undefined : refusalOf(text);
-  const message = parsed(text, "message");
-  if (!isObject(message)) throw invalid("message", "is not one message of JSON-RPC");
-  if (refused !== undefined) {
-    const { method, params } = message as Message;
-    const isCall = method === "tools/call" && isObject(params);
-    const others = isCall ? { ...params, arguments: {} } : params;
-    return { message: withoutNothing({ ...message, params: others }), loss: refused };
+  if (bytes.length < LONG_BYTES) return readWith(text, parsed(text, "message"));
+  try {
+    return await readWith(text, await inTimeSlices(parseInParts(text, "arguments"), YIELDING));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalid("message", "is not JSON");
+    // No tool takes these arguments, and to parse them would take long. The tool's name is still needed.
+    const others = emptiedBelow(text, PARAMS_DEPTH);
+    if (!(error instanceof MemoryError) || others.length >= LONG_BYTES) throw error;
+    return { message: messageOf(parsed(others, "message")), loss: error };
   }
+}
+
+async function readWith(text: string, value: unknown): Promise<Read> {
+  const message = messageOf(value);
   try {
     // The arguments are passed on as JSON.
-    checkNothingIsLost(text, "params.arguments");
-    return { message: withoutNothing(message), loss: undefined };
+    await inTimeSlices(checkingNothingIsLost(text, "params.arguments"), YIELDING);
+    return { message, loss: undefined };
   } catch (error) {
-    if (error instanceof MemoryError) return { message: withoutNothing(message), loss: error };
+    if (error instanceof MemoryError) return { message, loss: error };
     throw error;
   }
 }
 
-/** Finds out what makes a long message one whose arguments no tool takes: looking at each would take long. */
-function refusalOf(text: string): MemoryError | undefined {
-  try {
-    toEnd(parseInParts(text, "arguments"));
-    return undefined;
-  } catch (error) {
-    return error instanceof MemoryError ? error : undefined;
-  }
+/** @throws MemoryError `invalid_argument`. */
+function messageOf(value: unknown): Message {
+  if (!isObject(value)) throw invalid("message", "is not one message of JSON-RPC");
+  return withoutNothing(value);
 }
 
 /** Leaves out what stands for nothing where the protocol wants an object or none: models write it so. */

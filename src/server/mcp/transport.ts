@@ -87,7 +87,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
   const { calls, issuer } = options;
   await calls.begin(call);
   const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
-  const { message, loss } = readMessage(await readBody(call, BODY_BYTES_MAX));
+  const { message, loss } = await readMessage(await readBody(call, BODY_BYTES_MAX));
   let isRevoked = false;
   const ask: Ask = async (...asked) => {
     if (loss !== undefined) throw refusalOf(call, loss);
