@@ -28,11 +28,18 @@ export function readMessage(bytes: Uint8Array): Read {
   try {
     // The arguments are passed on as JSON.
     checkNothingIsLost(text, "params.arguments");
+    checkNoProto(message.params);
     return { message: withoutNothing(message), loss: undefined };
   } catch (error) {
     if (error instanceof MemoryError) return { message: withoutNothing(message), loss: error };
     throw error;
   }
+}
+
+/** Refuses an argument that the protocol's library would drop in silence. */
+function checkNoProto(params: unknown): void {
+  if (isObject(params) && isObject(params.arguments) && Object.hasOwn(params.arguments, "__proto__"))
+    throw invalid("__proto__", "is no argument of any tool");
 }
 
 /** Leaves out what stands for nothing where the protocol wants an object or none: models write it so. */
