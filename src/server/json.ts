@@ -13,7 +13,7 @@ import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid, type MemoryError } from "../errors.js";
-import { isObject } from "../memory/requests/metadata.js";
+import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { parseJson } from "../parse-json.js";
@@ -27,7 +27,7 @@ export const JSON_OPTIONS = {
   ignoreUnknownFields: false,
 } as const;
 
-/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
+/** Depth of a Struct beyond which it is refused here: walking more would overflow the stack. The domain allows less. */
 const NESTING_MAX = 64;
 
 /** Forms of the messages that JSON writes as a string; field masks have rules of their own. */
@@ -231,7 +231,10 @@ function within(path: string, name: string): string {
 }
 
 function checkNesting(field: string, value: object, depth: number): void {
-  if (depth > NESTING_MAX) throw invalid(field, `is more than ${NESTING_MAX} levels deep`);
+  if (depth > NESTING_MAX) {
+    const levels = field.endsWith("metadata") ? METADATA_DEPTH_MAX : NESTING_MAX;
+    throw invalid(field, `is more than ${levels} levels deep`);
+  }
   for (const inner of Object.values(value)) {
     if (typeof inner === "object" && inner !== null) checkNesting(field, inner, depth + 1);
   }
