@@ -68,7 +68,7 @@ module.exports = {
       rule(
         layer,
         { path: `^${layer}/`, pathNot: entries },
-        { path: project, pathNot: [commons, `^${layer}/`, ...may.map((to) => `^${to}/`)] },
+        { path: project, pathNot: [commons, `^${layer}/`, ...may.map((to) => `^${to}[/.]`)] },
       ),
     ),
     ...apart.map((folder) =>
