@@ -20,7 +20,13 @@ const layers = {
   "src/observability": ["src/memory/(ports|log)"],
   "src/admin": ["src/memory", "src/accounts"],
   "src/server": ["src/memory", "src/accounts", "gen"],
-  cli: ["src/admin", "src/memory/requests", "src/server/mcp", "clients/typescript/src"],
+  cli: [
+    "src/admin",
+    "src/memory/requests",
+    "src/server/json-text",
+    "src/server/mcp",
+    "clients/typescript/src",
+  ],
 };
 
 /** Folders that import nothing of the project besides themselves. */
@@ -62,7 +68,7 @@ module.exports = {
       rule(
         layer,
         { path: `^${layer}/`, pathNot: entries },
-        { path: project, pathNot: [commons, `^${layer}/`, ...may.map((to) => `^${to}/`)] },
+        { path: project, pathNot: [commons, `^${layer}/`, ...may.map((to) => `^${to}[/.]`)] },
       ),
     ),
     ...apart.map((folder) =>

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
 import { firstBroken } from "../src/lines.js";
+import { checkNothingIsLost } from "../src/server/json-text.js";
 import { UsageError } from "./failure.js";
 import { lostIn, parseForeignJson } from "./import/readers/json.js";
 
@@ -11,18 +12,29 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
 /**
  * Parses a value that is JSON.
  *
- * @throws UsageError if it is none, or if a number in it would come back as another.
+ * @throws UsageError if it is none, has a key twice, or if a number in it would come back as another.
  */
 function jsonGiven(option: string, json: string): Json {
   const value = parsed(option, json);
   const lost = lostIn(value);
-  if (lost === undefined) return value as Json;
+  if (lost === undefined) {
+    refuseTwice(option, json);
+    return value as Json;
+  }
   const number = Number(lost);
   throw new UsageError(
     Number.isFinite(number)
       ? `${option} has the number ${lost}, which would come back as ${number}; give it as a string`
       : `${option} has the number ${lost}, which is not finite`,
   );
+}
+
+function refuseTwice(option: string, json: string): void {
+  try {
+    checkNothingIsLost(json);
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`);
+  }
 }
 
 function parsed(option: string, json: string): unknown {

@@ -67,7 +67,10 @@ function write(path: string, results: Partial<Results>): void {
 function writePage(): void {
   for (const { path, sections, from } of PAGES) {
     const results = JSON.parse(readFileSync(from, "utf8")) as Results;
-    writeFileSync(path, withTables(readFileSync(path, "utf8"), sections, results));
+    const before = readFileSync(path, "utf8");
+    const after = withTables(before, sections, results);
+    if (after === before) continue;
+    writeFileSync(path, after);
     console.log(`written to ${path}`);
   }
 }

@@ -170,7 +170,7 @@ async function loadKey(accounts: Accounts, hash: string): Promise<Known> {
   const session = key.sessions?.find((each) => each.hash === hash);
   const endsAtMs = Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs);
   if (endsAtMs <= Date.now()) throw unknownKey();
-  await retireReplacedKey(accounts, account.id, key);
+  await retireReplacedKeys(accounts, account, key);
   const { id: keyId, access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
   const caller = {
@@ -185,11 +185,19 @@ async function loadKey(accounts: Accounts, hash: string): Promise<Known> {
   return { caller, endsAtMs, readAtMs: performance.now() };
 }
 
-/** Ends the key that this one replaces, on its first use. Two replicas may do this twice. */
-async function retireReplacedKey(accounts: Accounts, accountId: string, key: Key): Promise<void> {
-  const { id, replaces, graceMs = 0 } = key;
-  if (replaces === undefined) return;
-  await accounts.expireKey({ accountId, keyId: replaces, atMs: Date.now() + graceMs });
+/**
+ * Ends the key that this one replaces, on its first use, and with it one that the former replaces: if it was never used,
+ * nothing else ends that. Two replicas may do this twice.
+ */
+async function retireReplacedKeys(accounts: Accounts, account: Account, key: Key): Promise<void> {
+  const { id, graceMs = 0 } = key;
+  if (key.replaces === undefined) return;
+  const [accountId, atMs] = [account.id, Date.now() + graceMs];
+  let keyId: string | undefined = key.replaces;
+  while (keyId !== undefined) {
+    await accounts.expireKey({ accountId, keyId, atMs });
+    keyId = account.keys.find((each) => each.id === keyId)?.replaces;
+  }
   // Last: if the process dies before this, the next use does it.
   await accounts.settleKey({ accountId, keyId: id });
 }

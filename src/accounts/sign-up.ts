@@ -60,8 +60,12 @@ export interface SignUpLimits {
   readonly perHourTotal: number;
 }
 
-/** Counts an attempt from a network. @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
-export type CheckSignUp = (network: string) => void;
+/**
+ * Counts an attempt from a network, and returns a function that takes it back: the database could not be asked.
+ *
+ * @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait.
+ */
+export type CheckSignUp = (network: string) => () => void;
 
 /**
  * Limits attempts to sign up, or `what` else is counted, in this process alone: with replicas, each allows as many. A
@@ -79,6 +83,10 @@ export function limitSignUps(
     total.check("", `too many ${what} at this time`);
     networks.take(network);
     total.take("");
+    return () => {
+      networks.giveBack(network);
+      total.giveBack("");
+    };
   };
 }
 

@@ -106,7 +106,13 @@ export class Calls {
       noteRefusal(call.request);
       throw call.timeoutError;
     }
-    if (call.method === SIGN_UP) return this.options.checkSignUp(call.network);
+    if (call.method === SIGN_UP) {
+      const takeBack = this.options.checkSignUp(call.network);
+      call.onRelease(() => {
+        if (call.error instanceof MemoryError && call.error.code === "unavailable") takeBack();
+      });
+      return;
+    }
     const principal = await this.authenticate(call);
     const plan = this.options.plans.get(principal.plan);
     try {

@@ -1,7 +1,7 @@
 import { toEnd } from "../concurrency/time-slices.js";
 import { count, invalid, type MemoryError, withoutKeys } from "../errors.js";
 import { endOfNumber, endOfString, isDigit, isHeld } from "../json-tokens.js";
-import { isObject } from "../memory/requests/metadata.js";
+import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
 import { parseJson } from "../parse-json.js";
 
 /** Number of digits up to which every integer is a double. */
@@ -111,7 +111,7 @@ export const ELEMENT_SIZE_MAX = 1_048_576;
  * and a list one for each element. More keys would hold the thread while they are parsed in one step.
  */
 const COMMAS_MAX = 40_960;
-/** Maximum depth of a Struct. The domain allows less; walking more would overflow the stack. */
+/** Depth of a Struct beyond which it is refused here: walking more would overflow the stack. The domain allows less. */
 export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
@@ -144,7 +144,7 @@ export function* parseInParts(text: string, what?: string): Generator<void, unkn
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       depth++;
-      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(what ?? unquoted(key));
+      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(what ?? shown(unquoted(key)));
       if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
       if (depth === 3 && isInList) [begin, commasInElement] = [at, 0];
     } else if (char === OBJECT_END || char === ARRAY_END) {
@@ -185,9 +185,10 @@ export function emptiedBelow(text: string, depthMax: number): string {
   return written + text.slice(copied);
 }
 
-/** Makes the error for a Struct that is deeper than any may be. */
-function tooDeep(name: string): MemoryError {
-  return invalid(shown(name), `is more than ${NESTING_MAX} levels deep`);
+/** Makes the error for a Struct that is deeper than any may be; of metadata it names the domain's limit. */
+export function tooDeep(field: string): MemoryError {
+  const levels = field.endsWith("metadata") ? METADATA_DEPTH_MAX : NESTING_MAX;
+  return invalid(field, `is more than ${levels} levels deep`);
 }
 
 const TOO_MANY_VALUES = `has more values in one request or element than any may have: ${count(COMMAS_MAX)}`;

@@ -25,6 +25,7 @@ import {
   parseInParts,
   shown,
   textOf,
+  tooDeep,
 } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
@@ -265,7 +266,7 @@ function within(path: string, name: string): string {
 }
 
 function checkNesting(field: string, value: object, depth: number): void {
-  if (depth > NESTING_MAX) throw invalid(field, `is more than ${NESTING_MAX} levels deep`);
+  if (depth > NESTING_MAX) throw tooDeep(field);
   for (const inner of Object.values(value)) {
     if (typeof inner === "object" && inner !== null) checkNesting(field, inner, depth + 1);
   }

@@ -64,6 +64,13 @@ describe("the limit of sign-ups", () => {
     expect(attempt("192.0.2.4")).toBeDefined();
   });
 
+  it("counts no attempt that is taken back, for its address and for all", () => {
+    const check = limitSignUps({ perHour: 1, perHourTotal: 1 });
+    check("192.0.2.1")();
+    check("192.0.2.1");
+    expect(() => check("192.0.2.2")).toThrow("too many sign-ups at this time");
+  });
+
   it("remembers a bounded number of addresses", () => {
     const { attempt } = limitAt(1, 10_000_000);
     const address = (n: number) => `2001:db8:0:${n.toString(16)}::1`;

@@ -140,3 +140,16 @@ test("an error's JSON has what it says, and neither key nor stack", async () => 
     message: "it was changed",
   });
 });
+
+test.each([
+  ["namespace", () => recalld.export({ namespace: "\ud800" })[Symbol.asyncIterator]().next()],
+  ["namespace", () => recalld.watch({ namespace: "a\udc00" }).next()],
+  ["headers", () => recalld.count({ namespace: "ana" }, { headers: { a: "b\u2028" } })],
+])("a %s that no request can hold is refused before anything is sent", async (field, ask) => {
+  const sent = script.requests.length;
+  const asking = async (): Promise<unknown> => ask();
+  const error = await asking().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(RecalldError);
+  expect(error).toMatchObject({ code: "invalid_argument", field });
+  expect(script.requests).toHaveLength(sent);
+});

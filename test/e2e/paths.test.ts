@@ -151,3 +151,18 @@ it("names the reason when a promised body is too large", async () => {
     details: [{ debug: { reason: "BODY_TOO_LARGE" } }],
   });
 });
+
+it("says of a filter in a query that it is no JSON, and how deep metadata may be", async () => {
+  const list = async (filter: string) => {
+    const answer = await fetch(`${server.url}/namespaces/n/memories?filter=${encodeURIComponent(filter)}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return (await answerOf<{ message: string }>(answer)).message;
+  };
+  expect(await list('{"a":')).toBe("filter is not JSON");
+  expect(await list("null")).toBe("filter is a string; send a JSON object");
+  let metadata = {};
+  for (let level = 1; level < 100; level++) metadata = { metadata };
+  const deep = await post("/store", { namespace: "n", text: "tea", metadata });
+  expect(await deep.json()).toMatchObject({ message: "metadata is more than 16 levels deep" });
+});

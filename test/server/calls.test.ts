@@ -2,12 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
 import { limitSignUps } from "../../src/accounts/sign-up.js";
+import { MemoryError } from "../../src/errors.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import type { CallOptions } from "../../src/server/call.js";
 import { Calls } from "../../src/server/calls.js";
 import { openLog } from "../../src/server/logging.js";
 
-it("RPCs are running from their opening to their end, but no streams and no messages of MCP", () => {
+function openCalls() {
   const calls = new Calls({
     authenticate: () => Promise.reject(new Error("no call needs a key")),
     plans: new Plans([]),
@@ -23,6 +24,27 @@ it("RPCs are running from their opening to their end, but no streams and no mess
     const request = { headers: {} } as IncomingMessage;
     return calls.open({ method, protocol: "mcp", request, setHeader: () => {}, ...options });
   };
+  return { calls, open };
+}
+
+it("a sign-up that the database could not serve is not counted", async () => {
+  const { calls, open } = openCalls();
+  const signUp = async (error?: MemoryError) => {
+    // Released when its answer is taken.
+    const request = { headers: {}, opened: { onEnd: [] as unknown } } as IncomingMessage;
+    const call = open("recalld.v1.AccountService/SignUp", { request });
+    await calls.begin(call);
+    call.error = error;
+    call.release();
+  };
+  for (let times = 0; times < 3; times++)
+    await signUp(new MemoryError("unavailable", "the database is away"));
+  await signUp(new MemoryError("invalid_argument", "email is not of the form name@host"));
+  await expect(signUp()).rejects.toMatchObject({ reason: "RATE_LIMITED" });
+});
+
+it("RPCs are running from their opening to their end, but no streams and no messages of MCP", () => {
+  const { calls, open } = openCalls();
   const message = open("POST /mcp");
   const watch = open("recalld.v1.MemoryService/WatchNamespace", { streams: true });
   expect(calls.running).toBe(0);

@@ -11,13 +11,24 @@ async function calling(name: string, args: Json) {
   const scope = { namespace: undefined, readOnly: false, tools: "memory", site: "" } as const;
   const ask = async (_: string, request: Json) => {
     asked.push(request);
-    return { id: "mem_1", results: [] };
+    return { id: "mem_1", results: [], namespaces: [] };
   };
   const { content } = await callTool(tool, args, { scope, ask });
   return { text: content[0].text, asked };
 }
 
 describe("the arguments of a tool", () => {
+  it.each([
+    [{}, 33],
+    [{ page_size: 2 }, 2],
+    [{ page_size: 50 }, 33],
+    [{ page_size: 101 }, 101],
+    [{ page_size: "2" }, "2"],
+  ])("have a size of a page of namespaces, which the budget may lower: %j", async (given, page_size) => {
+    const { asked } = await calling("memory_namespaces", given);
+    expect(asked).toEqual([{ ...given, page_size }]);
+  });
+
   it("are all held against its own, though another that only the RPC knows comes first", async () => {
     const { text, asked } = await calling("memory_recall", { query: "tea", fields: "id", minFit: 0.4 });
     expect(text).toContain("minFit is no argument of memory_recall; did you mean min_fit?");

@@ -127,6 +127,20 @@ describe("the authenticate", () => {
     ]);
   });
 
+  it("ends a key whose successor was itself replaced before anybody used it", async () => {
+    const oldest = makeKey({ name: "" }).key;
+    const unused = makeKey({ name: "", replaces: oldest.id, graceMs: 60_000 }).key;
+    const { secret, key } = makeKey({ name: "", replaces: unused.id, graceMs: 5_000 });
+    const { authenticate, calls } = authenticatorOf(anAccount([oldest, unused, key]));
+    await authenticate(secret);
+    const end = { accountId: "acc_a", atMs: NOON_MS + 5_000 };
+    expect(calls).toEqual([
+      ["expire", { ...end, keyId: unused.id }],
+      ["expire", { ...end, keyId: oldest.id }],
+      ["settle", { accountId: "acc_a", keyId: key.id }],
+    ]);
+  });
+
   it("leaves the end to the next use when the database fails", async () => {
     const { secret, key } = makeKey({ name: "", replaces: "key_old" });
     const { authenticate, calls, findByKey } = authenticatorOf(anAccount([key]));

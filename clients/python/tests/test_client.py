@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +16,8 @@ import recalld
 from recalld import AsyncRecalld, Recalld, RecalldError
 
 GOOD: dict[str, Any] = {"api_key": "rcl_x", "base_url": "http://memory.example/sub/"}
+# Its moment in UTC is in the year 10000.
+BEYOND = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
 STORED = {"id": "mem_1", "namespace": "ana", "tokens": 6, "created_at": "t"}
 
 
@@ -46,6 +48,9 @@ def scripted(*answers: httpx.Response) -> tuple[httpx.Client, list[httpx.Request
         ("retries", {"retries": 1.5}),
         ("retries", {"retries": True}),
         ("headers", {"headers": {"a": "b\r\nc: d"}}),
+        ("headers", {"headers": {"a b": "c"}}),
+        ("headers", {"headers": {"a": " "}}),
+        ("headers", {"headers": [("a", "b")]}),
     ],
 )
 @pytest.mark.parametrize("client", [Recalld, AsyncRecalld])
@@ -53,6 +58,28 @@ def test_refuses_options_that_cannot_be_meant(client: Any, field: str, options: 
     with pytest.raises(RecalldError) as caught:
         client(**{**GOOD, **options})
     assert (caught.value.code, caught.value.field) == ("invalid_argument", field)
+
+
+def test_leaves_out_white_space_around_headers_which_does_not_count() -> None:
+    http, requests = scripted(httpx.Response(200, json=STORED))
+    with Recalld(**GOOD, http_client=http, headers={"A": " 1 "}) as client:
+        client.store(namespace="ana", text="tea", options={"idempotency_key": " k ", "request_id": "r "})
+    names = ("a", "idempotency-key", "x-request-id")
+    assert [requests[0].headers[name] for name in names] == ["1", "k", "r"]
+
+
+@pytest.mark.parametrize(
+    ("field", "ask"),
+    [
+        ("position", lambda client: next(client.watch(namespace="ana", position="\ud800"))),
+        (None, lambda client: next(client.watch(namespace="a" * 70_000))),
+        ("expire_time", lambda client: client.store(namespace="ana", text="tea", expire_time=BEYOND)),
+    ],
+)
+def test_refuses_once_what_no_request_can_hold(field: str | None, ask: Callable[[Recalld], object]) -> None:
+    with Recalld(**GOOD) as client, pytest.raises(RecalldError) as caught:
+        ask(client)
+    assert (caught.value.code, caught.value.field, caught.value.attempts) == ("invalid_argument", field, 1)
 
 
 def test_takes_the_http_client_that_it_is_given_and_leaves_it_open() -> None:

@@ -78,12 +78,14 @@ export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: 
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** White space around a value does not count, but other than that of headers cannot be sent. */
+const PADDED_VALUE = /^[\t\n\r\x20-\x7e\x80-\xff]*$/;
 
 /** Refuses what `fetch` cannot send as headers: that would look like a server that cannot be reached. */
 function sendable<H extends Readonly<Record<string, string>>>(option: string, headers: H): H {
   const isFit = Object.entries(headers).every(
-    // White space around a value does not count.
-    ([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(String(value).trim()),
+    ([name, value]) =>
+      HEADER_NAME.test(name) && PADDED_VALUE.test(String(value)) && HEADER_VALUE.test(String(value).trim()),
   );
   if (isFit) return headers;
   throw invalid(option, `${option} has a character that no header can have`);

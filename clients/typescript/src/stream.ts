@@ -56,6 +56,7 @@ function addressOf({ path, namespace, query }: Wanted, { baseUrl }: Settings): s
       `the namespace ${namespace} cannot be in a URL: watch and export need another`,
     );
   }
+  if (/\p{Surrogate}/u.test(namespace)) throw invalid("namespace", "namespace has a lone surrogate");
   const asked = new URLSearchParams(query).toString();
   return `${baseUrl}/namespaces/${encodeURIComponent(namespace)}/${path}${asked === "" ? "" : `?${asked}`}`;
 }

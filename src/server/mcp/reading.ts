@@ -54,6 +54,7 @@ async function readWith(text: string, value: unknown): Promise<Read> {
   try {
     // The arguments are passed on as JSON.
     await inTimeSlices(checkingNothingIsLost(text, "params.arguments"), YIELDING);
+    checkNoProto(message.params);
     return { message, loss: undefined };
   } catch (error) {
     if (error instanceof MemoryError) return { message, loss: error };
@@ -65,6 +66,12 @@ async function readWith(text: string, value: unknown): Promise<Read> {
 function messageOf(value: unknown): Message {
   if (!isObject(value)) throw invalid("message", "is not one message of JSON-RPC");
   return withoutNothing(value);
+}
+
+/** Refuses an argument that the protocol's library would drop in silence. */
+function checkNoProto(params: unknown): void {
+  if (isObject(params) && isObject(params.arguments) && Object.hasOwn(params.arguments, "__proto__"))
+    throw invalid("__proto__", "is no argument of any tool");
 }
 
 /** Leaves out what stands for nothing where the protocol wants an object or none: models write it so. */

@@ -22,6 +22,8 @@ def failure(error: Exception, url: str, seconds: float) -> RecalldError:
     """Makes an error of anything that a connection raised."""
     if isinstance(error, (httpx.TimeoutException, TimeoutError)):
         told = RecalldError("deadline_exceeded", f"there was no answer within {seconds:g} s")
+    elif isinstance(error, httpx.InvalidURL):
+        told = RecalldError("invalid_argument", f"the call's address cannot be used: {error}")
     else:
         parts = urlsplit(url)
         reason = str(error) or type(error).__name__

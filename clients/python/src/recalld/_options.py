@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 from urllib.parse import urlsplit
 
 from ._errors import invalid
@@ -72,9 +73,9 @@ def settle(defaults: Defaults, options: CallOptions | None = None) -> Settings:
     own: CallOptions = options or {}
     request_id = own.get("request_id", secrets.token_hex(16))
     idempotency_key = own.get("idempotency_key", secrets.token_hex(16))
-    further = {**(defaults.headers or {}), **own.get("headers", {})}
+    further = {**_headers(defaults.headers or {}), **_headers(own.get("headers", {}))}
     headers = {
-        **{_header("headers", name).lower(): _header("headers", value) for name, value in further.items()},
+        **further,
         "authorization": f"Bearer {_key(own.get('api_key', defaults.api_key))}",
         "x-request-id": _header("request_id", request_id),
     }
@@ -95,9 +96,21 @@ def _key(api_key: object) -> str:
     raise invalid("api_key", "api_key must be the key that sign-up gave: a string without spaces")
 
 
+def _headers(further: object) -> dict[str, str]:
+    if not isinstance(further, Mapping):
+        raise invalid("headers", "headers must be a mapping of names to values")
+    headers: dict[str, str] = {}
+    for name, value in cast("Mapping[object, object]", further).items():
+        if not isinstance(name, str) or not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name, re.ASCII):
+            raise invalid("headers", "headers has a name that no header can have")
+        headers[name.lower()] = _header("headers", value)
+    return headers
+
+
 def _header(option: str, value: object) -> str:
-    if isinstance(value, str) and re.fullmatch(r"[\x20-\x7e]+", value):
-        return value
+    """Returns a header's value, without the white space around it, which does not count."""
+    if isinstance(value, str) and re.fullmatch(r"[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*", value):
+        return value.strip()
     raise invalid(option, f"{option} must have printable ASCII, because it is sent as a header")
 
 

@@ -58,7 +58,10 @@ def _address_of(wanted: Wanted, settings: Settings) -> str:
         named = quote(namespace, safe="")
     except UnicodeEncodeError as error:
         raise invalid("namespace", "namespace has a lone surrogate") from error
-    asked = f"?{urlencode(wanted.query)}" if wanted.query else ""
+    try:
+        asked = f"?{urlencode(wanted.query)}" if wanted.query else ""
+    except UnicodeEncodeError as error:
+        raise invalid("position", "position has a lone surrogate") from error
     return f"{settings.base_url}/namespaces/{named}/{wanted.path}{asked}"
 
 

@@ -71,7 +71,11 @@ def _plain(value: object, path: str) -> object:
     if isinstance(value, datetime) and OWN_FIELD.fullmatch(path):
         if value.tzinfo is None:
             raise invalid(path, f"{path} is a datetime without a time zone, which is no moment: give it one")
-        return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        try:
+            moment = value.astimezone(timezone.utc)
+        except OverflowError as error:
+            raise invalid(path, f"{path} is a datetime outside the years 1 to 9999 of UTC") from error
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     if isinstance(value, timedelta) and OWN_FIELD.fullmatch(path):
         return f"{value.total_seconds():.6f}s"
     if isinstance(value, Mapping):

@@ -1,3 +1,4 @@
+import { PAGE_SIZE_MAX } from "../../../memory/requests/page.js";
 import { type Json, type Tool, text } from "./tool.js";
 
 export const namespaces: Tool = {
@@ -17,11 +18,14 @@ export const namespaces: Tool = {
   writes: false,
   repeats: true,
   async run({ given, tokensMax, fixed, ask }) {
-    const { prefix = "" } = given;
+    const { prefix = "", page_size: asked = PAGE_SIZE } = given;
     // The one namespace of a connection is the first of those that begin with its name. The RPC says what is wrong with
     // a prefix that is no text.
     const one = { ...given, prefix: typeof prefix === "string" ? fixed : prefix, page_size: 1 };
-    const page_size = Math.max(1, Math.min(100, Math.floor(tokensMax / TOKENS_EACH)));
+    const most = Math.max(1, Math.min(PAGE_SIZE, Math.floor(tokensMax / TOKENS_EACH)));
+    // The RPC says what is wrong with any other.
+    const page_size =
+      Number.isInteger(asked) && Number(asked) <= PAGE_SIZE_MAX ? Math.min(Number(asked), most) : asked;
     const page = await ask("ListNamespaces", fixed === undefined ? { ...given, page_size } : one);
     const { namespaces: found, next_page_token } = page as { namespaces: Json[]; next_page_token: string };
     if (fixed === undefined) {
@@ -36,5 +40,7 @@ function shown({ namespace, memories }: Json): Json {
   return { namespace, memories };
 }
 
+/** Namespaces of a page, unless the model asks for fewer. */
+const PAGE_SIZE = 100;
 /** Tokens of one namespace whose name is as long as most; the longest takes some ninety. */
 const TOKENS_EACH = 60;

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { filterGiven, metadataGiven } from "../../cli/values.js";
+
+it("JSON on the command line has no key twice, as in the API", () => {
+  expect(() => metadataGiven(['{"a":1,"a":2}'])).toThrow("--metadata: a is given twice");
+  expect(() => metadataGiven(['a={"b":[{"c":1,"\\u0063":2}]}'])).toThrow(
+    "--metadata a: b[0].c is given twice",
+  );
+  expect(() => filterGiven('{"a":1,"a":2}')).toThrow("--filter: a is given twice");
+  expect({ ...metadataGiven(['{"a":{"b":1},"b":[1,"a"]}']) }).toEqual({ a: { b: 1 }, b: [1, "a"] });
+  expect({ ...metadataGiven(["a=1", "b=tea", 'c="1, 2"', "d=1.00000000000000005"]) }).toEqual({
+    a: 1,
+    b: "tea",
+    c: "1, 2",
+    d: 1,
+  });
+});
