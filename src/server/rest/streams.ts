@@ -70,8 +70,10 @@ export async function sendStream(
     }
     begin();
   } catch (error) {
-    if (!raw.headersSent) throw error;
+    // Not by the headers: HTTP/2 sends none to a client that has gone meanwhile.
+    if (!reply.sent) throw error;
     call.error = error;
+    if (raw.destroyed) return undefined;
     const { code, rawMessage } = wireErrorOf(call, error);
     raw.write(form.fail({ code: codeToString(code), message: rawMessage }));
   }
