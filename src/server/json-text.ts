@@ -116,6 +116,12 @@ export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
 
+/** What errors name: the whole, and the field whose key is at a depth of it. */
+interface Whole {
+  readonly name: string;
+  readonly fieldDepth: number;
+}
+
 /**
  * Parses JSON of an object as `JSON.parse` does, but the elements of its lists one by one, and yields after each: those
  * of a batch may have megabytes.
@@ -123,7 +129,10 @@ const LEVELS_AROUND = 8;
  * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be, or has more values;
  * SyntaxError.
  */
-export function* parseInParts(text: string, what?: string): Generator<void, unknown> {
+export function* parseInParts(
+  text: string,
+  { name, fieldDepth }: Whole = { name: "body", fieldDepth: 1 },
+): Generator<void, unknown> {
   const parts: unknown[] = [];
   // The text with the number of each part in its place.
   let rest = "";
@@ -139,12 +148,12 @@ export function* parseInParts(text: string, what?: string): Generator<void, unkn
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
       const end = endOfString(text, at);
-      // The last string of the outermost object before a list is the list's key.
-      if (depth === 1) key = text.slice(at, end);
+      // The last string before a value is its key.
+      if (depth === fieldDepth) key = text.slice(at, end);
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       depth++;
-      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(what ?? shown(unquoted(key)));
+      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(key === "" ? name : shown(unquoted(key)));
       if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
       if (depth === 3 && isInList) [begin, commasInElement] = [at, 0];
     } else if (char === OBJECT_END || char === ARRAY_END) {
@@ -158,7 +167,7 @@ export function* parseInParts(text: string, what?: string): Generator<void, unkn
       yield;
     } else if (char === COMMA) {
       const isTooMany = begin === -1 ? ++commas > COMMAS_MAX : ++commasInElement > COMMAS_MAX;
-      if (isTooMany) throw invalid(begin === -1 ? (what ?? "body") : shown(unquoted(key)), TOO_MANY_VALUES);
+      if (isTooMany) throw invalid(begin === -1 ? name : shown(unquoted(key)), TOO_MANY_VALUES);
     }
   }
   const value = parseJson(rest + text.slice(copied)) as object | null;

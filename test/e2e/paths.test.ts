@@ -159,7 +159,7 @@ it("says of a filter in a query that it is no JSON, and how deep metadata may be
     });
     return (await answerOf<{ message: string }>(answer)).message;
   };
-  expect(await list('{"a":')).toBe("filter is not JSON");
+  expect(await list('{"a":')).toBe("filter is not JSON; send a JSON object");
   expect(await list("null")).toBe("filter is a string; send a JSON object");
   let metadata = {};
   for (let level = 1; level < 100; level++) metadata = { metadata };

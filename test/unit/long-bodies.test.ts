@@ -53,7 +53,7 @@ describe("JSON that is deeper than any may be", () => {
     `{"text":"a","metadata":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
     `{"metadata":{"a":${"[".repeat(400_000)}`,
   ])("is refused before it is parsed in one step: %.32s", (text) => {
-    expect(() => toEnd(parseInParts(text))).toThrow("metadata is more than 64 levels deep");
+    expect(() => toEnd(parseInParts(text))).toThrow("metadata is more than 16 levels deep");
   });
 });
 

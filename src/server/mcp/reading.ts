@@ -15,6 +15,7 @@ const YIELDING = { yield: yieldToEventLoop };
 
 /** Depth of a message's params. */
 const PARAMS_DEPTH = 2;
+const ARGUMENTS = { name: "arguments", fieldDepth: PARAMS_DEPTH + 1 };
 
 /** Message of JSON-RPC, as far as one looks into it here. */
 export interface Message {
@@ -39,7 +40,7 @@ export async function readMessage(bytes: Uint8Array): Promise<Read> {
   const text = textOf(bytes, "message");
   if (bytes.length < LONG_BYTES) return readWith(text, parsed(text, "message"));
   try {
-    return await readWith(text, await inTimeSlices(parseInParts(text, "arguments"), YIELDING));
+    return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS), YIELDING));
   } catch (error) {
     if (error instanceof SyntaxError) throw invalid("message", "is not JSON");
     // No tool takes these arguments, and to parse them would take long. The tool's name is still needed.

@@ -13,7 +13,7 @@ import { readBody, readMessage, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { fieldOf, JSON_OPTIONS, readJson, readLongJson } from "../json.js";
-import { LONG_BYTES, parsed, shown } from "../json-text.js";
+import { LONG_BYTES, shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
@@ -124,6 +124,14 @@ function jsonOf(text: string, field: DescField | undefined): string {
   const isAsItIs =
     (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) ||
     (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,14})$/.test(text)) ||
-    (field?.message?.typeName === "google.protobuf.Struct" && isObject(parsed(text, field.name)));
+    (field?.message?.typeName === "google.protobuf.Struct" && isObjectText(field.name, text));
   return isAsItIs ? text : JSON.stringify(text);
+}
+
+function isObjectText(name: string, text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    throw invalid(name, "is not JSON; send a JSON object");
+  }
 }
