@@ -13,7 +13,7 @@ const [QUOTE, COLON, OBJECT, OBJECT_END] = [0x22, 0x3a, 0x7b, 0x7d];
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return hasEscapedKey(text) ? readObjects(JSON.parse(withoutKeys(text)), 1) : value;
+  return hasEscapedKey(text) ? readObjects(JSON.parse(withListsForObjects(text)), 1) : value;
 }
 
 function hasEscapedKey(text: string): boolean {
@@ -36,7 +36,7 @@ function isColonNext(text: string, start: number): boolean {
 }
 
 /** Writes each object as one whose only key is empty, and has its keys and values as a list. */
-function withoutKeys(text: string): string {
+function withListsForObjects(text: string): string {
   let written = "";
   let copied = 0;
   for (let at = 0; at < text.length; at++) {

@@ -60,7 +60,7 @@ export class Call {
   readonly startMs = performance.now();
   /** Time when it must be over, by `performance.now()`. */
   readonly deadlineMs: number;
-  /** What is wrong with the time that its client allows it. */
+  /** The error for a malformed timeout header; undefined if the header is valid or absent. */
   readonly timeoutError: ConnectError | undefined;
   /** The holder of its key; undefined before authentication, and for calls that need no key. */
   principal: Principal | undefined;

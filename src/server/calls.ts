@@ -9,7 +9,7 @@ import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
 import type { CheckSignUp } from "../accounts/sign-up.js";
 import type { Share } from "../concurrency/share.js";
-import { MemoryError, type Reason } from "../errors.js";
+import { isUnavailable, MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
 import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./errors.js";
@@ -109,7 +109,7 @@ export class Calls {
     if (call.method === SIGN_UP) {
       const takeBack = this.options.checkSignUp(call.network);
       call.onRelease(() => {
-        if (call.error instanceof MemoryError && call.error.code === "unavailable") takeBack();
+        if (isUnavailable(call.error)) takeBack();
       });
       return;
     }

@@ -116,7 +116,7 @@ export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
 
-/** What errors name: the whole, and the field whose key is at a depth of it. */
+/** The name of the whole text in errors, and the depth at which the keys of its fields are. */
 interface Whole {
   readonly name: string;
   readonly fieldDepth: number;

@@ -53,7 +53,7 @@ export function parseExpiry(expiry: Expiry | undefined, nowMs: number): number |
   return expiresAtMs;
 }
 
-/** As `parseExpiry`, but it may be over: a retry has the `expire_time` of the first call. */
+/** Parses an expiry like `parseExpiry`, and accepts one in the past: a retry repeats the `expire_time` of its first call. */
 export function parsePastExpiry(expiry: Expiry | undefined, nowMs: number): number | undefined {
   if (expiry === undefined) return undefined;
   if ("ttlMs" in expiry) return parseTtl(expiry.ttlMs, nowMs);

@@ -40,7 +40,7 @@ export function withStoredJson(answer: string): string {
     const start = at + BEGIN.length;
     const end = endOfString(answer, start);
     written += answer.slice(copied, at) + JSON.parse(answer.slice(start, end));
-    // Behind the string stands the brace that ends its object.
+    // Skips the closing brace as well.
     copied = end + 1;
     at = answer.indexOf(BEGIN, copied);
   }
