@@ -20,7 +20,7 @@ program.parseAsync().catch((error: unknown) => {
  * Adds `completion SHELL`, which prints a script, and `complete`, which that script asks at each press of the
  * key. What the commands are called and take is read from the commands themselves.
  */
-export function addCompletion(program: Command, [asked]: readonly string[]): void {
+function addCompletion(program: Command, [asked]: readonly string[]): void {
   if (asked !== COMMAND && asked !== "complete") {
     program.command(`${COMMAND} <SHELL>`).description("prints a completion script for bash, zsh or fish");
     return;

@@ -11,6 +11,8 @@ import type {
 } from "../clients/typescript/src/index.js";
 import { whole } from "../src/admin/show.js";
 import { count as grouped } from "../src/errors.js";
+import { IDS_MAX } from "../src/memory/requests/id.js";
+import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { UsageError } from "./failure.js";
 import { print, seconds, short, tableOf } from "./output.js";
 import { type Common, connect, type In } from "./profile.js";
@@ -20,11 +22,6 @@ import { metadataGiven, textGiven } from "./values.js";
 function requestOf<Given extends In>({ url, profile, json, ...request }: Given) {
   return request;
 }
-
-/** Rows that the service gives at most in one page. */
-const PAGE_SIZE_MAX = 100;
-/** Memories that one call forgets by their ids. */
-const IDS_MAX = 256;
 
 interface Storing extends In, Pick<StoreRequest, StoreOption> {
   readonly file?: string;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import type { OnSecret, Recalld } from "../clients/typescript/src/index.js";
 import { count as grouped } from "../src/errors.js";
+import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { ProgressLine } from "../src/progress.js";
 import { EXIT, failureLine, UsageError } from "./failure.js";
 import { importFile, lineOf } from "./import/import-memories.js";
@@ -9,9 +10,6 @@ import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
 import { print, short } from "./output.js";
 import { connect, type In } from "./profile.js";
 import { openTarget, writeLines } from "./write-file.js";
-
-/** Names that are listed at a time. */
-const PAGE_SIZE = 100;
 
 interface AccountExport {
   /** Beginning of the names; all namespaces of the account when left out. */
@@ -38,7 +36,7 @@ async function* accountLines(
   const about = { prefix: prefix ?? "", exported_at: new Date().toISOString() };
   yield hashed(JSON.stringify({ format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, ...about }));
   let [namespaces, lines] = [0, 0];
-  for await (const { namespace } of server.namespaces({ prefix, pageSize: PAGE_SIZE })) {
+  for await (const { namespace } of server.namespaces({ prefix, pageSize: PAGE_SIZE_MAX })) {
     namespaces++;
     onNamespace();
     for await (const line of server.export({ namespace, includeVectors }).lines()) {

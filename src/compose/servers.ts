@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
@@ -27,8 +26,6 @@ export async function startServers(context: Context, options: ServersOptions) {
   const { config, readiness, logger, closers, telemetry, models } = context;
   const { memory } = options;
   const ending = new AbortController();
-  // One listener for each running call is no leak.
-  setMaxListeners(0, ending.signal);
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
   const { app, calls, connections, shares } = createApp({

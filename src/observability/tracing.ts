@@ -1,4 +1,4 @@
-import type { Context, Span, TextMapGetter } from "@opentelemetry/api";
+import type { Context, Span } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
 import type { BegunCall, CallStep, CallWatcher, StepTimer } from "../memory/ports/step-timer.js";
 import { VERSION } from "../version.js";
@@ -71,7 +71,7 @@ export async function openTracing(onTrouble: (message: string) => void) {
       const epochMs = Date.now() - performance.now();
       const now = () => epochMs + performance.now();
       const attributes = { "rpc.system.name": systemOf(protocol), "rpc.method": method };
-      const parent = propagator.extract(api.ROOT_CONTEXT, headers, HEADERS);
+      const parent = propagator.extract(api.ROOT_CONTEXT, headers, api.defaultTextMapGetter);
       const kind = api.SpanKind.SERVER;
       const span = tracer.startSpan(method, { kind, attributes, startTime: now() }, parent);
       const within = api.trace.setSpan(parent, span);
@@ -92,11 +92,6 @@ export async function openTracing(onTrouble: (message: string) => void) {
     },
   };
 }
-
-const HEADERS: TextMapGetter<BegunCall["headers"]> = {
-  keys: (headers) => Object.keys(headers),
-  get: (headers, name) => headers[name] as string | undefined,
-};
 
 async function loadLibrary(onTrouble: (message: string) => void) {
   const [api, core, resources, sdk, otlp] = await Promise.all([

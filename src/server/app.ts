@@ -78,7 +78,6 @@ export function createApp(options: AppOptions) {
     calls,
     rpcs: [...rpcs.values()],
     openBytesMax: OPEN_BODY_BYTES_MAX,
-    shutdownSignal,
     addOpen: (router) => {
       const contract = [MemoryService, AccountService];
       registerHealth(router, { readiness, services: contract, shutdownSignal: closing.signal });

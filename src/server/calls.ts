@@ -50,7 +50,8 @@ const QUEUES = new Map<string, keyof QueueShares>([
   [nameOf(MemoryService.method.recall), "query"],
 ]);
 
-const SIGN_UP = nameOf(AccountService.method.signUp);
+/** RPC that needs no key. */
+export const SIGN_UP = nameOf(AccountService.method.signUp);
 
 /** All calls of a server. Each is opened, begun when its headers are known, and ended once. */
 export class Calls {

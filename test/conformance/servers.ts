@@ -54,7 +54,6 @@ export async function openRecalld(registry: FileRegistry): Promise<Servers> {
     rpcs: [],
     addOpen: (router) => addConformanceService(router, registry),
     openBytesMax: BODY_BYTES_MAX,
-    shutdownSignal: new AbortController().signal,
     calls,
     registry,
   });

@@ -137,14 +137,10 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
-/** Beginnings of other paths that look at no key. */
-const OPEN_PATHS = ["/grpc.health.", "/grpc.reflection.", "/signup", "/recalld.v1.AccountService/SignUp"];
-
 /** True if a request is served without looking at its key. */
-function isOpen({ is404, method, url, raw, routeOptions: { config } }: FastifyRequest): boolean {
+function isOpen({ is404, method, raw, routeOptions: { config } }: FastifyRequest): boolean {
   if (is404 || method === "OPTIONS" || config.open === true) return true;
-  if (config.open === "without a session") return raw.portalSession === undefined;
-  return OPEN_PATHS.some((path) => url.startsWith(path));
+  return config.open === "without a session" && raw.portalSession === undefined;
 }
 
 declare module "fastify" {

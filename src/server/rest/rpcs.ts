@@ -11,7 +11,7 @@ import { invalid } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import { readBody, readMessage, readQuery } from "../body.js";
 import type { Call } from "../call.js";
-import type { Calls } from "../calls.js";
+import { type Calls, SIGN_UP } from "../calls.js";
 import { fieldOf, JSON_OPTIONS, readJson, readLongJson } from "../json.js";
 import { LONG_BYTES, shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
@@ -46,7 +46,8 @@ export function addRest(
     };
     const { method: verb, url, rpc: name } = route;
     const streams = form !== undefined;
-    serve(app, { method: verb, url, name, streams, credential: "either", takes: TYPES[verb], answer }, calls);
+    const credential = name === SIGN_UP ? undefined : "either";
+    serve(app, { method: verb, url, name, streams, credential, takes: TYPES[verb], answer }, calls);
   }
 }
 

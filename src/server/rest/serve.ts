@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly protocol?: Protocol;
   readonly streams?: boolean;
   /** Which of a request's credentials is checked. None if left out: the request then counts as one without a key. */
-  readonly credential?: Call["credential"];
+  readonly credential?: Call["credential"] | undefined;
   /** Types of body that are read; left out where none is. */
   readonly takes?: readonly string[] | undefined;
   /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */

@@ -18,12 +18,12 @@ import {
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod, RouteOptions } from "fastify";
 import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import { type Messages, readMessage, readMessages, readQueried } from "../body.js";
 import type { Call, Protocol } from "../call.js";
-import type { Calls } from "../calls.js";
+import { type Calls, SIGN_UP } from "../calls.js";
 import { encodingOf, unsupported } from "../content-type.js";
 import { errorBody, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
@@ -55,8 +55,6 @@ export interface RpcOptions {
   addOpen(router: ConnectRouter): void;
   /** Maximum size of a request to an open service. */
   readonly openBytesMax: number;
-  /** Aborted when the calls that still run must end. */
-  readonly shutdownSignal: AbortSignal;
   /** Types that JSON may have in an Any. */
   readonly registry?: Registry;
 }
@@ -88,16 +86,18 @@ async function* readStream(empty: AsyncIterable<Message>, call: Call, { body, ..
 
 /** Mounts the RPCs at their own paths, for Connect, gRPC and gRPC-Web. */
 export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
-  const { calls, rpcs, shutdownSignal, openBytesMax } = options;
-  const methodsAt = new Map<string, string[]>();
+  const { calls, rpcs, openBytesMax } = options;
+  const routes = new Map<string, Pick<RouteOptions, "method" | "config">>();
   const connectOptions: Parameters<typeof fastifyConnectPlugin>[1] = {
     routes: (router) => {
       for (const rpc of rpcs) router.rpc(rpc.descriptor, implementation(rpc, calls));
       options.addOpen(router);
       for (const [i, handler] of router.handlers.entries()) {
+        const isReported = i < rpcs.length;
         const bytesMax = rpcs[i]?.bytesMax ?? openBytesMax;
-        router.handlers[i] = withCall(handler, { calls, bytesMax, isReported: i < rpcs.length });
-        methodsAt.set(handler.requestPath, handler.allowedMethods);
+        router.handlers[i] = withCall(handler, { calls, bytesMax, isReported });
+        const open = !isReported || nameOf(handler.method) === SIGN_UP;
+        routes.set(handler.requestPath, { method: handler.allowedMethods, config: { open } });
       }
     },
     contextValues: (request) => createContextValues().set(requestKey, request),
@@ -117,13 +117,12 @@ export function mountRpcs(app: FastifyInstance, options: RpcOptions): void {
       // Connect has an answer's JSON encoded by this.
       ...{ textEncoder: { encode: (json: string) => UTF8.encode(withStoredJson(json)) } },
     },
-    shutdownSignal,
   };
   app.register((instance, _options, done) => {
     // Connect's plugin asks for a route for every method that Node can read: a tenth of the start. Those that an RPC
     // does not have are answered as at any other path.
     instance.all = ((url: string, _: object, handler: RouteHandlerMethod) =>
-      instance.route({ method: methodsAt.get(url) as string[], url, handler })) as typeof instance.all;
+      instance.route({ ...(routes.get(url) as RouteOptions), url, handler })) as typeof instance.all;
     fastifyConnectPlugin(instance, connectOptions, done);
   });
 }

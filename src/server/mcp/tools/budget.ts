@@ -1,3 +1,4 @@
+import { PAGE_SIZE_MAX } from "../../../memory/requests/page.js";
 import type { Json } from "./tool.js";
 
 /** Characters of ASCII that count as one token. Prose has about four, ids and JSON about three. */
@@ -19,6 +20,12 @@ export function tokensOf(text: string): number {
     else others += 1;
   }
   return Math.ceil(plain / CHARACTERS_PER_TOKEN) + others;
+}
+
+/** Rows of a page that have room in a budget. What is no page size stays: the RPC says what is wrong with it. */
+export function pageSizeIn(tokensMax: number, tokensEach: number, asked: unknown): unknown {
+  if (!Number.isInteger(asked) || Number(asked) > PAGE_SIZE_MAX) return asked;
+  return Math.min(Number(asked), Math.floor(tokensMax / tokensEach));
 }
 
 /** A memory that an answer may show. */

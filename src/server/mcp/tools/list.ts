@@ -1,5 +1,5 @@
 import { PAGE_SIZE_MAX } from "../../../memory/requests/page.js";
-import { fitInto } from "./budget.js";
+import { fitInto, pageSizeIn } from "./budget.js";
 import { memoriesSchema, noteOn, shown } from "./memories.js";
 import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
 
@@ -28,10 +28,7 @@ export const list: Tool = {
   writes: false,
   repeats: true,
   async run({ given, namespace, tokensMax, ask }) {
-    const { page_size: asked = PAGE_SIZE } = given;
-    const isServed = Number.isInteger(asked) && Number(asked) <= PAGE_SIZE_MAX;
-    // The RPC says what is wrong with any other.
-    const page_size = isServed ? Math.min(Number(asked), Math.floor(tokensMax / TOKENS_EACH)) : asked;
+    const page_size = pageSizeIn(tokensMax, TOKENS_EACH, given.page_size ?? PAGE_SIZE);
     const page =
       given.ids === undefined
         ? await ask("ListMemories", { ...given, page_size, namespace })

@@ -1,4 +1,5 @@
 import { PAGE_SIZE_MAX } from "../../../memory/requests/page.js";
+import { pageSizeIn } from "./budget.js";
 import { type Json, type Tool, text } from "./tool.js";
 
 export const namespaces: Tool = {
@@ -18,14 +19,11 @@ export const namespaces: Tool = {
   writes: false,
   repeats: true,
   async run({ given, tokensMax, fixed, ask }) {
-    const { prefix = "", page_size: asked = PAGE_SIZE } = given;
+    const { prefix = "" } = given;
     // The one namespace of a connection is the first of those that begin with its name. The RPC says what is wrong with
     // a prefix that is no text.
     const one = { ...given, prefix: typeof prefix === "string" ? fixed : prefix, page_size: 1 };
-    const most = Math.max(1, Math.min(PAGE_SIZE, Math.floor(tokensMax / TOKENS_EACH)));
-    // The RPC says what is wrong with any other.
-    const page_size =
-      Number.isInteger(asked) && Number(asked) <= PAGE_SIZE_MAX ? Math.min(Number(asked), most) : asked;
+    const page_size = pageSizeIn(tokensMax, TOKENS_EACH, given.page_size ?? PAGE_SIZE_MAX);
     const page = await ask("ListNamespaces", fixed === undefined ? { ...given, page_size } : one);
     const { namespaces: found, next_page_token } = page as { namespaces: Json[]; next_page_token: string };
     if (fixed === undefined) {
@@ -40,7 +38,5 @@ function shown({ namespace, memories }: Json): Json {
   return { namespace, memories };
 }
 
-/** Namespaces of a page, unless the model asks for fewer. */
-const PAGE_SIZE = 100;
 /** Tokens of one namespace whose name is as long as most; the longest takes some ninety. */
 const TOKENS_EACH = 60;
