@@ -142,13 +142,17 @@ export class Call {
     return this.principal === undefined ? `address ${this.network}` : `account ${this.principal.accountId}`;
   }
 
-  /** Aborted when nobody waits for the answer any more. */
-  get signal(): AbortSignal {
+  /** Ends the call's work: aborted when nobody waits for the answer any more. */
+  get controller(): AbortController {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.abortReason !== undefined) this.#controller.abort(this.abortReason);
     }
-    return this.#controller.signal;
+    return this.#controller;
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
   }
 
   /** Ends the call: its client has gone, its time is over, or the server stops. */

@@ -109,7 +109,7 @@ quickly(
     const { ports, charges } = await heavyService(MEMORIES, 20_000);
     const stopping = new AbortController();
     const begunMs = performance.now();
-    const request = { caller: CALLER, query: "#", namespace: "heavy", topK: 20, signal: stopping.signal };
+    const request = { caller: CALLER, query: "#", namespace: "heavy", topK: 20, controller: stopping };
     const recalling = recall(ports, request).catch((error) => error);
     await sleep(30);
     stopping.abort(new Error("too late"));
@@ -117,7 +117,7 @@ quickly(
     const tookMs = performance.now() - begunMs;
     expect(charges).toEqual({ charged: 1, refunded: 1, counted: 0 });
     const whole = performance.now();
-    await recall(ports, { ...request, signal: new AbortController().signal });
+    await recall(ports, { ...request, controller: new AbortController() });
     expect(tookMs).toBeLessThan((performance.now() - whole) / 2);
   },
   120_000,

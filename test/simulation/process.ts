@@ -80,24 +80,24 @@ export class Process implements Client {
   }
 
   store(caller: Caller, request: Omit<StoreRequest, "caller">) {
-    return this.#call((domain, signal) => store(domain, { caller, ...request, signal }));
+    return this.#call((domain, controller) => store(domain, { caller, ...request, controller }));
   }
 
   storeBatch(caller: Caller, request: Omit<StoreBatchRequest, "caller">) {
-    return this.#call((domain, signal) => storeBatch(domain, { caller, ...request, signal }));
+    return this.#call((domain, controller) => storeBatch(domain, { caller, ...request, controller }));
   }
 
   updateMemory(caller: Caller, request: Omit<UpdateRequest, "caller">) {
-    return this.#call((domain, signal) => updateMemory(domain, { caller, ...request, signal }));
+    return this.#call((domain, controller) => updateMemory(domain, { caller, ...request, controller }));
   }
 
   recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow) {
     const request = { caller, query: "text", namespace, topK: 20, ...how };
-    return this.#call((domain, signal) => recall(domain, { ...request, signal }));
+    return this.#call((domain, controller) => recall(domain, { ...request, controller }));
   }
 
   deleteMemories(caller: Caller, request: Omit<ChangingRequest, "caller">) {
-    return this.#call((domain, signal) => deleteMemories(domain, { caller, ...request, signal }));
+    return this.#call((domain, { signal }) => deleteMemories(domain, { caller, ...request, signal }));
   }
 
   deleteMemory(caller: Caller, request: { namespace: string; id: string }) {
@@ -126,22 +126,21 @@ export class Process implements Client {
   }
 
   /** Makes one call as its caller sees it: it fails when the process dies or takes too long. */
-  async #call<T>(work: (domain: Domain, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const stop = new AbortController();
+  async #call<T>(work: (domain: Domain, controller: AbortController) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
     const { time } = this.db;
     const timeout = async () => {
       await time.sleep(CALL_TIMEOUT_MS);
       await time.awake(this);
-      stop.abort(new Error("the call took too long"));
+      const late = new Error("the call took too long");
+      controller.abort(late);
+      throw late;
     };
     const broken = new Promise<never>((_, reject) => {
       this.#dying.add(() => reject(new Error("the connection broke")));
-      stop.signal.addEventListener("abort", () => reject(stop.signal.reason));
     });
-    void timeout();
-    const working = this.#domain.then((domain) => work(domain, stop.signal));
-    working.catch(() => {});
-    return Promise.race([working, broken]);
+    const working = this.#domain.then((domain) => work(domain, controller));
+    return Promise.race([working, broken, timeout()]);
   }
 
   /** Starts as the program does, and again when the database fails. */

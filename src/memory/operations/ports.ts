@@ -42,7 +42,8 @@ export interface ChangingRequest extends SelectingRequest {
 
 /** Request that costs calls. */
 export interface PaidRequest extends NamespaceRequest {
-  readonly signal?: AbortSignal | undefined;
+  /** Ends the work: aborted when the caller stops waiting, and by the operation itself if the charge is refused. */
+  readonly controller?: AbortController | undefined;
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
   readonly timer?: StepTimer<CallStep> | undefined;

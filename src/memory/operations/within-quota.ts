@@ -20,28 +20,22 @@ interface Charge {
  */
 export async function withinQuota<T>(
   { quota }: Ports,
-  { caller, timer = NO_TIMINGS, signal }: Omit<PaidRequest, "namespace">,
+  { caller, timer = NO_TIMINGS, controller = new AbortController() }: Omit<PaidRequest, "namespace">,
   { calls, kept = () => 0 }: Charge,
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const either = new AbortController();
+  const { signal } = controller;
   // Each text of a batch listens, which is no leak.
-  if (calls > 1) setMaxListeners(0, either.signal);
+  if (calls > 1) setMaxListeners(0, signal);
   const paid = timer.time("charge", () => quota.charge(caller, calls));
-  paid.catch((reason) => either.abort(reason));
-  // `AbortSignal.any` costs several times as much, for each call.
-  const follow = () => either.abort(signal?.reason);
-  if (signal?.aborted) follow();
-  else signal?.addEventListener("abort", follow);
+  paid.catch((reason) => controller.abort(reason));
   try {
-    return await work({ paid, signal: either.signal });
+    return await work({ paid, signal });
   } catch (error) {
     // If the charge was refused, that error is the answer, whatever the aborted work threw.
     await paid;
     const refunded = calls - kept();
     if (refunded > 0) await timer.time("refund", () => quota.refund(caller, refunded));
     throw error;
-  } finally {
-    signal?.removeEventListener("abort", follow);
   }
 }

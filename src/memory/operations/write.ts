@@ -190,7 +190,7 @@ class Writer<A> {
 
   async run(): Promise<Written<A>> {
     const { request, findStored } = this.batch;
-    const { caller, signal } = request;
+    const { caller, controller } = request;
     const { quota } = this.ports;
     const [timer, items] = [this.#timer, this.#items];
     const stored = this.attempt?.isFirst === false ? await findStored?.(this.attempt) : undefined;
@@ -208,7 +208,7 @@ class Writer<A> {
       throw findStored === undefined ? first.error : errorOfItem("memories[0]", first.error);
     };
     const calls = left.filter(({ text }) => text !== undefined).length;
-    if (calls === 0) await work({ signal });
+    if (calls === 0) await work({ signal: controller?.signal });
     else {
       await withinQuota(this.ports, request, { calls, kept: () => this.#paid.length }, work);
       const unpaid = calls - this.#paid.length;

@@ -117,7 +117,7 @@ export function memoryService(
       // Written out: in V8 of Node 20, each property behind a spread object takes 2 us.
       const request = {
         caller: call.caller,
-        signal: call.signal,
+        controller: call.controller,
         deadlineMs: call.deadlineMs,
         timer: call.timer,
         namespace,
@@ -249,6 +249,6 @@ function tellReplayed(call: Call, replayed: boolean): void {
   if (replayed) call.setHeader("idempotent-replayed", "true");
 }
 
-function common({ caller, signal, deadlineMs, timer }: Call) {
-  return { caller, signal, deadlineMs, timer };
+function common({ caller, controller, signal, deadlineMs, timer }: Call) {
+  return { caller, controller, signal, deadlineMs, timer };
 }
