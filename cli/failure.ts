@@ -40,6 +40,15 @@ export class UsageError extends Error {
   }
 }
 
+/** Does what fails through what the user gave. @throws UsageError that says what is wrong, and the error's reason */
+export function orUsageError<T>(what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(`${what}: ${messageOf(error)}`);
+  }
+}
+
 /** Names of fields whose option has another name than theirs with dashes. */
 const OPTIONS: Readonly<Record<string, string>> = {
   query: "QUERY",

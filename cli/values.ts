@@ -4,7 +4,7 @@ import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
 import { firstBroken } from "../src/lines.js";
 import { checkNothingIsLost } from "../src/server/json-text.js";
-import { UsageError } from "./failure.js";
+import { orUsageError, UsageError } from "./failure.js";
 import { lostIn, parseForeignJson } from "./import/readers/json.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
@@ -15,10 +15,10 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
  * @throws UsageError if it is none, has a key twice, or if a number in it would come back as another.
  */
 function jsonGiven(option: string, json: string): Json {
-  const value = parsed(option, json);
+  const value = orUsageError(`${option} is not JSON`, () => parseForeignJson(json));
   const lost = lostIn(value);
   if (lost === undefined) {
-    refuseTwice(option, json);
+    orUsageError(option, () => checkNothingIsLost(json));
     return value as Json;
   }
   const number = Number(lost);
@@ -27,22 +27,6 @@ function jsonGiven(option: string, json: string): Json {
       ? `${option} has the number ${lost}, which would come back as ${number}; give it as a string`
       : `${option} has the number ${lost}, which is not finite`,
   );
-}
-
-function refuseTwice(option: string, json: string): void {
-  try {
-    checkNothingIsLost(json);
-  } catch (error) {
-    throw new UsageError(`${option}: ${(error as Error).message}`);
-  }
-}
-
-function parsed(option: string, json: string): unknown {
-  try {
-    return parseForeignJson(json);
-  } catch (error) {
-    throw new UsageError(`${option} is not JSON: ${(error as Error).message}`);
-  }
 }
 
 export function filterGiven(json: string): Metadata {
@@ -92,21 +76,16 @@ export function numberOf(option: string) {
  */
 export async function textGiven(given: readonly string[], file: string | undefined): Promise<string> {
   if (given.length > 0 && file !== undefined) throw new UsageError("give a text or --file, not both");
-  if (file !== undefined && file !== "-") return decoded(read(file), file);
+  if (file !== undefined && file !== "-") {
+    const bytes = orUsageError(`--file ${file} cannot be read`, () => readFileSync(file));
+    return decoded(bytes, file);
+  }
   const text = given.join(" ");
   if (given.length > 0 && text !== "-") return text;
   if (file === undefined && given.length === 0 && process.stdin.isTTY === true) {
     throw new UsageError("give a text, --file, or pipe one in");
   }
   return decoded(await readAll(process.stdin), "the standard input").replace(/\r?\n$/, "");
-}
-
-function read(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new UsageError(`--file ${file} cannot be read: ${(error as Error).message}`);
-  }
 }
 
 /** Decodes a text, without the mark that some programs put at its beginning. */

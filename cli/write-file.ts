@@ -15,7 +15,7 @@ import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { finished, pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { UsageError } from "./failure.js";
+import { orUsageError, UsageError } from "./failure.js";
 
 /** Links that are followed, as the system does. */
 const LINKS_MAX = 40;
@@ -94,15 +94,12 @@ export function openTarget(file: string): Target {
   const old = statSync(path, { throwIfNoEntry: false });
   const isWhole = old === undefined || old.isFile();
   const written = isWhole ? `${path}.${process.pid}.part` : path;
-  let fd: number;
-  try {
+  const fd = orUsageError(`--file ${file} cannot be written`, () => {
     if (old?.isDirectory()) throw new Error("it is a folder");
     // The draft may be made although the old file is protected.
     if (old?.isFile()) closeSync(openSync(path, "r+"));
-    fd = openSync(written, "w", old?.isFile() ? old.mode & 0o777 : 0o666);
-  } catch (error) {
-    throw new UsageError(`--file ${file} cannot be written: ${(error as Error).message}`);
-  }
+    return openSync(written, "w", old?.isFile() ? old.mode & 0o777 : 0o666);
+  });
   const stream = createWriteStream("", { fd, flush: isWhole });
   const ignoreSignals = () => {
     for (const signal of SIGNALS) process.off(signal, onSignal);

@@ -6,9 +6,9 @@ import { show, whole } from "./admin/show.js";
 import { openAdminClient } from "./compose/admin-client.js";
 import { modelOf } from "./compose/models.js";
 import { openIndexFiles, openStorage } from "./compose/storage.js";
-import { type Config, ConfigError, loadConfig } from "./config/config.js";
+import { type Config, ConfigError, linesOnFailure, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
-import { count, failedPrecondition, MemoryError } from "./errors.js";
+import { count, failedPrecondition } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
@@ -191,14 +191,6 @@ function fail(code: number, lines: readonly unknown[]): never {
 
 endWithReader();
 program.parseAsync().catch((error: unknown) => {
-  if (error instanceof ConfigError) {
-    fail(
-      EXIT.notUnderstood,
-      error.problems.map((problem) => `recalld-admin: ${problem}`),
-    );
-  }
-  fail(
-    exitCodeOf(error),
-    error instanceof MemoryError ? [`recalld-admin: ${error.message}`] : ["recalld-admin:", error],
-  );
+  const code = error instanceof ConfigError ? EXIT.notUnderstood : exitCodeOf(error);
+  fail(code, linesOnFailure("recalld-admin", error));
 });

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { commandLine, endWithReader } from "./admin/command-line.js";
 import { modelOf } from "./compose/models.js";
-import { type Config, ConfigError, loadConfig } from "./config/config.js";
+import { type Config, linesOnFailure, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
 import { describeConvention } from "./embedding/models/find-convention.js";
 import {
@@ -178,13 +178,8 @@ function checkFiles({ manifest, damaged }: ModelSummary): boolean {
   return damaged.length === 0;
 }
 
-function fail(lines: readonly unknown[]): never {
-  for (const line of lines) console.error(line);
-  process.exit(1);
-}
-
 endWithReader();
 program.parseAsync().catch((error: unknown) => {
-  if (error instanceof ConfigError) fail(error.problems.map((problem) => `recalld: ${problem}`));
-  fail(error instanceof MemoryError ? [`recalld: ${error.message}`] : ["recalld:", error]);
+  for (const line of linesOnFailure("recalld", error)) console.error(line);
+  process.exit(1);
 });

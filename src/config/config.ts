@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import { MemoryError } from "../errors.js";
 import { didYouMean } from "../suggest.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -143,6 +144,12 @@ export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join("\n"));
   }
+}
+
+/** Lines about what has ended a program: what the operator can mend, or a fault with its stack. */
+export function linesOnFailure(program: string, error: unknown): readonly unknown[] {
+  if (error instanceof ConfigError) return error.problems.map((problem) => `${program}: ${problem}`);
+  return error instanceof MemoryError ? [`${program}: ${error.message}`] : [`${program}:`, error];
 }
 
 /** Reads the settings. An empty variable counts as absent. @throws ConfigError with every problem at once. */

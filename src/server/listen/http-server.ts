@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition } from "../../errors.js";
 import { capTimeouts } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
 import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
@@ -54,12 +54,10 @@ export async function listen(
     return tls === undefined ? address : address.replace(/^http:/, "https:");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE")
-      throw new MemoryError("failed_precondition", `${setting} ${port} on ${host} is in use`);
-    if (code === "EACCES")
-      throw new MemoryError("failed_precondition", `${setting} ${port} on ${host} needs privileges`);
+    if (code === "EADDRINUSE") throw failedPrecondition(`${setting} ${port} on ${host} is in use`);
+    if (code === "EACCES") throw failedPrecondition(`${setting} ${port} on ${host} needs privileges`);
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-      throw new MemoryError("failed_precondition", `HOST ${host} is not an address of this machine`);
+      throw failedPrecondition(`HOST ${host} is not an address of this machine`);
     }
     throw error;
   }

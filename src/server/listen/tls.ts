@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { every } from "../../concurrency/every.js";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition } from "../../errors.js";
 
 /** Time between two looks at the files, after which a renewed certificate is served. */
 export const RENEWAL_LOOK_MS = 5_000;
@@ -93,7 +93,9 @@ async function readSetting(setting: string, file: string): Promise<Buffer> {
       EACCES: "this user may not read it",
       EISDIR: "it is a folder",
     };
-    throw wrong(`${setting} ${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}`);
+    throw failedPrecondition(
+      `${setting} ${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}`,
+    );
   });
 }
 
@@ -101,10 +103,6 @@ function parse(otherwise: string, make: () => unknown): void {
   try {
     make();
   } catch (error) {
-    throw wrong(otherwise, error);
+    throw failedPrecondition(otherwise, { cause: error });
   }
-}
-
-function wrong(message: string, cause?: unknown): MemoryError {
-  return new MemoryError("failed_precondition", message, { cause });
 }
