@@ -66,7 +66,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
 }
 
 async function start(config: Config, options: ServiceOptions & { closers: Closers }) {
-  const { logger, closers } = options;
+  const { logger, closers, stopping } = options;
   const tls = await openCertificate(config, options);
   const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry({
@@ -88,7 +88,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   let calls = { running: 0 };
   const { systemRecords } = storage;
   const running = () => calls.running;
-  const { modelVersions, first } = await openModelVersions(context, { systemRecords, running });
+  const { modelVersions, first } = await openModelVersions(context, { systemRecords, running, stopping });
   const counting = openCounting(context, storage);
   const memory = openMemory(context, {
     storage,
@@ -135,11 +135,11 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,
-    stopping: options.stopping,
+    stopping,
     onProgress: (done, total) => logger.debug({ done, total }, "warming"),
     onTrouble: warn(context)("index", "no namespace is opened ahead"),
   });
-  if (!options.stopping.aborted) readiness.start();
+  if (!stopping.aborted) readiness.start();
   const { model, convention } = first;
   return { address: own, metricsAddress, model, convention, shutdown };
 }

@@ -27,15 +27,22 @@ async function main(): Promise<void> {
     }
     firstMs = performance.now();
     stopping.abort();
-    opening
-      .then((service) => service.close({ noticeMs, force: force.signal }))
-      .then(() => exit(0))
-      .catch(fail);
+    const close = (service: Service) =>
+      service
+        .close({ noticeMs, force: force.signal })
+        .then(() => exit(0))
+        .catch(fail);
+    // What becomes of a start that fails stands below.
+    opening.then(close, () => {});
   };
   // Set first, and for every repeat: process 1 of a container has no default that would end it.
   process.on("SIGTERM", () => stop(config.drainNoticeMs));
   process.on("SIGINT", () => stop(Math.min(config.drainNoticeMs, INTERRUPT_NOTICE_MS)));
-  const service = await opening;
+  const service = await opening.catch((error) => {
+    // A start that a signal has ended has closed what it had opened.
+    if (error === stopping.signal.reason) return exit(0);
+    throw error;
+  });
   if (!stopping.signal.aborted) console.log(banner(config, service));
 }
 

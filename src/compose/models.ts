@@ -14,10 +14,19 @@ import { type Context, warn } from "./context.js";
 
 type Waiting = ReturnType<OpenEmbedder["waiting"]>;
 
-/** Opens the model that the database is pinned to; for an empty database, the one that is set. */
+/**
+ * Opens the model that the database is pinned to; for an empty database, the one that is set.
+ *
+ * @param stopping aborted when the program is to end, which a download would hold up for as long as it takes
+ * @throws the reason of `stopping`, if that ends a download
+ */
 export async function openModelVersions(
   context: Context,
-  { systemRecords, running }: { systemRecords: SystemRecords; running(): number },
+  {
+    systemRecords,
+    running,
+    stopping,
+  }: { systemRecords: SystemRecords; running(): number; stopping: AbortSignal },
 ): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
   const { config, logger, closers } = context;
   let present = () => "";
@@ -28,6 +37,7 @@ export async function openModelVersions(
     revision: models.at(-1)?.model.revision,
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
     isAlone: () => running() <= 1,
+    signal: stopping,
     servers,
   });
   closers.push(() => first.close());
@@ -94,7 +104,7 @@ async function openModel(
     model,
     servers,
     ...options
-  }: Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings"> & {
+  }: Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings" | "signal"> & {
     servers: ReturnType<typeof watchServers>;
   },
 ): Promise<OpenEmbedder> {

@@ -260,6 +260,25 @@ describe("npm run model", () => {
 });
 
 describe("the server", () => {
+  it("ends a download at SIGTERM, and what it had opened", async () => {
+    const { env, dataDir } = setUp();
+    const downloading = new Promise<void>((resolve) => {
+      hub.disturb = ({ path }, response, content) => {
+        if (!path.endsWith(WEIGHTS) || !response.req.url?.startsWith("/elsewhere")) return false;
+        response.writeHead(200, { "content-length": content?.length }).write(content?.subarray(0, 1_000_000));
+        resolve();
+        return true;
+      };
+    });
+    const settings = { ...env, MODEL: GOOD, PORT: "0" };
+    const { child, ended } = watched(spawn(process.execPath, [program("main")], { env: settings }));
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await downloading;
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, stdout: "" });
+    expect(existsSync(join(dataDir, "owner"))).toBe(false);
+  });
+
   it("downloads the model that MODEL names, says how it reads it, and keeps to that", async () => {
     const { env, dataDir } = setUp();
     const server = await startServer({ dataDir, env: { ...env, MODEL: "some/e5" } });

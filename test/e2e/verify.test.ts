@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -64,12 +64,14 @@ describe("verify and compact", () => {
     expect(bytesIn(dataDir).some((bytes) => bytes.includes("to be kept"))).toBe(true);
   });
 
-  it("leave nothing of a compaction that was killed", async () => {
+  it("leave nothing of a compaction that was killed, nor of a restore", async () => {
     const dataDir = newDataDir();
     await storeAndForget(dataDir, {});
     writeFileSync(join(dataDir, "compact-recalld.mdb"), SECRET);
+    mkdirSync(join(dataDir, "restoring-abc"));
+    writeFileSync(join(dataDir, "restoring-abc", "recalld.mdb"), SECRET);
     const server = await startServer({ dataDir });
-    expect(readdirSync(dataDir)).not.toContain("compact-recalld.mdb");
+    expect(readdirSync(dataDir).filter((name) => /^(compact|restoring)-/.test(name))).toEqual([]);
     await server.stop();
   });
 

@@ -189,7 +189,7 @@ describe("pulling a model", () => {
   });
 
   it("removes what killed transfers have left, and not what another one is writing", async () => {
-    const { folder, pull } = await setUp();
+    const { folder, place, pull } = await setUp();
     await mkdir(join(folder, "onnx"), { recursive: true });
     const [left, live] = ["onnx/model_quantized.onnx.tmp.1.a", "onnx/model_quantized.onnx.tmp.2.b"];
     for (const file of [left, live]) await writeFile(join(folder, file), "part");
@@ -198,6 +198,11 @@ describe("pulling a model", () => {
     await pull();
     expect(existsSync(join(folder, left))).toBe(false);
     expect(existsSync(join(folder, live))).toBe(true);
+    // That one was killed, too, and no file is missing any more.
+    await utimes(join(folder, live), then, then);
+    const embedder = await openEmbedder({ ...place, workers: 1 });
+    await embedder.close();
+    expect(existsSync(join(folder, live))).toBe(false);
   });
 
   it("of weights that lie in files of their own brings those too", async () => {

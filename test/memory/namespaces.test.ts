@@ -4,6 +4,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { unavailable } from "../../src/errors.js";
+import { drop } from "../../src/memory/erasure/drop.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
@@ -71,6 +72,25 @@ it("a sweep of its files does not count as a use of an open namespace", async ()
   expect(used).toHaveBeenCalledTimes(1);
   await domain.size("a");
   expect(used).toHaveBeenCalledTimes(2);
+});
+
+it("the use of a namespace that another process drops meanwhile is forgotten, however late it is noted", async () => {
+  const service = await open();
+  await service.write("a", memories(3));
+  const [here, there] = [service.domain(), service.domain()];
+  const { recent } = service.storage;
+  const { opened: dropped, open: onDropped } = gate();
+  const touch = recent.touch.bind(recent);
+  vi.spyOn(recent, "touch").mockImplementation(async (...given) => {
+    await dropped;
+    await touch(...given);
+  });
+  await here.size("a");
+  expect(await drop(there.ports, scopeOf("a"), { force: true })).toBe(3);
+  await there.namespaces.close();
+  onDropped();
+  await here.namespaces.close();
+  expect(await recent.list(10)).toEqual([]);
 });
 
 describe("the memory budget", () => {

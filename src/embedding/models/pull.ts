@@ -42,6 +42,8 @@ export interface ModelPlace {
   readonly hub?: string | undefined;
   /** Receives the progress of a download; a bar on stderr when left out. */
   readonly progress?: ProgressBar | undefined;
+  /** Aborted when nobody waits for a download any more: it ends with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -51,11 +53,11 @@ export interface ModelPlace {
  * @throws MemoryError that says what to do.
  */
 export async function pullModel(place: ModelPlace, folder: string): Promise<void> {
-  const { model, hub = HUB, progress = progressBar(process.stderr) } = place;
+  const { model, hub = HUB, progress = progressBar(process.stderr), signal } = place;
   try {
     await removeAbandoned(folder);
     const lacking = new Set(await missingFiles(folder));
-    const manifest = await pullDescription({ model, hub, folder });
+    const manifest = await pullDescription({ model, hub, folder, signal });
     let loads = true;
     await load({ ...place, hub, progress }, manifest).catch(async (error) => {
       // If all files have come, what loads the model says why it does not load.
@@ -64,6 +66,7 @@ export async function pullModel(place: ModelPlace, folder: string): Promise<void
     });
     await note(folder, { manifest, lacking, loads });
   } catch (error) {
+    signal?.throwIfAborted();
     throw refusal(error, { model, folder, hub });
   } finally {
     progress.end();
@@ -71,13 +74,19 @@ export async function pullModel(place: ModelPlace, folder: string): Promise<void
 }
 
 /** Fetches the files that describe a model, and pins the commit that all files come from. */
-async function pullDescription({ model, hub, folder }: { model: string; hub: string; folder: string }) {
+async function pullDescription({
+  model,
+  hub,
+  folder,
+  signal,
+}: { hub: string; folder: string } & Pick<ModelPlace, "model" | "signal">) {
   let manifest: ModelManifest = (await readManifest(folder)) ?? { model, hub, files: {} };
   for (const file of ["config.json", ...OPTIONAL_FILES]) {
     const path = join(folder, file);
     if (existsSync(path)) continue;
     const url = `${hub}/${model}/resolve/${manifest.commit ?? "main"}/${file}`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(SMALL_TIMEOUT_MS) });
+    const timeout = AbortSignal.timeout(SMALL_TIMEOUT_MS);
+    const response = await fetch(url, { signal: signal ? AbortSignal.any([timeout, signal]) : timeout });
     const content = new Uint8Array(await response.arrayBuffer());
     // The hub answers 401 for what does not exist, so that it does not reveal what is private.
     const isThere = ![401, 403, 404].includes(response.status);
@@ -109,7 +118,7 @@ function isJson(content: Uint8Array): boolean {
 
 /** Has a thread load the model: to open a session takes seconds, and a full disk ends the thread. */
 async function load(
-  { model, modelsDir, hub, progress }: ModelPlace & { hub: string; progress: ProgressBar },
+  { model, modelsDir, hub, progress, signal }: ModelPlace & { hub: string; progress: ProgressBar },
   { commit: revision = "main" }: ModelManifest,
 ): Promise<void> {
   const worker = new WorkerClient<PullHandlers>({
@@ -119,9 +128,13 @@ async function load(
   const { port1, port2 } = new MessageChannel();
   port1.on("message", (each) => progress.report(each));
   const message = { model, modelsDir, hub, revision, progress: port2 };
+  const end = () => void worker.close();
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", end);
   try {
     await worker.call("load", message, { transfer: [port2] });
   } finally {
+    signal?.removeEventListener("abort", end);
     await worker.close();
     port1.close();
   }
@@ -148,10 +161,14 @@ async function note(
   await writeManifest(folder, { ...manifest, files });
 }
 
-/** Notes the hashes of a model that loads, in case its download was killed after the last file had come. */
+/**
+ * Notes the hashes of a model that loads, in case its download was killed after the last file had come, and removes what
+ * killed ones have left.
+ */
 export async function noteUnfinished(folder: string): Promise<void> {
   const manifest = await readManifest(folder);
   if (manifest === undefined) return;
+  await removeAbandoned(folder);
   const isNoted = (file: string) => manifest.files[file] !== undefined;
   if (!(await requiredFiles(folder)).every(isNoted))
     await note(folder, { manifest, lacking: new Set(), loads: true });

@@ -7,7 +7,7 @@ import type { Replica } from "./replica.js";
 /** Interval of recording that a namespace is in use. */
 const TOUCH_MS = 600_000;
 
-export interface MaintenanceOptions extends Pick<DomainPorts, "indexes" | "recent" | "clock"> {
+export interface MaintenanceOptions extends Pick<DomainPorts, "indexes" | "names" | "recent" | "clock"> {
   /** Called with failures; the work is tried again when it is next due. */
   onTrouble?(error: unknown): void;
 }
@@ -22,10 +22,14 @@ export class Maintenance {
 
   /** Records a use. */
   tend(open: Open): void {
-    const { recent, clock } = this.options;
+    const { names, recent, clock } = this.options;
     if (open.replica.broken || open.replica.hasEnded || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
     open.touchedMs = clock.nowMs();
-    this.#run(() => recent.touch(open.scope, clock.wallMs()));
+    this.#run(async () => {
+      await recent.touch(open.scope, clock.wallMs());
+      // Whoever deletes it forgets what was written before, and this what was written after that.
+      if ((await names.find(open.scope)) === undefined) await recent.forget(open.scope);
+    });
   }
 
   close(replica: Replica): void {

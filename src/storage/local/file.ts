@@ -1,4 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { failedPrecondition, notWritable } from "../../errors.js";
@@ -6,6 +7,10 @@ import { findDamage } from "./check/check-file.js";
 
 export const FILE = "recalld.mdb";
 export const LOCK = `${FILE}-lock`;
+/** Name of the file that a compaction writes; it replaces the database when it is complete. */
+export const COMPACTING = `compact-${FILE}`;
+/** Prefix of the folder in which a restore puts a database together until it is found to be whole. */
+export const RESTORING = "restoring-";
 /** Mode of created folders: texts are private, so only this user has access. */
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
@@ -18,6 +23,16 @@ export const ROOM_BYTES = 1_048_576;
 /** More than LMDB's file of locks takes. */
 const LOCK_BYTES = 16_384;
 export const ROOM_PROBE = "free-space-probe";
+
+/**
+ * Removes what compactions and restores have left that were killed: it may hold what has been erased since. Only the
+ * folder's owner may do so.
+ */
+export async function removeDrafts(dataDir: string): Promise<void> {
+  const isDraft = (name: string) => name.startsWith(COMPACTING) || name.startsWith(RESTORING);
+  for (const name of (await readdir(dataDir)).filter(isDraft))
+    await rm(join(dataDir, name), { recursive: true, force: true });
+}
 
 interface OpenOptions {
   readonly readOnly?: boolean;

@@ -1,4 +1,4 @@
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
@@ -9,16 +9,13 @@ import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
 import type { Charges } from "./charges.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
-import { FILE, FOLDER_MODE, openFile } from "./file.js";
+import { FILE, FOLDER_MODE, openFile, removeDrafts } from "./file.js";
 import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
 import { LocalNames } from "./log/names.js";
 import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
 import { type Answering, claim } from "./owner/owner.js";
 import { LocalClaims, LocalErasures, LocalRecent, LocalSystemRecords, type Meta } from "./records.js";
-
-/** Name of the file that a compaction writes; it replaces the database when it is complete. */
-export const DRAFT = `compact-${FILE}`;
 
 export interface LocalOptions {
   readonly dataDir: string;
@@ -54,8 +51,7 @@ export async function openLocal(options: LocalOptions): Promise<Storage> {
 
 async function open(options: LocalOptions, release: () => Promise<void>): Promise<Storage> {
   const { dataDir, checkLimitMs } = options;
-  // A draft remains from a compaction that was killed. It may hold what has been erased since.
-  await removeDraft(dataDir);
+  await removeDrafts(dataDir);
   const path = join(dataDir, FILE);
   const root = openFile(path, { checkLimitMs });
   try {
@@ -113,10 +109,6 @@ export async function expectLocal({ dataDir }: { dataDir: string }): Promise<voi
   await stat(join(dataDir, FILE)).catch((error) => {
     throw unusable(dataDir, error);
   });
-}
-
-export async function removeDraft(dataDir: string): Promise<void> {
-  for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
 }
 
 async function close(

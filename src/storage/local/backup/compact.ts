@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
 import { SLICE_BYTES_MAX } from "../../../memory/ports/bounds.js";
 import { committed, settled } from "../durably.js";
-import { FILE, openFile } from "../file.js";
-import { DRAFT, removeDraft } from "../open.js";
+import { COMPACTING, FILE, openFile, removeDrafts } from "../file.js";
 import { claim } from "../owner/owner.js";
 import { flush } from "./manifest.js";
 
@@ -27,10 +26,10 @@ export async function compactLocal({
   dataDir: string;
 }): Promise<{ before: number; after: number }> {
   const path = join(dataDir, FILE);
-  const draft = join(dataDir, DRAFT);
+  const draft = join(dataDir, COMPACTING);
   const release = await claim({ dataDir });
   try {
-    await removeDraft(dataDir);
+    await removeDrafts(dataDir);
     const root = openFile(path, { checkLimitMs: Number.POSITIVE_INFINITY });
     const copy = openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
@@ -43,7 +42,7 @@ export async function compactLocal({
     await flush(dataDir);
     return { before, after };
   } finally {
-    await removeDraft(dataDir);
+    await removeDrafts(dataDir);
     await release();
   }
 }

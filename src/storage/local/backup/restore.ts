@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { findDamage } from "../check/check-file.js";
-import { FILE, FOLDER_MODE, LOCK } from "../file.js";
+import { FILE, FOLDER_MODE, LOCK, RESTORING, removeDrafts } from "../file.js";
 import { claim, isOfOwners } from "../owner/owner.js";
 import { type BackupManifest, checkSum, damaged, flush, lookInto, readManifest } from "./manifest.js";
 
-/** Prefix of the folder in which a database is put together until it is found to be whole. */
-const DRAFT = "restoring-";
 /** Names that may be in the folder: downloaded models, and what a fresh file system has. */
 const HARMLESS = ["models", "lost+found"];
 
@@ -59,7 +57,7 @@ async function restoreInto(
   { backup, dataDir, verify }: RestoreOptions,
   manifest: BackupManifest,
 ): Promise<Restored> {
-  const draft = await mkdtemp(join(dataDir, DRAFT));
+  const draft = await mkdtemp(join(dataDir, RESTORING));
   try {
     const file = join(draft, FILE);
     await copyFile(join(backup, FILE), file, constants.COPYFILE_EXCL).catch((error) => {
@@ -82,14 +80,8 @@ async function restoreInto(
   }
 }
 
-/** Removes drafts, including those of a restore that was killed. */
-async function removeDrafts(dataDir: string): Promise<void> {
-  const drafts = (await readdir(dataDir)).filter((name) => name.startsWith(DRAFT));
-  for (const name of drafts) await rm(join(dataDir, name), { recursive: true, force: true });
-}
-
 async function expectEmpty(dataDir: string): Promise<void> {
-  const names = (await readdir(dataDir)).filter((name) => !name.startsWith(DRAFT));
+  const names = (await readdir(dataDir)).filter((name) => !name.startsWith(RESTORING));
   // A server that was killed has left its socket, and is often why there is a restore.
   const [first] = names.filter((name) => !HARMLESS.includes(name) && !isOfOwners(name));
   if (first === undefined) return;
