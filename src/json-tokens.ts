@@ -1,4 +1,13 @@
-const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
+const [QUOTE, BACKSLASH, PLUS, MINUS, NINE] = [0x22, 0x5c, 0x2b, 0x2d, 0x39];
+
+/**
+ * Finds the end of the JSON token that begins here: a string, a number, or else one character. To go from token to
+ * token is to see every sign that is not in a string.
+ */
+export function endOfToken(text: string, start: number, char = text.charCodeAt(start)): number {
+  if (char === QUOTE) return endOfString(text, start);
+  return beginsNumber(char) ? endOfNumber(text, start) : start + 1;
+}
 
 /** Finds the end of a JSON string that begins here; the text's end if it has none. */
 export function endOfString(text: string, start: number): number {
@@ -10,15 +19,15 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Finds the end of a JSON number that begins here. */
-export function endOfNumber(text: string, start: number): number {
+function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   while (end < text.length && isOfNumber(text.charCodeAt(end))) end++;
   return end;
 }
 
-export function isDigit(char: number): boolean {
-  return char >= ZERO && char <= NINE;
+/** True for a minus and digits, and a point, with which no token of JSON begins. */
+export function beginsNumber(char: number): boolean {
+  return char >= MINUS && char <= NINE;
 }
 
 /** True if an integer, as JSON writes it, comes back digit by digit when it is read as a double. */
@@ -36,5 +45,5 @@ function digitsOf(value: number): string {
 
 /** True for digits and `+ - . E e`. */
 function isOfNumber(char: number): boolean {
-  return isDigit(char) || char === 0x2b || char === MINUS || char === 0x2e || (char | 0x20) === 0x65;
+  return beginsNumber(char) || char === PLUS || (char | 0x20) === 0x65;
 }

@@ -1,9 +1,9 @@
-import { endOfString } from "./json-tokens.js";
+import { endOfString, endOfToken } from "./json-tokens.js";
 
 /** Depth to which objects are read; what is deeper stays a list, and is deeper still: no metadata may be. */
 const DEPTH_MAX = 128;
 
-const [QUOTE, COLON, OBJECT, OBJECT_END] = [0x22, 0x3a, 0x7b, 0x7d];
+const [COLON, OBJECT, OBJECT_END] = [0x3a, 0x7b, 0x7d];
 
 /**
  * Parses JSON, keys with escapes as well. Of those, `JSON.parse` of Node 24 takes some for another key that it
@@ -39,9 +39,8 @@ function isColonNext(text: string, start: number): boolean {
 function withListsForObjects(text: string): string {
   let written = "";
   let copied = 0;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length; at = endOfToken(text, at)) {
     const char = text.charCodeAt(at);
-    if (char === QUOTE) at = endOfString(text, at) - 1;
     const sign = char === OBJECT ? '{"":[' : char === OBJECT_END ? "]}" : char === COLON ? "," : undefined;
     if (sign === undefined) continue;
     written += text.slice(copied, at) + sign;

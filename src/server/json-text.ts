@@ -1,6 +1,6 @@
 import { toEnd } from "../concurrency/time-slices.js";
 import { count, invalid, type MemoryError, withoutKeys } from "../errors.js";
-import { endOfNumber, endOfString, isDigit, isHeld } from "../json-tokens.js";
+import { beginsNumber, endOfToken, isHeld } from "../json-tokens.js";
 import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
 import { parseJson } from "../parse-json.js";
 
@@ -11,7 +11,7 @@ const SLICE_CHARS = 32_768;
 /** Characters of a path that an error may repeat. */
 const PATH_MAX = 256;
 
-const [QUOTE, COMMA, MINUS] = [0x22, 0x2c, 0x2d];
+const [QUOTE, COMMA] = [0x22, 0x2c];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Array or object that is not closed yet. */
@@ -68,19 +68,17 @@ export function* checkingNothingIsLost(text: string, rewritten?: string): Genera
   const scopes: Scope[] = [];
   const reading: Reading = { scopes, rewritten };
   let expectsKey = false;
-  for (let at = 0, next = SLICE_CHARS; at < text.length; at++) {
+  for (let at = 0, end = 0, next = SLICE_CHARS; at < text.length; at = end) {
     if (at >= next) {
       yield;
       next = at + SLICE_CHARS;
     }
     const char = text.charCodeAt(at);
+    end = endOfToken(text, at, char);
     if (char === QUOTE) {
-      const end = endOfString(text, at);
-      if (expectsKey) {
-        add(unquoted(text.slice(at, end)), reading);
-        expectsKey = false;
-      }
-      at = end - 1;
+      if (!expectsKey) continue;
+      add(unquoted(text.slice(at, end)), reading);
+      expectsKey = false;
     } else if (char === OBJECT || char === ARRAY) {
       expectsKey = char === OBJECT;
       scopes.push({ isObject: expectsKey, index: 0 });
@@ -91,11 +89,9 @@ export function* checkingNothingIsLost(text: string, rewritten?: string): Genera
       const scope = scopes.at(-1) as Scope;
       expectsKey = scope.isObject;
       scope.index++;
-    } else if (char === MINUS || isDigit(char)) {
-      const end = endOfNumber(text, at);
+    } else if (beginsNumber(char)) {
       if (rewritten !== undefined) checkWritten(text.slice(at, end), reading);
       if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), reading);
-      at = end - 1;
     }
   }
 }
@@ -140,17 +136,16 @@ export function* parseInParts(
   let [commas, commasInElement] = [0, 0];
   let key = "";
   let isInList = false;
-  for (let at = 0, next = SLICE_CHARS; at < text.length; at++) {
+  for (let at = 0, end = 0, next = SLICE_CHARS; at < text.length; at = end) {
     if (at >= next) {
       yield;
       next = at + SLICE_CHARS;
     }
     const char = text.charCodeAt(at);
+    end = endOfToken(text, at, char);
     if (char === QUOTE) {
-      const end = endOfString(text, at);
       // The last string before a value is its key.
       if (depth === fieldDepth) key = text.slice(at, end);
-      at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       depth++;
       if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(key === "" ? name : shown(unquoted(key)));
@@ -160,10 +155,10 @@ export function* parseInParts(
       depth--;
       if (depth !== 2 || begin === -1) continue;
       if (++elements > ELEMENTS_MAX) throw tooMany(unquoted(key));
-      if (at + 1 - begin > ELEMENT_SIZE_MAX) throw elementTooLarge(unquoted(key));
+      if (end - begin > ELEMENT_SIZE_MAX) throw elementTooLarge(unquoted(key));
       rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
-      parts.push(parseJson(text.slice(begin, at + 1)));
-      [copied, begin] = [at + 1, -1];
+      parts.push(parseJson(text.slice(begin, end)));
+      [copied, begin] = [end, -1];
       yield;
     } else if (char === COMMA) {
       const isTooMany = begin === -1 ? ++commas > COMMAS_MAX : ++commasInElement > COMMAS_MAX;
@@ -182,10 +177,9 @@ export function* parseInParts(
 export function emptiedBelow(text: string, depthMax: number): string {
   let written = "";
   let [copied, depth] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length; at = endOfToken(text, at)) {
     const char = text.charCodeAt(at);
-    if (char === QUOTE) at = endOfString(text, at) - 1;
-    else if (char === OBJECT || char === ARRAY) {
+    if (char === OBJECT || char === ARRAY) {
       if (depth++ === depthMax) written += text.slice(copied, at + 1);
     } else if (char === OBJECT_END || char === ARRAY_END) {
       if (--depth === depthMax) copied = at;
@@ -220,11 +214,11 @@ interface Reading {
 
 function add(key: string, reading: Reading): void {
   const scope = reading.scopes.at(-1) as Scope;
-  const isTwice = scope.keys?.has(key) === true;
   scope.keys ??= new Set();
+  const others = scope.keys.size;
   scope.keys.add(key);
   scope.key = key;
-  if (isTwice) throw invalid(pathOf(reading), "is given twice");
+  if (scope.keys.size === others) throw invalid(pathOf(reading), "is given twice");
 }
 
 /** Names the value that is being read by its path, below the part that is written once more. */

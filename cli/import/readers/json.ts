@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { endOfNumber, endOfString, isDigit, isHeld } from "../../../src/json-tokens.js";
+import { beginsNumber, endOfToken, isHeld } from "../../../src/json-tokens.js";
 import { parseJson } from "../../../src/parse-json.js";
 
 /** Member of the object that stands for a number; no file can have it by chance. */
 const MARK = `number ${randomUUID()}`;
-const [QUOTE, MINUS] = [0x22, 0x2d];
+const [MINUS, I, N] = [0x2d, 0x49, 0x4e];
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Words that Python's `json.dump` writes for numbers that JSON does not have. */
 const NO_NUMBERS = ["NaN", "Infinity", "-Infinity"];
@@ -18,19 +18,13 @@ const NO_NUMBERS = ["NaN", "Infinity", "-Infinity"];
 export function parseForeignJson(text: string): unknown {
   const parts: string[] = [];
   let copied = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) {
-      at = endOfString(text, at) - 1;
-      continue;
-    }
-    const literal = literalAt(text, at, char);
-    if (literal === "") continue;
-    if (isLost(literal)) {
-      parts.push(text.slice(copied, at), JSON.stringify({ [MARK]: literal }));
-      copied = at + literal.length;
-    }
-    at += literal.length - 1;
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = endOfToken(text, at);
+    const literal = literalAt(text, at, end);
+    if (literal === "" || !isLost(literal)) continue;
+    end = at + literal.length;
+    parts.push(text.slice(copied, at), JSON.stringify({ [MARK]: literal }));
+    copied = end;
   }
   return parseJson(parts.length === 0 ? text : parts.join("") + text.slice(copied));
 }
@@ -58,13 +52,11 @@ export function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, inner) => literalOf(inner) ?? inner);
 }
 
-function literalAt(text: string, at: number, char: number): string {
-  if (char === MINUS || isDigit(char)) {
-    const number = text.slice(at, endOfNumber(text, at));
-    if (number !== "-") return number;
-  }
-  // Each of them begins with a letter that no other word of JSON has.
-  if (char !== MINUS && char !== 0x4e && char !== 0x49) return "";
+function literalAt(text: string, at: number, end: number): string {
+  const char = text.charCodeAt(at);
+  if (beginsNumber(char) && text[end - 1] !== "-") return text.slice(at, end);
+  // Each of them begins with a minus, or a letter that no other word of JSON has.
+  if (char !== MINUS && char !== I && char !== N) return "";
   return NO_NUMBERS.find((each) => text.startsWith(each, at)) ?? "";
 }
 

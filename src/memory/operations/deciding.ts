@@ -1,8 +1,6 @@
 import { failedPrecondition, MemoryError } from "../../errors.js";
-import { parseJson } from "../../parse-json.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
-import { type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { type Decision, LogAdvancedError, type LogView } from "../versions/condition.js";
 import {
   type CurrentVersion,
@@ -88,7 +86,8 @@ function taken({ entry }: CurrentVersion): MemoryError {
 /** Changes of a memory. What is left out stays as it is. */
 export interface Changes {
   readonly text?: string | undefined;
-  readonly metadata?: ((old: JsonObject) => JsonObject) | undefined;
+  /** Makes the new metadata of the old, both as JSON. @throws MemoryError `invalid_argument` */
+  readonly metadata?: ((old: string) => string) | undefined;
   /** The new time from which it is hidden; null for none. */
   readonly expiresAtMs?: number | null | undefined;
   /** The new time at which it happened; null for none of its own. */
@@ -143,13 +142,13 @@ function changed(old: Stored, { opId, changes, embedding }: Update): Stored {
   const embedded = embedding ?? { vectors, ...(windows && { windows }), tokens: old.tokens };
   const expires = changes.expiresAtMs === undefined ? expiresAtMs : changes.expiresAtMs;
   const event = changes.eventAtMs === undefined ? eventAtMs : changes.eventAtMs;
-  const metadata = changes.metadata?.(parseJson(old.metadata) as JsonObject);
+  const metadata = changes.metadata?.(old.metadata);
   return {
     ...rest,
     opId,
     text: changes.text ?? old.text,
     ...embedded,
-    ...(metadata !== undefined && { metadata: parseMetadata(metadata) }),
+    ...(metadata !== undefined && { metadata }),
     ...(expires !== null && { expiresAtMs: expires }),
     ...(event !== null && { eventAtMs: event }),
   };

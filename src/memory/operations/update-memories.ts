@@ -8,7 +8,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
-import { canonicalMetadata, isSameMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { canonicalMetadata, isSame, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory, superseded } from "../versions/current-version.js";
@@ -69,7 +69,10 @@ export async function updateMemories(ports: Ports, request: UpdateMemoriesReques
   const { filter, asked } = wanted;
   if (request.dryRun === true && filter !== undefined) {
     const { matched, samples } = await dryRun(ports, scope, { filter, includeSuperseded: false, signal });
-    const changed = samples.map((each) => ({ ...each, metadata: changedBy(wanted, each) }));
+    const changed = samples.map((each) => ({
+      ...each,
+      metadata: JSON.stringify(wanted.change(parsed(each.metadata))),
+    }));
     return { ...NOTHING, dry: { matched, samples: changed } };
   }
   const logId = await ports.names.find(scope);
@@ -102,11 +105,11 @@ function parse(request: UpdateMemoriesRequest, { onSecret = "store" }: Ports) {
   const targets = parseTargets(request);
   const parts = [canonicalMetadata(JSON.stringify(patch)), remove, targets.filter?.key ?? targets.ids];
   // Without its page token: a token continues no other request.
-  return { ...targets, metadata: change, asked: JSON.stringify(parts) };
+  return { ...targets, change, asked: JSON.stringify(parts) };
 }
 
-function changedBy(wanted: Pick<Wanted, "metadata">, { metadata }: Shown): string {
-  return JSON.stringify(wanted.metadata(parseJson(metadata) as JsonObject));
+function parsed(json: string): JsonObject {
+  return parseJson(json) as JsonObject;
 }
 
 interface Updating {
@@ -143,25 +146,31 @@ async function updateFrom(
     }
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
     await pauses.ifDue();
-    const after = changedBy(wanted, memory);
-    if (isSameMetadata(after, memory.metadata)) {
+    const before = parsed(memory.metadata);
+    const changed = wanted.change(before);
+    if (isSame(changed, before)) {
       unchanged++;
-      return;
-    }
-    try {
-      onFreeWrite?.(versionBytes(memory, after));
-    } catch (error) {
-      refused ??= error;
       return;
     }
     // Another version may not match the filter any more.
     const target = { id, etag: filter && etagOf(memory) };
     try {
+      const after = parseMetadata(changed);
+      try {
+        onFreeWrite?.(versionBytes(memory, after));
+      } catch (error) {
+        refused ??= error;
+        return;
+      }
+      // The version before is the one that was read, unless another has changed it meanwhile.
+      const metadata = (old: string) =>
+        old === memory.metadata ? after : parseMetadata(wanted.change(parsed(old)));
+      const changes = { metadata, asked: wanted.asked };
       await write(ports, {
         request: { caller },
         scope,
         creates: false,
-        itemsFor: (opId) => [updateItem(ports, { opId, scope, memory: target, wanted })],
+        itemsFor: (opId) => [updateItem(ports, { opId, scope, memory: target, wanted: changes })],
       });
       updated++;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { invalid } from "../../errors.js";
+import { parseJson } from "../../parse-json.js";
 import { eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
 import type { Stored } from "../ports/log.js";
@@ -138,8 +139,10 @@ function metadataChange(
   { metadata: keys }: Mask,
   { given, merges }: { given: JsonObject; merges: boolean },
 ): Changes["metadata"] {
-  if (keys === "all") return merges ? (old) => merged(old, given) : () => given;
-  return keys.length === 0 ? undefined : (old) => withKeys(old, given, keys);
+  const changedBy = (change: (old: JsonObject) => JsonObject) => (old: string) =>
+    parseMetadata(change(parseJson(old) as JsonObject));
+  if (keys === "all") return merges ? changedBy((old) => merged(old, given)) : () => parseMetadata(given);
+  return keys.length === 0 ? undefined : changedBy((old) => withKeys(old, given, keys));
 }
 
 /**

@@ -103,6 +103,7 @@ export function parseRemoved(paths: readonly string[]): readonly Path[] {
 
 /** Returns metadata without what is at some paths. Paths lead through objects, not through arrays. */
 export function without(metadata: JsonObject, paths: readonly Path[]): JsonObject {
+  if (paths.length === 0) return metadata;
   // In one go: each path alone would copy all other keys.
   const byKey = new Map<string, Path[]>();
   for (const [key = "", ...inner] of paths) {

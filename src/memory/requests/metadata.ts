@@ -44,12 +44,8 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** True if two texts of metadata are equal but for the order of keys. It takes a third of the time of sorting them. */
-export function isSameMetadata(a: string, b: string): boolean {
-  return a === b || isSame(parseJson(a) as Json, parseJson(b) as Json);
-}
-
-function isSame(a: Json, b: Json): boolean {
+/** True if two metadata are equal but for the order of keys. */
+export function isSame(a: Json, b: Json): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
