@@ -81,6 +81,10 @@ export async function textGiven(given: readonly string[], file: string | undefin
     return decoded(bytes, file);
   }
   const text = given.join(" ");
+  // Node has put this in the place of bytes that are not UTF-8, such as those of another encoding's terminal.
+  if (text.includes("\ufffd")) {
+    throw new UsageError("the text is not UTF-8, or has U+FFFD: give such a one by --file");
+  }
   if (given.length > 0 && text !== "-") return text;
   if (file === undefined && given.length === 0 && process.stdin.isTTY === true) {
     throw new UsageError("give a text, --file, or pipe one in");

@@ -1,5 +1,6 @@
 import { type OnSecret, type Recalld, RecalldError } from "../../clients/typescript/src/index.js";
 import { count, MemoryError } from "../../src/errors.js";
+import { handleSecrets } from "../../src/memory/requests/handle-secrets.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { parseText } from "../../src/memory/requests/text.js";
@@ -52,6 +53,8 @@ interface ImportOptions {
    * error ends the import.
    */
   readonly store: ((storing: Storing) => Promise<{ already: boolean }>) | undefined;
+  /** What the server will do with secrets; what it is set to, which a dry run does not know, when left out. */
+  readonly onSecret?: OnSecret | undefined;
   onProgress?(progress: Progress): void;
 }
 
@@ -112,8 +115,10 @@ class Run {
     }
     try {
       // The same rules as the server's, so that a dry run finds what it would refuse.
-      parseText("text", memory.text);
+      const text = parseText("text", memory.text);
       parseMetadata(memory.metadata);
+      const onSecret = this.options.onSecret?.toLowerCase() as Lowercase<OnSecret> | undefined;
+      if (onSecret !== undefined) handleSecrets({ text, metadata: memory.metadata }, onSecret);
       const externalId = externalIdOf(memory);
       const already = this.#contents.note(memory, externalId);
       const stored = (await this.options.store?.({ ...memory, externalId })) ?? { already };
@@ -170,6 +175,7 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
     const report = await importMemories({
       read,
       store: request.server && storingIn(request.server, { namespace, onSecret: request.onSecret }),
+      onSecret: request.onSecret,
       onProgress: (progress) => request.show(lineOf(progress)),
     });
     return { from, ...report };

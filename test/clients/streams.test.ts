@@ -110,3 +110,15 @@ describe("an export", () => {
     await expect(read(head + gone)).rejects.toMatchObject({ code: "failed_precondition" });
   });
 });
+
+test("a stream that is answered without a body is an error of the client, once", async () => {
+  let calls = 0;
+  const fetch: Fetch = async () => {
+    calls++;
+    return new Response(null, { status: 204 });
+  };
+  const recalld = new Recalld({ ...GOOD, fetch });
+  const error = await take(recalld.watch({ namespace: "a" }), 1).catch((error: unknown) => error);
+  expect(error).toMatchObject({ name: "RecalldError", code: "unknown", status: 204 });
+  expect(calls).toBe(1);
+});

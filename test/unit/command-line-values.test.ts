@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { filterGiven, metadataGiven } from "../../cli/values.js";
+import { filterGiven, metadataGiven, textGiven } from "../../cli/values.js";
 
 it("JSON on the command line has no key twice, as in the API", () => {
   expect(() => metadataGiven(['{"a":1,"a":2}'])).toThrow("--metadata: a is given twice");
@@ -14,4 +14,10 @@ it("JSON on the command line has no key twice, as in the API", () => {
     c: "1, 2",
     d: 1,
   });
+});
+
+it("a text of the line that Node could not decode is refused, as a file's is", async () => {
+  // What Node makes of the bytes of "Café" in Latin-1.
+  await expect(textGiven(["one", "Caf\ufffd"], undefined)).rejects.toThrow("is not UTF-8");
+  expect(await textGiven(["one", "Café"], undefined)).toBe("one Café");
 });

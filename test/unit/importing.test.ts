@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { importFile, importMemories, STORING_MAX, type Storing } from "../../cli/import/import-memories.js";
 import { externalIdOf, type Imported, type Read } from "../../cli/import/imported.js";
-import { Recalld } from "../../clients/typescript/src/index.js";
+import { type OnSecret, Recalld } from "../../clients/typescript/src/index.js";
 import { MemoryError } from "../../src/errors.js";
 import { QuickClock, type Scripted, scriptedFetch } from "../clients/scripted.js";
 
@@ -210,4 +210,20 @@ it.each([
   const importing = importFile({ ...given, show: () => {}, ...wrong });
   await expect(importing).rejects.toThrow(says);
   await expect(importing).rejects.toMatchObject({ code });
+});
+
+it("finds in a dry run the secrets that the server is asked to refuse, or cannot redact", async () => {
+  const key = `AKIA${"B".repeat(16)}`;
+  const read = async function* (): AsyncGenerator<Read> {
+    yield* some(1);
+    yield { ...memory(1), text: `the key is ${key}` };
+    yield { ...memory(2), metadata: { [key]: 1 } };
+  };
+  const placesFor = async (onSecret: OnSecret) => {
+    const { problems } = await importMemories({ read: read(), store: undefined, onSecret });
+    return problems.map(({ place }) => place);
+  };
+  expect(await placesFor("STORE")).toEqual([]);
+  expect(await placesFor("REDACT")).toEqual(["line 2"]);
+  expect(await placesFor("REFUSE")).toEqual(["line 1", "line 2"]);
 });

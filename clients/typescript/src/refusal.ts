@@ -1,4 +1,4 @@
-import { type ErrorCode, RecalldError } from "./errors.js";
+import { ERROR_CODES, type ErrorCode, RecalldError } from "./errors.js";
 import { fieldPath } from "./json.js";
 
 /** Codes for answers that are not recalld's own, such as a proxy's: those of the Connect protocol. */
@@ -49,7 +49,9 @@ export async function refusalOf(response: Response, url: string, requestId: stri
   }
   const refusal = parsed(text);
   const after = retryAfterMs(headers.get("retry-after"));
-  if (refusal !== undefined) return errorOf(refusal, { ...facts, ...after });
+  // A gateway without a server behind it may have a code of its own, such as ServiceUnavailable.
+  const isAway = BY_STATUS[status] === "unavailable" && !ERROR_CODES.some((code) => code === refusal?.code);
+  if (refusal !== undefined && !isAway) return errorOf(refusal, { ...facts, ...after });
   const message = `the answer is HTTP ${status}, and not recalld's: ${text.slice(0, QUOTED_MAX).replace(KEY, "rcl_…")}`;
   return new RecalldError(BY_STATUS[status] ?? "unknown", message, { ...facts, ...after });
 }

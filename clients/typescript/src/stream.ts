@@ -37,7 +37,8 @@ export function openStream(wanted: Wanted, settings: Settings): Promise<Stream> 
         redirect: "manual",
       };
       const response = await breaker.until(settings.fetch(url, request));
-      if (!response.ok) throw await breaker.until(refusalOf(response, url, settings.requestId));
+      // Of a 204, which is ok as well, there is nothing to read.
+      if (response.status !== 200) throw await breaker.until(refusalOf(response, url, settings.requestId));
       const requestId = response.headers.get("x-request-id") ?? settings.requestId;
       return { requestId, lines: linesOf(response, { url, breaker, silenceMs: wanted.silenceMs }) };
     } catch (error) {

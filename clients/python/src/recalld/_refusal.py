@@ -7,10 +7,10 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from ._effects import Reply
-from ._errors import RecalldError
+from ._errors import ErrorCode, RecalldError
 
 # Codes for answers that are not recalld's own, such as a proxy's: those of the Connect protocol.
 BY_STATUS = {
@@ -39,7 +39,10 @@ def refusal_of(reply: Reply, request_id: str) -> RecalldError:
     except (ValueError, RecursionError):
         # It is not JSON, so it is not recalld that answers.
         refusal = None
-    if isinstance(refusal, dict) and isinstance(cast("dict[str, Any]", refusal).get("code"), str):
+    code = _mapping(refusal).get("code")
+    # A gateway without a server behind it may have a code of its own, such as ServiceUnavailable.
+    is_away = BY_STATUS.get(reply.status) == "unavailable" and code not in get_args(ErrorCode)
+    if isinstance(code, str) and not is_away:
         return error_of(
             cast("dict[str, Any]", refusal),
             request_id=request_id,
