@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The headless shell comes first: without a browser's windows, opening a page takes a third of the work. */
+const PATHS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
 
 /** Finds the system's Chromium; nothing is downloaded. `CHROMIUM` names another one. */
 export function findChromium(): string | undefined {

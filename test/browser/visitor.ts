@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -7,6 +8,8 @@ import { findChromium, launchChromium } from "./chromium.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXECUTABLE = findChromium();
+/** The builder's default has twice the size, and is read in each page again. */
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 if (EXECUTABLE === undefined && process.env.REQUIRE_CHROMIUM === "1")
   throw new Error("REQUIRE_CHROMIUM=1, but there is no Chromium: install it, or name it in CHROMIUM");
@@ -57,7 +60,9 @@ export async function openVisitor(
 /** Finds by axe what not everyone can use on a page, by rule and element. The page has no frames. */
 export async function findings(page: Page): Promise<string[]> {
   // Otherwise each look opens a second page, and describes all that is right in both.
-  const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ["violations"] });
+  const axe = new AxeBuilder({ page, axeSource })
+    .setLegacyMode(true)
+    .options({ resultTypes: ["violations"] });
   const { violations } = await axe.analyze();
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
 }

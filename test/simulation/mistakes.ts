@@ -31,7 +31,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
-    seed: 13,
+    seed: 10,
     changes: [
       ["memory/log/namespaces.ts", "await authenticate();", ""],
       ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
@@ -90,7 +90,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 37,
+    seed: 103,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
