@@ -18,9 +18,11 @@ import * as v1alpha from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js"
  * of no others. Both versions of the protocol are served; they differ in nothing but their package.
  */
 export function registerReflection(router: ConnectRouter, services: readonly DescService[]): void {
-  const contract = readContract(services);
-  router.service(v1.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
-  router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
+  let contract: Contract | undefined;
+  // At the first question, not at the start: it takes 15 ms.
+  const read = () => (contract ??= readContract(services));
+  router.service(v1.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, read()) });
+  router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, read()) });
 }
 
 type Contract = ReturnType<typeof readContract>;
