@@ -287,8 +287,8 @@ export class SegmentFile {
   }
 
   async #syncFolder(): Promise<void> {
-    const folder = await open(join(this.path, ".."), "r");
-    await folder.sync().finally(() => folder.close());
+    const folder = await open(join(this.path, ".."), "r").catch(ifMissing(undefined));
+    await folder?.sync().finally(() => folder.close());
   }
 }
 
@@ -339,13 +339,16 @@ export async function eraseOthers(folder: string, found: readonly Found[]): Prom
 }
 
 /** Names of what is in a folder; none if there is no such folder. */
-export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+export function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(ifMissing<string[]>([]));
+}
+
+/** Returns what takes the failure to open a file or folder that is missing for this value. */
+function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (error.code === "ENOENT") return value;
     throw error;
-  }
+  };
 }
 
 function parseManifest(text: string): Manifest | undefined {

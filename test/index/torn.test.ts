@@ -134,6 +134,18 @@ test("the logs that have files are listed though the folder of one vanishes mean
   expect(await indexes.stored()).toEqual([LOG_ID]);
 });
 
+test("memories are removed though somebody has removed the folder of the files", async () => {
+  const place = join(folder, "vanished");
+  await fill(place);
+  const { index, troubles } = indexIn(place);
+  await index.restore();
+  rmSync(join(place, LOG_ID), { recursive: true });
+  await index.remove([GONE]);
+  expect(troubles).toMatchObject([{ code: "ENOENT" }]);
+  await index.remove([GONE + 1]);
+  await index.close({ keeps: true });
+});
+
 /** What an overwriting has written, in order: each block with its checksum, and last the checksum of all. */
 function writesBetween(old: Buffer, now: Buffer): { at: number; bytes: Buffer }[] {
   const blocks = Math.floor((old.length - 4) / (BLOCK_BYTES + 4));
