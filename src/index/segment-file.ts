@@ -378,7 +378,7 @@ function sealOf(checksums: Uint32Array): Uint32Array {
   return Uint32Array.of(crc32(bytesOf(checksums)));
 }
 
-/** Reads all blocks of a file; undefined if one does not have its checksum, or the file is missing or too short. */
+/** Reads all blocks of a file; undefined if one lacks its checksum, or the file is missing, too short or unreadable. */
 async function readBlocks(
   path: string,
   blocks: number,
@@ -420,11 +420,12 @@ async function opened(
   }
 }
 
-/** Opens a file for reading; false if there is none. */
+/** Opens a file for reading; false if there is none, or the disk cannot read it. */
 async function withFile(path: string, work: (file: FileHandle) => Promise<boolean>): Promise<boolean> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return false;
-  return work(file).finally(() => file.close());
+  const isDone = work(file).catch(() => false);
+  return isDone.finally(() => file.close());
 }
 
 function arraysIn(bytes: ArrayBuffer, layout: readonly ArrayLayout[]): FlatArrays {
