@@ -371,8 +371,8 @@ export class Replica {
     } catch (error) {
       // An index that is only too busy has lost nothing.
       if (error instanceof MemoryError && error.code === "unavailable") throw error;
-      // Callers learn only that it failed.
-      if (!this.broken) this.options.onTrouble?.(error);
+      // Callers learn only that it failed. One that is being stopped fails as it must.
+      if (!this.broken && !this.#stopped) this.options.onTrouble?.(error);
       this.broken = true;
       throw failed(error);
     }
