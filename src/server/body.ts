@@ -41,10 +41,12 @@ const STRUCT_BYTES_MAX = 393_216;
 const STREAM_BYTES_MAX = 65_536;
 
 /**
- * Maximum number of bodies unpacked at once. Each holds up to a whole body and one of Node's four threads, of which
- * recalls and stores need some.
+ * Maximum number of bodies unpacked at once. Each holds up to a whole body and one of Node's four threads; the others
+ * are for answers and files.
  */
 const UNZIPS_MAX = 2;
+/** Bytes that are unpacked before the main thread has to take them. With Node's 16 KiB, a body waits for it 512 times. */
+const UNZIP_CHUNK_BYTES = 262_144;
 
 /** Messages that a call sends. */
 export interface Messages {
@@ -287,7 +289,8 @@ async function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<U
   try {
     // Nobody waits for it any more.
     if (call.abortReason !== undefined) throw call.abortReason;
-    const plain = await gunzipBytes(bytes, { maxOutputLength: bytesMax }).catch((error) => {
+    const options = { maxOutputLength: bytesMax, chunkSize: UNZIP_CHUNK_BYTES };
+    const plain = await gunzipBytes(bytes, options).catch((error) => {
       if (error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
       throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
     });
