@@ -227,9 +227,11 @@ class SegmentIndexes implements Indexes {
     return findSegments(this.#folderOf(logId), logId);
   }
 
-  /** Removes memories from the files of an index that is not open. */
+  /** Removes memories from the files of an index that is not open. Any of those that are not read may hold them, too. */
   async #wipeFiles(logId: string, sequences: readonly number[]): Promise<void> {
-    for (const found of await this.#found(logId)) {
+    const all = await this.#found(logId);
+    await eraseOthers(this.#folderOf(logId), all).catch(refuse);
+    for (const found of all) {
       const { after, upto } = found.manifest;
       const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
       if (inside.length > 0) await this.#wipeIn(found, inside);
@@ -252,9 +254,7 @@ class SegmentIndexes implements Indexes {
         this.options.onTrouble(error);
       }
     }
-    await SegmentFile.eraseAt(found.path).catch((error) => {
-      throw unavailable("an index file of this namespace could not be erased", error);
-    });
+    await SegmentFile.eraseAt(found.path).catch(refuse);
   }
 
   /** Reads a segment of a log that is not open; undefined if its file is damaged. */
@@ -302,6 +302,11 @@ class SegmentIndexes implements Indexes {
       bytes -= own;
     }
   }
+}
+
+/** While files cannot be erased, no removal is answered. */
+function refuse(error: unknown): never {
+  throw unavailable("an index file of this namespace could not be erased", error);
 }
 
 /** Number and size of the files in a folder. */

@@ -287,8 +287,8 @@ export class SegmentFile {
   }
 
   async #syncFolder(): Promise<void> {
-    const folder = await open(join(this.path, ".."), "r");
-    await folder.sync().finally(() => folder.close());
+    const folder = await open(join(this.path, ".."), "r").catch(ifMissing(undefined));
+    await folder?.sync().finally(() => folder.close());
   }
 }
 
@@ -339,13 +339,16 @@ export async function eraseOthers(folder: string, found: readonly Found[]): Prom
 }
 
 /** Names of what is in a folder; none if there is no such folder. */
-export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+export function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(ifMissing<string[]>([]));
+}
+
+/** Returns what takes the failure to open a file or folder that is missing for this value. */
+function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (error.code === "ENOENT") return value;
     throw error;
-  }
+  };
 }
 
 function parseManifest(text: string): Manifest | undefined {
@@ -375,7 +378,7 @@ function sealOf(checksums: Uint32Array): Uint32Array {
   return Uint32Array.of(crc32(bytesOf(checksums)));
 }
 
-/** Reads all blocks of a file; undefined if one does not have its checksum, or the file is missing or too short. */
+/** Reads all blocks of a file; undefined if one lacks its checksum, or the file is missing, too short or unreadable. */
 async function readBlocks(
   path: string,
   blocks: number,
@@ -417,11 +420,12 @@ async function opened(
   }
 }
 
-/** Opens a file for reading; false if there is none. */
+/** Opens a file for reading; false if there is none, or the disk cannot read it. */
 async function withFile(path: string, work: (file: FileHandle) => Promise<boolean>): Promise<boolean> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return false;
-  return work(file).finally(() => file.close());
+  const isDone = work(file).catch(() => false);
+  return isDone.finally(() => file.close());
 }
 
 function arraysIn(bytes: ArrayBuffer, layout: readonly ArrayLayout[]): FlatArrays {

@@ -40,8 +40,13 @@ const STRUCT_BYTES_MAX = 393_216;
 /** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
 
-/** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
-const UNZIPS_MAX = 4;
+/**
+ * Maximum number of bodies unpacked at once. Each holds up to a whole body and one of Node's four threads; the others
+ * are for answers and files.
+ */
+const UNZIPS_MAX = 2;
+/** Bytes that are unpacked before the main thread has to take them. With Node's 16 KiB, a body waits for it 512 times. */
+const UNZIP_CHUNK_BYTES = 262_144;
 
 /** Messages that a call sends. */
 export interface Messages {
@@ -273,23 +278,50 @@ function cutOff(): MemoryError {
   return invalid("body", "ends in the middle of a message");
 }
 
-const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
-let slot = 0;
+/** Calls whose bodies wait to be unpacked, by owner, with the owners in the order of their turns. */
+const waiting = new Map<string, (() => void)[]>();
+let unzipping = 0;
 
 /** Decompresses, at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
 async function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
-  slot = (slot + 1) % UNZIPS_MAX;
-  const unzipping = (unzips[slot] as Promise<unknown>).then(() =>
-    gunzipBytes(bytes, { maxOutputLength: bytesMax }),
-  );
-  // The caller gets the failure; the next body is unpacked all the same.
-  unzips[slot] = unzipping.catch(() => {});
-  const plain = await unzipping.catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
-    throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
+  if (unzipping < UNZIPS_MAX) unzipping += 1;
+  else await turnOf(call.owner);
+  try {
+    // Nobody waits for it any more.
+    if (call.abortReason !== undefined) throw call.abortReason;
+    const options = { maxOutputLength: bytesMax, chunkSize: UNZIP_CHUNK_BYTES };
+    const plain = await gunzipBytes(bytes, options).catch((error) => {
+      if (error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
+      throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
+    });
+    call.hold(DECODED_TIMES * plain.length);
+    return plain;
+  } finally {
+    endTurn();
+  }
+}
+
+/** Waits for the turn of an owner, so that nobody waits for all bodies of another. */
+function turnOf(owner: string): Promise<void> {
+  return new Promise((begin) => {
+    const own = waiting.get(owner);
+    if (own === undefined) waiting.set(owner, [begin]);
+    else own.push(begin);
   });
-  call.hold(DECODED_TIMES * plain.length);
-  return plain;
+}
+
+/** Hands a place on to the owner whose turn it is. */
+function endTurn(): void {
+  const [next] = waiting;
+  if (next === undefined) {
+    unzipping -= 1;
+    return;
+  }
+  const [owner, own] = next;
+  const begin = own.shift();
+  waiting.delete(owner);
+  if (own.length > 0) waiting.set(owner, own);
+  begin?.();
 }
 
 type Decoding = Pick<Messages, "message" | "encoding">;

@@ -134,6 +134,30 @@ test("the logs that have files are listed though the folder of one vanishes mean
   expect(await indexes.stored()).toEqual([LOG_ID]);
 });
 
+test("a memory is removed from files that nobody reads, too, because their manifest is damaged", async () => {
+  const place = join(folder, "unread");
+  await fill(place);
+  const inFolder = () => Buffer.concat(filesIn(place).map(({ bytes }) => bytes)).includes(`own${GONE}`);
+  for (const { name } of filesIn(place))
+    if (name.endsWith(".json")) writeFileSync(join(place, LOG_ID, name), "");
+  expect(inFolder()).toBe(true);
+  const clock = { yield: yieldToEventLoop };
+  await openIndexes({ vectors, folder: place, clock, onTrouble: () => {} }).wipe(LOG_ID, [GONE + 1]);
+  expect(inFolder()).toBe(false);
+});
+
+test("memories are removed though somebody has removed the folder of the files", async () => {
+  const place = join(folder, "vanished");
+  await fill(place);
+  const { index, troubles } = indexIn(place);
+  await index.restore();
+  rmSync(join(place, LOG_ID), { recursive: true });
+  await index.remove([GONE]);
+  expect(troubles).toMatchObject([{ code: "ENOENT" }]);
+  await index.remove([GONE + 1]);
+  await index.close({ keeps: true });
+});
+
 /** What an overwriting has written, in order: each block with its checksum, and last the checksum of all. */
 function writesBetween(old: Buffer, now: Buffer): { at: number; bytes: Buffer }[] {
   const blocks = Math.floor((old.length - 4) / (BLOCK_BYTES + 4));

@@ -233,6 +233,14 @@ describe("the files of a log's index", () => {
     expect(await indexes.holds(logId, [78])).toEqual([]);
   });
 
+  it("are erased if none can be read: nobody would take out of them what another process deletes", async () => {
+    const { logId } = await indexed();
+    const folder = join(service.dataDir, "index", logId);
+    for (const name of readdirSync(folder)) if (name.endsWith(".json")) writeFileSync(join(folder, name), "");
+    await new StoredFiles(roomOf().domain.ports).catchUp();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it("are used after a crash amid deletes, without what was deleted", async () => {
     const { logId } = await indexed();
     const { domain, indexes } = roomOf({ quietMs: HOUR_MS });

@@ -16,6 +16,7 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
   const log = new ScriptedLog();
   const index = plainIndex(changes);
   const lost: Sequenced<Lost>[] = [];
+  const troubles: unknown[] = [];
   const indexes = indexesWith(index);
   let opened: Index | undefined;
   const clock = new HandClock();
@@ -31,8 +32,9 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
     buildingBytesMax: Number.MAX_SAFE_INTEGER,
     clock,
     onLost: (_, what) => lost.push(what),
+    onTrouble: (error) => troubles.push(error),
   });
-  return { log, index, lost, replica, clock, opened: () => opened };
+  return { log, index, lost, troubles, replica, clock, opened: () => opened };
 }
 
 const damaged: Entry = { op: "lost", opId: "", reason: "it is missing" };
@@ -130,8 +132,8 @@ describe("a replica", () => {
     expect(replica.applied).toBe(3);
   });
 
-  it("says that trying again is right when its index fails, and that it must be replaced", async () => {
-    const { log, replica } = setUp({
+  it("says that trying again is right when its index fails, that it must be replaced, and to the operator why", async () => {
+    const { log, replica, troubles } = setUp({
       search: async () => {
         throw new Error("the index thread ended");
       },
@@ -144,6 +146,7 @@ describe("a replica", () => {
       cause: { message: "the index thread ended" },
     });
     expect(replica.broken).toBe(true);
+    expect(troubles).toMatchObject([{ message: "the index thread ended" }]);
   });
 
   it("answers nothing from an index that has failed to take in what was answered before", async () => {

@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, fstatSync, openSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { Index, MetricKind, ScalarKind } from "usearch";
 
 /** Bound of the error of a similarity found in a graph: each side of a product has 8 bits after rounding. */
@@ -53,15 +51,13 @@ export function view(graph: Index, path: string): void {
 }
 
 /**
- * Gives a graph's file and memory back, which would otherwise take a garbage collection: usearch lets go of a
- * file only for another one, so the graph opens one without vectors.
+ * Gives a graph's file and memory back, which would otherwise take a garbage collection. usearch lets go of a file only
+ * for another one, and before it finds out that that one is no graph's. The empty device needs no folder for it.
  */
 export function release(graph: Index): void {
-  const path = join(tmpdir(), `recalld-${randomUUID()}.usearch`);
-  newGraph(Number(graph.dimensions())).save(path);
   try {
-    view(graph, path);
-  } finally {
-    rmSync(path, { force: true });
+    graph.load(devNull);
+  } catch {
+    // As said: it is no graph's.
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
@@ -277,6 +278,7 @@ export class Segments {
 
   #pause(error: unknown): void {
     if (this.#closing.signal.aborted) return;
+    for (const segment of this.#all) if (!existsSync(segment.path)) this.options.files.onLost(segment);
     // A lost thread is replaced at once, but not one after another.
     const isLost = error instanceof WorkerLostError && this.failure === undefined;
     this.#sealAtMs = performance.now() + (isLost ? 0 : PAUSE_MS);

@@ -315,7 +315,11 @@ export class StoredFiles {
   async #wipeFiles(logId: string): Promise<boolean> {
     const { log, indexes, clock } = this.ports;
     const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
-    if (first === undefined) return true;
+    if (first === undefined) {
+      // Of files that nobody reads, none may stay.
+      await indexes.wipe(logId, []);
+      return true;
+    }
     let upto = first;
     for await (const entries of allEntries(log, { logId, from: first + 1, limit: READ_MANY, what: "head" })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);

@@ -54,7 +54,7 @@ export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryInde
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Bytes of its indexes at which building them ends. */
   readonly buildingBytesMax: number;
-  /** Called with failures of work that no call waits for. */
+  /** Called with failures of work that no call waits for, and of the index. */
   onTrouble?: ((error: unknown) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
   onLost?(logId: string, lost: Sequenced<Lost>): void;
@@ -371,6 +371,8 @@ export class Replica {
     } catch (error) {
       // An index that is only too busy has lost nothing.
       if (error instanceof MemoryError && error.code === "unavailable") throw error;
+      // Callers learn only that it failed. One that is being stopped fails as it must.
+      if (!this.broken && !this.#stopped) this.options.onTrouble?.(error);
       this.broken = true;
       throw failed(error);
     }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -54,6 +54,11 @@ const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
   "flipped manifest": (dir) => flip(file(dir, ".json")),
   "cut segment": (dir) => cut(file(dir, ".segment")),
   "flipped segment": (dir) => flip(file(dir, ".segment")),
+  // Whoever reads it is told of a failure, as where a sector is bad.
+  "unreadable segment": (dir) => {
+    rmSync(file(dir, ".segment"));
+    mkdirSync(`${file(dir, ".json").slice(0, -".json".length)}.segment`);
+  },
   "missing segment": (dir) => rmSync(file(dir, ".segment")),
   "swapped vectors": (dir) => cpSync(file(dir, ".usearch", "other"), file(dir, ".usearch")),
   "swapped both": (dir) => cpSync(file(dir, ".json", "other"), file(dir, ".json")),

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
-import { newGraph, view } from "../../../src/index/vectors/graph.js";
+import { expect, it, vi } from "vitest";
+import { newGraph, release, view } from "../../../src/index/vectors/graph.js";
 
 const folder = mkdtempSync(join(tmpdir(), "recalld-graph-"));
 const whole = join(folder, "whole");
@@ -35,3 +35,21 @@ it("a graph's file is opened, and may be removed then", () => {
   view(graph, whole);
   expect(graph.size()).toBe(0);
 });
+
+it.runIf(process.platform === "linux")(
+  "a graph's file is let go where no temporary file can be written, as in the shipped container (Linux only: it reads /proc)",
+  () => {
+    const path = join(folder, "let-go");
+    const written = newGraph(16);
+    written.add(1n, new Float32Array(16).fill(1), 1);
+    written.save(path);
+    const isMapped = () => readFileSync("/proc/self/maps", "utf8").includes(path);
+    const graph = newGraph(16);
+    view(graph, path);
+    expect(isMapped()).toBe(true);
+    vi.stubEnv("TMPDIR", join(folder, "missing"));
+    release(graph);
+    vi.unstubAllEnvs();
+    expect(isMapped()).toBe(false);
+  },
+);

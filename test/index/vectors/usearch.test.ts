@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -56,6 +56,18 @@ async function recallOf(index: VectorsWithFiles, present: readonly Point[]): Pro
 }
 
 describe("an index by USearch", () => {
+  it("is lost once its files are gone, and with them what new segments are made of", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows.slice(0, 600));
+    await index.settled();
+    const onLost = vi.fn();
+    index.onLost = onLost;
+    rmSync(snapshotsDir, { recursive: true });
+    await index.add(rows.slice(600, 1200));
+    await index.settled();
+    expect(onLost).toHaveBeenCalled();
+  });
+
   it("finds nothing while it is empty", async () => {
     const { index } = open();
     expect(await index.search({ vector: queries[0] as Float32Array, limit: 5 })).toEqual([]);
