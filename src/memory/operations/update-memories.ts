@@ -1,4 +1,4 @@
-import { Pauses } from "../../concurrency/time-slices.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { parseJson } from "../../parse-json.js";
 import type { Filter } from "../ports/condition.js";
@@ -132,7 +132,7 @@ async function updateFrom(
   let missed = false;
   /** What the key's rate refused. */
   let refused: unknown;
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
 
   const update = async (memory: Shown) => {
     const { id, supersededBy } = memory;
@@ -142,7 +142,7 @@ async function updateFrom(
       return;
     }
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
-    await pauses.ifDue();
+    await timeSlice.endIfOver();
     const after = changedBy(wanted, memory);
     if (isSameMetadata(after, memory.metadata)) {
       unchanged++;
